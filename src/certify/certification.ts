@@ -143,14 +143,14 @@ async function makeBaseline(state: Certification): Promise<void> {
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
   const repeat = repeatIn(state);
-  if (!(await repeat(baseline, {})).failed) return settle(state, baseline, "flaky");
+  if (!(await repeat(baseline, {})).failed) return conclude(state, baseline, "flaky");
   const typical = { ...baseline, profile: "typical" } as const;
   if ((await repeat(typical, {})).failed) return;
   const needs = typicalAssumptions.map(async (name) => {
     const { failed } = await repeat(typical, { assumptions: { [name]: assumptionTable[name].minimal } });
     return failed ? [name] : [];
   });
-  settle(state, baseline, needsCause((await Promise.all(needs)).flat()));
+  conclude(state, baseline, needsCause((await Promise.all(needs)).flat()));
 }
 
 /** Returns the baseline if it passes, and covers enough to conclude something from it. */
@@ -218,13 +218,17 @@ async function findCauses(state: Certification): Promise<void> {
   const innocent = [...done.values()].flatMap(({ run, made }) =>
     run.outcome === "passed" ? made.points : [],
   );
-  await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => settle(state, run, narrowed));
+  await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => conclude(state, run, narrowed));
   const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome } }) => {
     if (fault === undefined) return;
     // A client that waits takes its whole time in each attempt, and no attempt shows more.
     if (fault === "fault.hang" && outcome === "timed_out")
-      return settle(state, run, faultCause(fault, { path: suspect, waitedMs: plan.timeout ?? longestWait }));
-    settle(state, run, await narrowFault({ ...run, fault }, coveredPaths(state), suspect, repeatIn(state)));
+      return conclude(
+        state,
+        run,
+        faultCause(fault, { path: suspect, waitedMs: plan.timeout ?? longestWait }),
+      );
+    conclude(state, run, await narrowFault({ ...run, fault }, coveredPaths(state), suspect, repeatIn(state)));
   });
   await Promise.all(byFault);
 }
@@ -298,7 +302,7 @@ function repeatIn(state: Certification): Repeat {
   };
 }
 
-function settle(state: Certification, { name }: PlannedRun, narrowed: Narrowed): void {
+function conclude(state: Certification, { name }: PlannedRun, narrowed: Narrowed): void {
   const known = state.done.get(name);
   // Repeated runs that were stopped or not made show nothing.
   if (known === undefined || state.tools.isStopped() || !isInTime(state)) return;

@@ -187,7 +187,7 @@ function loanOf(farm: FarmContext, season: Season, borrower: Borrower): Loan {
   const paidAfter = unit(draw) < arrearsProbability(season) ? daysUntilPaid(draw) : 0;
   const unpaid = rounded(principal * (1 - paidShare), country.digits);
   const soFar = opened >= start - 90 * day ? principal : unpaid;
-  const state = stateOf(late, paidAfter);
+  const state = loanStatusOf(late, paidAfter);
   return {
     loan_id: `loan_${base62From(draw, 12)}`,
     purpose,
@@ -230,7 +230,7 @@ function daysUntilPaid(draw: RandomStream): number {
   return 10 + Math.floor(1_500 * share * share);
 }
 
-function stateOf(daysLate: number, paidAfter: number): Loan["status"] {
+function loanStatusOf(daysLate: number, paidAfter: number): Loan["status"] {
   if (daysLate <= 0) return "current";
   if (daysLate > paidAfter) return "repaid";
   return daysLate < defaultAfter ? "in_arrears" : "defaulted";

@@ -119,9 +119,9 @@ export function followSandbox(
   const again = async (own: readonly Waiting[], act: Promise<boolean>) => {
     try {
       if (await act) return connection.again(followed, own);
-      for (const one of connection.settle(own)) one.resolve(noSandbox);
+      for (const one of connection.takeWaiting(own)) one.resolve(noSandbox);
     } catch (error) {
-      for (const one of connection.settle(own)) one.reject(error);
+      for (const one of connection.takeWaiting(own)) one.reject(error);
     }
     connection.again(followed, []);
   };
@@ -156,8 +156,8 @@ export function followSandbox(
       const entries = own.filter(({ text }) => text !== "");
       const reads = entries.length === own.length ? [] : own.filter(({ text }) => text === "");
       // What is stored is applied also if its caller no longer waits. Nobody needs such a read.
-      const awaited = connection.settle(reads);
-      if (!isRejected) connection.settle(entries);
+      const awaited = connection.takeWaiting(reads);
+      if (!isRejected) connection.takeWaiting(entries);
       if (isRejected) again(entries, makeRoom(new Error(stored)));
       else if (entries.length > 0) applyStored(entries, stored, time);
       for (const one of awaited) one.onReply("", time);

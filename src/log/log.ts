@@ -89,7 +89,7 @@ export interface Log {
   /** Whether the current change was requested from this server, not from another with the same store. */
   readonly isOwn: () => boolean;
   /** Runs everything that is due: timeline steps, and the removal of idle instances. */
-  readonly settle: () => void;
+  readonly runDue: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
   readonly begin: () => void;
   readonly status: () => LogStatus | undefined;

@@ -54,9 +54,9 @@ export function createMemoryLog(runtime: SandboxState, options: InstanceLimits =
     describe: () => describeServer({ runtime, instances }),
     firstEvent: () => 0,
     isOwn: () => true,
-    settle() {
+    runDue() {
       instances.sweep(instanceTtl);
-      budget.settle();
+      budget.check();
       for (const one of runtimesOf({ runtime, instances })) {
         try {
           settled(one);

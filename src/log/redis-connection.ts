@@ -160,7 +160,7 @@ export async function connectRedis(options: ConnectionOptions) {
     return taken.filter(({ own }) => own.length > 0);
   };
   /** Takes those that have not waited for too long. */
-  const settle = (own: readonly Waiting[]) => own.filter((one) => awaited.delete(one));
+  const takeWaiting = (own: readonly Waiting[]) => own.filter((one) => awaited.delete(one));
   const appendAll = async () => {
     const taken = takeAll();
     if (taken.length === 0) return;
@@ -168,7 +168,8 @@ export async function connectRedis(options: ConnectionOptions) {
     const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
     const replies = await append(keys, argv).catch((error) => {
       goAway(error);
-      for (const { own } of taken) for (const one of settle(own)) one.reject(unavailable(reasonOf(error)));
+      for (const { own } of taken)
+        for (const one of takeWaiting(own)) one.reject(unavailable(reasonOf(error)));
     });
     for (const [index, reply] of replies?.ofEach.entries() ?? []) {
       const { followed, own } = taken[index] as (typeof taken)[number];
@@ -228,7 +229,7 @@ export async function connectRedis(options: ConnectionOptions) {
       awaited.set(one, now() + timeout);
       callSoon();
     },
-    settle,
+    takeWaiting,
     /** Lets something that was not stored wait again, for the rest of its time. */
     again(followed: Followed, own: readonly Waiting[]): void {
       followed.waiting.unshift(...own);

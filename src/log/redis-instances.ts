@@ -238,7 +238,7 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
       if (one !== undefined) await change(id, () => ({ name: one.name, seed: one.seed }));
     },
     /** Unloads instances that nobody uses, and removes from the list what has expired. */
-    async settle(): Promise<void> {
+    async unloadUnused(): Promise<void> {
       for (const one of loaded.loaded()) {
         if (one.idle >= times.idle && !isFollowed(one)) loaded.remove(one.id);
       }

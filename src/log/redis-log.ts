@@ -46,7 +46,7 @@ export function createRedisLog(
   const { connection, given, runCall, ...limits } = options;
   let isOwn = false;
   let isClosed = false;
-  let isSettling = false;
+  let isRunningDue = false;
 
   const report = (error: unknown) => {
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
@@ -95,17 +95,17 @@ export function createRedisLog(
       return own.append(entryOf({ ...request, path: `/i/${id}${request.path}` })) as Promise<Exchange>;
     }, 300);
   };
-  const settle = async () => {
+  const runDue = async () => {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
     const reads = [own, ...sandboxes(others.isFollowed)].map((one) => one.look());
     const due = [own, ...sandboxes()].filter((one) => one.copy.isDue(connection.time()));
     await Promise.all([...reads, ...due.map((one) => one.append({ kind: "look" }))]);
-    await others.settle();
+    await others.unloadUnused();
     if (room.rejection() === undefined) return;
     // A command that needs room, like an entry.
     await connection.command("HSET", connection.keys.of(ownId)[0], "probe", "").then(room.onStored, () => {});
   };
-  const stateOf = (sandbox: FollowedSandbox) =>
+  const describeFollowed = (sandbox: FollowedSandbox) =>
     sandbox.look(() => describeSandbox(sandbox.runtime)) as Promise<SavedSandbox>;
   return {
     runtime: own.runtime,
@@ -136,27 +136,27 @@ export function createRedisLog(
     look,
     firstEvent: distantId,
     isOwn: () => isOwn,
-    settle() {
-      budget.settle();
-      if (isSettling) return;
-      isSettling = true;
-      settle()
+    runDue() {
+      budget.check();
+      if (isRunningDue) return;
+      isRunningDue = true;
+      runDue()
         .catch(report)
         .finally(() => {
-          isSettling = false;
+          isRunningDue = false;
         });
     },
     begin() {},
     extend: (from, scenario) => own.append({ kind: "extend", from, ...scenario }),
     async describe() {
       const described: InstanceState[] = [];
-      const state = await stateOf(own);
+      const state = await describeFollowed(own);
       for (const listed of await list()) {
         const found = await load(listed.id);
         // It may have been removed in between.
         if (found === undefined || "ended" in found) continue;
         const { runtime } = found.sandbox;
-        described.push(instanceState({ ...listed, runtime }, await stateOf(found.sandbox)));
+        described.push(instanceState({ ...listed, runtime }, await describeFollowed(found.sandbox)));
       }
       return { own: state, instances: described };
     },

@@ -65,7 +65,7 @@ export function createMemoryBudget(
   const scarce = () => scarcePart * most();
   let measured = Number.POSITIVE_INFINITY;
   let measuredAt = Number.NEGATIVE_INFINITY;
-  const check = (pause: number) => {
+  const collectAfter = (pause: number) => {
     if (heapUsed() <= scarce() || stopwatch() - measuredAt < pause) return;
     collect();
     measuredAt = stopwatch();
@@ -77,10 +77,10 @@ export function createMemoryBudget(
     return now <= scarce() ? now : Math.min(now, measured);
   };
   return {
-    settle: () => check(pauses.unasked),
+    check: () => collectAfter(pauses.unasked),
     /** Throws `memory_limit_reached` if there is no room for another instance. */
     requireRoom(): void {
-      check(pauses.asked);
+      collectAfter(pauses.asked);
       if (used() > most()) throw noRoom(most());
     },
     status(): MemoryStatus {

@@ -1,4 +1,4 @@
-import { parseDuration, parseWhen } from "../scenario/format/fields.js";
+import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { chanceOf, type FaultCondition, type FaultFacts, fires, matches } from "../spec/fault.js";
 import type { FaultEffect } from "../spec/fault-effects.js";
@@ -105,8 +105,8 @@ function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCond
   return {
     ...same,
     ...(pathId !== undefined && { pathId }),
-    ...(after !== undefined && { after: parseWhen(after, start) ?? start }),
-    ...(until !== undefined && { until: parseWhen(until, start) ?? start }),
+    ...(after !== undefined && { after: timeFrom(start, after) }),
+    ...(until !== undefined && { until: timeFrom(start, until) }),
   };
 }
 

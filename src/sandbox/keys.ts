@@ -1,6 +1,12 @@
 import { inventKeyName, inventOrganizationName } from "../farmers/names.js";
-import { parseWhen } from "../scenario/format/fields.js";
-import { readSettings, sharedSettings, type WrittenSettings } from "../scenario/format/key-settings.js";
+import {
+  endsFrom,
+  type GivenEnds,
+  readEnds,
+  readSettings,
+  sharedSettings,
+  type WrittenSettings,
+} from "../scenario/format/key-settings.js";
 import {
   type DescribedKey,
   describedKeys,
@@ -15,9 +21,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import {
   day,
   dayStart,
-  defaultOverlap,
   isWorking,
-  type KeyEnds,
   type KeyRecord,
   keyStateAt,
   minute,
@@ -187,6 +191,7 @@ interface ScenarioKeyRecord {
   /** Without the members that end the key. */
   readonly record: KeyRecord;
   readonly given: ScenarioKey;
+  readonly ends: GivenEnds | undefined;
   readonly shared: Shared;
 }
 
@@ -254,13 +259,13 @@ function buildKeys(described: readonly DescribedKey[], seed: number, sha256: Has
       ...(given.replaced_by !== undefined && { replacedBy: given.replaced_by }),
       ...(replaces !== undefined && { replaces }),
     };
-    return { record, given, shared };
+    return { record, given, ends: readEnds(given), shared };
   });
 }
 
 /** Returns the state of a scenario's key at the start of the clock (epoch milliseconds), from where its durations count. */
 export function startKey(
-  { record, given, shared: { first, settings } }: ScenarioKeyRecord,
+  { record, given, ends, shared: { first, settings } }: ScenarioKeyRecord,
   start: number,
   windows: Windows,
   profiled: Profiled,
@@ -277,42 +282,14 @@ export function startKey(
     today: today && today + more.perDay,
     countedAt: times?.map(Date.parse),
   });
-  const ends = endsOf(given, start);
-  if (profiled.profile !== "varied")
-    return { key: ends === endless ? record : { ...record, ...ends }, usage };
+  const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
+  if (profiled.profile !== "varied") return { key: ended, usage };
   const { limits, scopes } = record;
   const varying = {
     scopes: withGrantedScopes(profiled, first, scopes),
     limits: { perMinute: limits.perMinute + more.perMinute, perDay: limits.perDay + more.perDay },
   };
-  return { key: { ...record, ...varying, ...ends }, usage };
-}
-
-const endless: KeyEnds = {};
-
-function endsOf(given: ScenarioKey, start: number): KeyEnds {
-  const { state = "active", expires, overlap_ends: overlapEnds, replaced_by: replacement } = given;
-  if (state === "active" && (expires ?? overlapEnds ?? replacement) === undefined) return endless;
-  const expiresAt = instantOf(expires, start) ?? (state === "expired" ? start : undefined);
-  const overlapEndsAt = overlapEnd(given, start, expiresAt);
-  return {
-    ...(state === "revoked" && { revokedAt: instantOf(given.revoked_at, start) ?? start }),
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...(overlapEndsAt !== undefined && { overlapEndsAt }),
-  };
-}
-
-function overlapEnd(given: ScenarioKey, start: number, expiresAt = start): number | undefined {
-  const stated = instantOf(given.overlap_ends, start);
-  if (given.state === "retiring") return stated ?? start + defaultOverlap;
-  if (given.state === "rotated") return stated ?? start;
-  // A replaced key can expire or be revoked before its overlap ends.
-  if (given.replaced_by === undefined) return undefined;
-  return stated ?? (given.state === "expired" ? expiresAt : start);
-}
-
-function instantOf(text: string | undefined, start: number): number | undefined {
-  return text === undefined ? undefined : parseWhen(text, start);
+  return { key: { ...ended, ...varying }, usage };
 }
 
 /** What the keys of a rotation share: every setting that one of them has (R37). */

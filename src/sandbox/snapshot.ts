@@ -1,4 +1,4 @@
-import { writeSettings } from "../scenario/format/key-settings.js";
+import { writeEnds, writeSettings } from "../scenario/format/key-settings.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { keyStateAt } from "../spec/api-key.js";
@@ -80,10 +80,9 @@ function snapshotKey(
     },
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
-    // Default: the start of the clock.
-    revoked_at: key.revokedAt === now ? undefined : timeOf(key.revokedAt),
-    expires: timeOf(key.expiresAt),
-    overlap_ends: timeOf(key.overlapEndsAt),
+    ...writeEnds(key, isoOf),
+    // The start of the clock is its default.
+    ...(key.revokedAt === now && { revoked_at: undefined }),
     replaced_by: key.replacedBy,
     secret,
     sha256: secret === undefined ? sha256 : undefined,
@@ -91,5 +90,3 @@ function snapshotKey(
   const present = Object.entries(written).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as unknown as ScenarioKey;
 }
-
-const timeOf = (instant: number | undefined) => (instant === undefined ? undefined : isoOf(instant));

@@ -1,4 +1,4 @@
-import { parseDate, parseWhen } from "../scenario/format/fields.js";
+import { parseDate, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { day } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
@@ -97,7 +97,7 @@ export function createTimeline(
   start: number,
   changes?: readonly AnnouncedChange[],
 ): Timeline {
-  const timed = steps.map((step) => ({ step, at: parseWhen(step.at, start) ?? start }));
+  const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
   const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
   return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
 }

@@ -1,4 +1,4 @@
-import { settingShapes } from "../scenario/format/key-settings.js";
+import { endShapes, settingShapes } from "../scenario/format/key-settings.js";
 import { adviceIds } from "../spec/advice.js";
 import {
   environments,
@@ -51,9 +51,7 @@ export const keyShape = mapping({
   fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
   state: choice(keyStates),
   usage: mapping({ thisMinute: count(), today: count() }),
-  revokedAt: nullable(instant()),
-  expiresAt: nullable(instant()),
-  overlapEndsAt: nullable(instant()),
+  ...endShapes,
   replacedBy: nullable(ref()),
   replaces: nullable(ref()),
 });

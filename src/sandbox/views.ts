@@ -1,5 +1,5 @@
 import type { requestQuery } from "../scenario/format/inputs.js";
-import { settingsOf } from "../scenario/format/key-settings.js";
+import { ofEachEnd, settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
@@ -19,9 +19,7 @@ export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = 
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
-    revokedAt: isoTime(key.revokedAt),
-    expiresAt: isoTime(key.expiresAt),
-    overlapEndsAt: isoTime(key.overlapEndsAt),
+    ...ofEachEnd((name) => (key[name] === undefined ? null : isoOf(key[name]))),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };
@@ -79,8 +77,4 @@ export function viewRequest(exchange: Exchange): RequestView {
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,
   };
-}
-
-function isoTime(instant: number | undefined): string | null {
-  return instant === undefined ? null : isoOf(instant);
 }

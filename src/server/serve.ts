@@ -41,7 +41,7 @@ export interface RunningServer {
 }
 
 /** Milliseconds between checks for anything due. */
-const settling = 250;
+const pauseOfDue = 250;
 
 export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
@@ -77,7 +77,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
   const proxy = await proxyOf(state, options);
-  const due = setInterval(log.settle, settling).unref();
+  const due = setInterval(log.runDue, pauseOfDue).unref();
   const close = async (grace = 2000, drained?: Promise<unknown>) => {
     state.draining.abort();
     await drained;

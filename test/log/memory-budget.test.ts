@@ -24,7 +24,7 @@ test("garbage takes no room, and is collected only where it might be the reason"
   const { heap, budget } = budgeted();
   Object.assign(heap, { live: 50, garbage: 35 });
   budget.requireRoom();
-  budget.settle();
+  budget.check();
   expect(heap.collections).toBe(0);
   heap.garbage = 500;
   budget.requireRoom();
@@ -38,13 +38,13 @@ test("garbage takes no room, and is collected only where it might be the reason"
 test("journals are discarded before the budget is used up, once for each collection", () => {
   const { heap, budget } = budgeted();
   heap.live = 90;
-  budget.settle();
+  budget.check();
   budget.requireRoom();
   heap.now = 4999;
-  budget.settle();
+  budget.check();
   expect([heap.collections, heap.discarded]).toEqual([1, 1]);
   heap.now = 5000;
-  budget.settle();
+  budget.check();
   expect([heap.collections, heap.discarded, budget.status().isFull]).toEqual([2, 2, false]);
 });
 

@@ -85,7 +85,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Ve
   const { quiet = false, watch = false } = flags;
   const outcomes: Outcome[] = [];
   for (const name of names) {
-    const outcome = await outcomeOf(name, call);
+    const outcome = await verifiedAs(name, call);
     // Separates long texts.
     const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
     if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
@@ -120,7 +120,7 @@ interface Outcome extends Verified {
   readonly json: unknown;
 }
 
-async function outcomeOf(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
+async function verifiedAs(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
   try {
     const loaded = await loadScenario(name, io);
     const verdict = await verdictOn(loaded, flags, io.cwd);

@@ -18,10 +18,10 @@ export function createWatch(changed: () => Promise<void>) {
   let timer: NodeJS.Timeout | undefined;
   let looking: Promise<void> | undefined;
   const look = async () => {
-    const now = await stateOf(followed);
-    const isSettled = now === latest;
+    const now = await versionOf(followed);
+    const isUnchanged = now === latest;
     latest = now;
-    if (isSettled && now !== handled && !isClosed) {
+    if (isUnchanged && now !== handled && !isClosed) {
       handled = now;
       await changed();
     }
@@ -33,7 +33,7 @@ export function createWatch(changed: () => Promise<void>) {
       const names = files.toSorted();
       if (names.join("\n") === followed.join("\n")) return;
       followed = names;
-      handled = await stateOf(names, readAt);
+      handled = await versionOf(names, readAt);
       if (!isClosed) looking ??= look();
     },
     /** Resolves once the last call of `changed` has ended. */
@@ -46,7 +46,7 @@ export function createWatch(changed: () => Promise<void>) {
 }
 
 /** Returns another text after any change to the files, and if one changed after `readAt`. */
-async function stateOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
+async function versionOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
   const states = files.map(async (file) => {
     try {
       const { ctimeMs, mtimeMs, size } = await stat(file);

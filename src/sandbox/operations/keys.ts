@@ -111,7 +111,7 @@ export function rotateKey(
   const overlap = overlapOf(input.overlap);
   const { ref, organization, environment } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
-  if (overlap > 0 && world.assumptions.retiring_counts_as_active) requireRoomForKey(world, entry.key, now);
+  if (overlap > 0 && countsAsActive("retiring", world.assumptions)) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
   const settings = settingsOf(entry.key);
   const described = { ref: replacedBy, organization, ...settings, environment, replaces: ref };

@@ -3,7 +3,6 @@ import { faultProblems } from "../../scenario/rules/faults.js";
 import { environments, maximumActiveKeys } from "../../spec/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
 import { requireFields, validationError } from "../../spec/schema/check.js";
-import { isoOf } from "../clock.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
@@ -41,7 +40,7 @@ export function changeFaults(world: SandboxState, faults: readonly Fault[], now:
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
     scenario: world.scenario,
-    now: isoOf(now),
+    now,
   });
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   world.faults = activateFaults(faults, seed, now);

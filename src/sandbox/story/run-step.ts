@@ -30,7 +30,7 @@ type Expectation = NonNullable<StoryStep["expect"]>;
 
 export function answerDifferences(expected: Expectation, answer: StoryAnswer): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
-  const found = bodyOf(answer);
+  const found = parsedBody(answer);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
@@ -52,7 +52,7 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): S
 }
 
 export function errorCodeOf(answer: StoryAnswer): string | null {
-  const code = errorCodeIn(bodyOf(answer));
+  const code = errorCodeIn(parsedBody(answer));
   return typeof code === "string" ? code : null;
 }
 
@@ -108,7 +108,7 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   return expected === found ? [] : [difference(at, expected, found)];
 }
 
-function bodyOf({ body }: StoryAnswer): unknown {
+function parsedBody({ body }: StoryAnswer): unknown {
   const json = parsedJson(body);
   return json === undefined && body !== "" ? body : json;
 }
@@ -177,7 +177,7 @@ export function tryNextStep(world: SandboxState, send: SendStoryRequest): Played
     if (step === undefined) return undefined;
     story.next += 1;
     try {
-      const result = resultOf(step, outcomeOf(world, step, send));
+      const result = resultOf(step, runStep(world, step, send));
       history.announce({ type: "story.step", result: remember(story, result) });
       return result;
     } catch (error) {
@@ -201,7 +201,7 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 
 type Outcome = Partial<PlayedStep>;
 
-function outcomeOf(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
+function runStep(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.after !== undefined) advanceClock(world, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(world, step.request);

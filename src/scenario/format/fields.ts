@@ -77,16 +77,26 @@ export function parseDate(text: string): number | undefined {
   return parseTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
 }
 
+/** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
+export type When = { readonly at: number } | { readonly after: number };
+
 /**
- * Epoch milliseconds of a time, or of a duration counted from `start`; `undefined` if the text is neither.
+ * A time or a duration; `undefined` if the text is neither, or a duration of more than a hundred years.
  *
  * @example
- * parseWhen("-1d", start); // start - 86_400_000
+ * parseWhen("-1d"); // { after: -86_400_000 }
  */
-export function parseWhen(text: string, start: number): number | undefined {
-  const duration = parseDuration(text);
-  if (duration === undefined) return parseTime(text);
-  return Math.abs(duration) > maximumDuration ? undefined : start + duration;
+export function parseWhen(text: string): When | undefined {
+  const after = parseDuration(text);
+  if (after !== undefined) return Math.abs(after) > maximumDuration ? undefined : { after };
+  const at = parseTime(text);
+  return at === undefined ? undefined : { at };
+}
+
+/** Epoch milliseconds of a time or a duration from `start`; a text must be checked. */
+export function timeFrom(start: number, given: When | string): number {
+  const when = typeof given === "string" ? (parseWhen(given) ?? { after: 0 }) : given;
+  return "at" in when ? when.at : start + when.after;
 }
 
 export function timeHint(text: string): string {
@@ -195,11 +205,11 @@ export const timeOrDuration = () =>
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
-    isAllowed: (given) => parseWhen(given, 0) !== undefined,
+    isAllowed: (given) => parseWhen(given) !== undefined,
     hint: (given) =>
       /^\d{4}-\d{2}-/.test(given)
         ? timeHint(given)
-        : durationHint(given, (one) => parseWhen(one, 0) !== undefined),
+        : durationHint(given, (one) => parseWhen(one) !== undefined),
   });
 
 export const maximumScopes = 100;

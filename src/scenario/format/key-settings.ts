@@ -1,7 +1,35 @@
-import { defaultLimits, defaultScopes, type KeySettings } from "../../spec/api-key.js";
-import { count, list, mapping, type Optional, optional, type Shape, text } from "../../spec/schema/shape.js";
+import {
+  defaultLimits,
+  defaultOverlap,
+  defaultScopes,
+  type KeyEnds,
+  type KeySettings,
+  type KeyStateName,
+} from "../../spec/api-key.js";
+import {
+  count,
+  instant,
+  list,
+  mapping,
+  nullable,
+  type Optional,
+  ofSnapshots,
+  optional,
+  type Shape,
+  text,
+} from "../../spec/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
-import { limits, maximumScopes, scope, shortText } from "./fields.js";
+import {
+  limits,
+  maximumScopes,
+  parseWhen,
+  scope,
+  shortText,
+  time,
+  timeFrom,
+  timeOrDuration,
+  type When,
+} from "./fields.js";
 
 type WrittenKey = NonNullable<NonNullable<Scenario["organizations"]>[string]["keys"]>[string];
 type Loose<Value> = Value extends readonly (infer Item)[]
@@ -105,4 +133,67 @@ export function sharedSettings(written: readonly WrittenSettings[]): WrittenSett
     if (values.length > 0) shared[name] = isMerged ? Object.assign({}, ...values.reverse()) : values[0];
   }
   return shared;
+}
+
+/** The times that end a key: each one's field in a scenario. In a record they are instants, in lists texts or `null`. */
+export const keyEnds = {
+  revokedAt: { field: "revoked_at", shape: ofSnapshots(time()) },
+  expiresAt: { field: "expires", shape: optional(timeOrDuration()) },
+  overlapEndsAt: { field: "overlap_ends", shape: optional(timeOrDuration()) },
+} as const satisfies Readonly<
+  Record<keyof KeyEnds, { field: keyof WrittenKey; shape: Optional<Shape<string>> }>
+>;
+
+type EndRow = (typeof keyEnds)[keyof KeyEnds];
+const endRows = Object.entries(keyEnds) as [keyof KeyEnds, EndRow][];
+
+/** Returns something for each time that ends a key. */
+export function ofEachEnd<Value>(make: (name: keyof KeyEnds) => Value) {
+  return Object.fromEntries(endRows.map(([name]) => [name, make(name)])) as Record<keyof KeyEnds, Value>;
+}
+
+export const endFields = Object.fromEntries(endRows.map(([, { field, shape }]) => [field, shape])) as {
+  readonly [Row in EndRow as Row["field"]]: Row["shape"];
+};
+export const endShapes = ofEachEnd(() => nullable(instant()));
+
+/** Returns the fields of a scenario's key for the ends of a record. */
+export function writeEnds(ends: KeyEnds, write: (instant: number) => string) {
+  const written = endRows.map(([name, { field }]) => [field, ends[name]] as const);
+  return Object.fromEntries(written.map(([field, at]) => [field, at === undefined ? at : write(at)])) as {
+    readonly [Field in EndRow["field"]]: string | undefined;
+  };
+}
+
+/** What ends a scenario's key, read, but without a start for its durations. */
+export interface GivenEnds {
+  readonly state: KeyStateName;
+  readonly isReplaced: boolean;
+  readonly times: { readonly [Name in keyof KeyEnds]?: When };
+}
+
+/** Reads what ends a key; `undefined` for a key without an end. */
+export function readEnds(key: WrittenKey): GivenEnds | undefined {
+  const { state = "active" } = key;
+  const given = endRows.flatMap(([name, { field }]) => {
+    const when = parseWhen(key[field] ?? "");
+    return when === undefined ? [] : [[name, when]];
+  });
+  if (state === "active" && given.length === 0) return undefined;
+  // A replaced key can expire or be revoked before its overlap ends.
+  const isReplaced = state === "retiring" || state === "rotated" || key.replaced_by !== undefined;
+  return { state, isReplaced, times: Object.fromEntries(given) };
+}
+
+/** Returns the ends of a key whose durations count from `start`: the given ones, or those of its state. */
+export function endsFrom(start: number, { state, isReplaced, times }: GivenEnds): KeyEnds {
+  const at = (when: When | undefined) => (when === undefined ? undefined : timeFrom(start, when));
+  const expiresAt = at(times.expiresAt) ?? (state === "expired" ? start : undefined);
+  const usual = { active: undefined, retiring: start + defaultOverlap, rotated: start, revoked: start };
+  const overlap = at(times.overlapEndsAt) ?? { ...usual, expired: expiresAt }[state];
+  return {
+    ...(state === "revoked" && { revokedAt: at(times.revokedAt) ?? start }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(isReplaced && overlap !== undefined && { overlapEndsAt: overlap }),
+  };
 }

@@ -46,7 +46,7 @@ import {
   timeOrDuration,
   timePattern,
 } from "./fields.js";
-import { settingFields } from "./key-settings.js";
+import { endFields, settingFields } from "./key-settings.js";
 import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
 
 // Announced changes of the API: data only. Each edits a response, moves a path or sets an assumption.
@@ -159,11 +159,9 @@ const key = mapping({
   ...settingFields,
   usage: optional(usage),
   state: optional(choice(keyStates)),
-  revoked_at: ofSnapshots(time()),
-  expires: optional(timeOrDuration()),
+  ...endFields,
   legacy: optional(flag()),
   replaced_by: optional(ref()),
-  overlap_ends: optional(timeOrDuration()),
   secret: optional(shortText()),
   sha256: ofSnapshots(sha256()),
 });

@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
-import { isReserved, parseDuration, parseTime } from "../format/fields.js";
+import { isReserved, parseDuration, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
@@ -24,6 +24,8 @@ export interface Facts {
   readonly assumptions: Assumptions;
   /** The refs of keys and organizations, including the population's. */
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
+  /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
+  readonly start: number | undefined;
   /** Milliseconds from the clock's start to a time or duration; `undefined` if that depends on the real time. */
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly wrong: Wrong;
@@ -53,6 +55,7 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
   const keyOf = new Map<string, KeyFacts>();
   for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
   const { profile = "minimal", ...given } = scenario.assumptions ?? {};
+  const start = parseTime(clock?.now ?? "");
   return {
     scenario,
     organizations,
@@ -60,7 +63,8 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
     keyOf,
     assumptions: assumptionsFor(profile, given),
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
-    fromStart: (text) => timeSince(clock?.now, text),
+    start,
+    fromStart: (text) => timeSince(start, text),
     wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
   };
 
@@ -71,15 +75,11 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
   }
 }
 
-/**
- * Milliseconds from a start to a time or duration; `undefined` if that depends on the real time, which is the start of a
- * clock without `now`.
- */
-export function timeSince(start: string | undefined, text: string | undefined): number | undefined {
-  if (text === undefined) return undefined;
-  const duration = parseDuration(text);
-  if (duration !== undefined || start === undefined) return duration;
-  return (parseTime(text) ?? 0) - (parseTime(start) ?? 0);
+/** Milliseconds from a start to a time or duration; `undefined` if that depends on a start that is not known. */
+export function timeSince(start: number | undefined, text: string | undefined): number | undefined {
+  const when = parseWhen(text ?? "");
+  if (when === undefined || "after" in when) return when?.after;
+  return start === undefined ? undefined : when.at - start;
 }
 
 /** The index of the first time that is earlier than the one before it, or -1. */

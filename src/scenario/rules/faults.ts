@@ -12,15 +12,15 @@ export type FaultFields = NonNullable<Scenario["faults"]>[number];
 export interface FaultWorld {
   readonly refs: Facts["refs"];
   readonly scenario: Served["scenario"] & Pick<Scenario, "openapi">;
-  /** The start of durations, in ISO 8601. */
-  readonly now?: string | undefined;
+  /** The start of durations (epoch milliseconds). */
+  readonly now?: number | undefined;
 }
 
 /** Every fault, also in the timeline and the story, is consistent and fits the scenario. */
 export const faultsFit: ScenarioRule = (facts) => {
-  const { scenario, refs, wrong } = facts;
-  const { clock, timeline = [], story = [] } = scenario;
-  const world = { refs, scenario, now: clock?.now, wrong };
+  const { scenario, refs, start, wrong } = facts;
+  const { timeline = [], story = [] } = scenario;
+  const world = { refs, scenario, now: start, wrong };
   checkFaults(scenario.faults, [], world);
   // `steps.ts` checks the keys, because steps may create them.
   const inSteps = { ...world, refs: { ...refs, key: { ...refs.key, has: () => true } } };

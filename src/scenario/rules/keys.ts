@@ -1,6 +1,7 @@
 import {
   countsAsActive,
   defaultScopes,
+  type KeyStateName,
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
@@ -9,7 +10,7 @@ import {
 } from "../../spec/api-key.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { settingNames } from "../format/key-settings.js";
+import { endsFrom, readEnds, settingNames } from "../format/key-settings.js";
 import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
@@ -50,34 +51,29 @@ const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
 };
 
 /** A key's times agree with its state, and an overlap lasts at most seven days (R38, R39, R43). */
-const timesFitState: ScenarioRule = ({ keys, fromStart, wrong }) => {
-  for (const { path, fields } of keys) {
+const timesFitState: ScenarioRule = (facts) => {
+  const { keys, fromStart, wrong } = facts;
+  for (const key of keys) {
+    const { path, fields } = key;
     const { state, overlap_ends: overlap } = fields;
     if (state !== "rotated" && (fromStart(overlap) ?? 0) > maximumOverlap) {
       const hint = "an overlap lasts at most 7 days (R39)";
       wrong("overlap_out_of_range", [...path, "overlap_ends"], "the overlap is too long", hint);
     }
-    const actual = stateByTimes(fields, fromStart);
-    if (actual === state) continue;
+    const actual = state && stateAtStart(key, facts);
+    if (actual === undefined || actual === state) continue;
     const field = actual === "expired" || overlap === undefined ? "expires" : "overlap_ends";
     const hint = `write state: ${actual}, or another time (R38, R43)`;
     wrong("state_contradiction", [...path, field], `the key is ${state}, but with its times ${actual}`, hint);
   }
 };
 
-// The state of a key when the clock starts; its own state if there is none or the times depend on the real time.
-function stateByTimes(
-  { state, expires, overlap_ends: overlap }: KeyFacts["fields"],
-  fromStart: Facts["fromStart"],
-) {
-  const [expiry, overlapEnd] = [fromStart(expires), fromStart(overlap)];
-  const isUnknown =
-    (expires !== undefined && expiry === undefined) || (overlap !== undefined && overlapEnd === undefined);
-  if (state === undefined || state === "revoked" || isUnknown) return state;
-  const usualEnd = state === "retiring" ? 1 : state === "rotated" ? 0 : undefined;
-  const overlapEndsAt = state === "active" ? undefined : (overlapEnd ?? usualEnd);
-  const expiresAt = expiry ?? (state === "expired" ? 0 : 1);
-  return keyStateAt({ expiresAt, ...(overlapEndsAt !== undefined && { overlapEndsAt }) }, 0);
+/** The state of a key when the clock starts; `undefined` if its times depend on the real time. */
+function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
+  const ends = readEnds(fields);
+  if (ends === undefined) return "active";
+  if (start === undefined && Object.values(ends.times).some((when) => "at" in when)) return undefined;
+  return keyStateAt(endsFrom(start ?? 0, ends), start ?? 0);
 }
 
 /**
@@ -111,11 +107,11 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   }
 };
 
-function isCounted({ fields }: KeyFacts, { assumptions, fromStart }: Facts): boolean {
-  const { state = "active", expires } = fields;
+function isCounted(key: KeyFacts, facts: Facts): boolean {
+  const { state = "active" } = key.fields;
   // An expiry that depends on the real time may be in the past, so the key may not count.
-  const hasEnded = state === "active" && expires !== undefined && (fromStart(expires) ?? 0) <= 0;
-  return countsAsActive(hasEnded ? "expired" : state, assumptions);
+  const known = stateAtStart(key, facts) ?? (state === "active" ? "expired" : state);
+  return countsAsActive(known, facts.assumptions);
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */

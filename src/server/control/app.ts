@@ -64,7 +64,7 @@ async function runRoute(row: Route, local: LocalContext) {
     ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    body: isYaml ? textOf(request) : bodyOf(row, request),
+    body: isYaml ? textOf(request) : inputOf(row, request),
   });
   if (response.headersSent) return;
   response.status(row.status);
@@ -159,7 +159,7 @@ function textOf({ body }: Request): string {
 }
 
 // Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function bodyOf({ method, body = "nothing" }: Route, request: Request): unknown {
+function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
   if (method === "GET") return {};
   const text = textOf(request);
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));

@@ -85,7 +85,7 @@ export function readContent(
 function readBody(request: IncomingMessage, then: (body: ReadBody) => void): void {
   const chunks: Buffer[] = [];
   let length = 0;
-  const settle = (body: ReadBody) => {
+  const stop = (body: ReadBody) => {
     request.off("data", gather).off("end", finish);
     then(body);
   };
@@ -93,9 +93,9 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
     length += chunk.length;
     if (length <= longestBody) chunks.push(chunk);
     // Node discards the rest once the response is sent.
-    else settle(tooLongBody);
+    else stop(tooLongBody);
   };
-  const finish = () => settle(bodyOf(Buffer.concat(chunks)));
+  const finish = () => stop(bodyOf(Buffer.concat(chunks)));
   // Without a listener, Node would throw the error of a client that goes away.
   request.on("data", gather).on("end", finish).on("error", ignore);
 }

@@ -211,7 +211,7 @@ function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape |
   if (emptied !== undefined && isMapping(members[name])) {
     return { ...diagnostic, hint: `indent ${name} by more spaces than ${emptied}` };
   }
-  const spelled = snakeCase(name);
+  const spelled = fieldSpelling(name);
   const isState = ([, field]: [string, MappingField]) => {
     const inner = shapeOf(field);
     return inner.kind === "choice" && inner.choices.includes(spelled);
@@ -245,7 +245,7 @@ function writtenFields(shape: Shape): string[] {
 }
 
 /** `perMinute`, `PER_MINUTE` and `per-minute` as `per_minute`. */
-function snakeCase(name: string): string {
+function fieldSpelling(name: string): string {
   return name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
     .replace(/[\s-]+/g, "_")

@@ -2,7 +2,7 @@ import type { Farmer, Parcel } from "../../../farmers/farmer-shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { ConsentView } from "../../../sandbox/view-shapes.js";
-import { parseWhen } from "../../../scenario/format/fields.js";
+import { timeFrom } from "../../../scenario/format/fields.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import {
   type AttestationState,
@@ -143,7 +143,7 @@ const defaultPurpose = { code: "credit_assessment", text: "To assess an applicat
 export function buildConsents({ consents = [] }: Scenario, seed: number, start: number): ConsentEntry[] {
   const all: ConsentEntry[] = [];
   const instant = (text: string | undefined, otherwise: number) =>
-    text === undefined ? otherwise : (parseWhen(text, start) ?? otherwise);
+    text === undefined ? otherwise : timeFrom(start, text);
   for (const given of consents) {
     const createdAt = instant(given.created_at, start);
     const entry = draftConsent(all, seed, {
@@ -199,7 +199,7 @@ export function viewConsent(entry: ConsentEntry, world: Viewed, now = world.cloc
     expiresAt: isoOf(record.expiresAt),
     history: life.map(({ status, at, by }) => ({ status, at: isoOf(at), by })),
     attestations: entry.attestations.flatMap((one) => {
-      const state = stateOf(one, world, now);
+      const state = attestationStateOf(one, world, now);
       if (state === undefined) return [];
       const { production, validity } = state;
       return { id: one.id, type: one.permission, production, validity };
@@ -208,7 +208,7 @@ export function viewConsent(entry: ConsentEntry, world: Viewed, now = world.cloc
 }
 
 /** Returns the state of an attestation at an instant; `undefined` if it does not exist then. */
-export function stateOf(
+export function attestationStateOf(
   { consent, permission }: AttestationEntry,
   world: Viewed,
   now: number,
@@ -222,7 +222,7 @@ export function viewAttestation(
   world: Viewed,
   now = world.clock.now(),
 ): AttestationView | undefined {
-  const state = stateOf(attestation, world, now);
+  const state = attestationStateOf(attestation, world, now);
   if (state === undefined) return undefined;
   const { consent, permission } = attestation;
   const { production, validity, requestedAt, producedAt, endedAt } = state;

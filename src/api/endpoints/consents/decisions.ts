@@ -6,12 +6,12 @@ import { SandboxError } from "../../../spec/errors.js";
 import {
   type AttestationView,
   attestationIn,
+  attestationStateOf,
   attestationsOf,
   buildConsents,
   type ConsentEntry,
   describeConsents,
   indexOf,
-  stateOf,
   statusAt,
   viewAttestation,
   viewConsent,
@@ -67,7 +67,7 @@ function suspend(
 ): { readonly attestation: AttestationView } {
   const suspended = change === "suspend";
   const attestation = attestationIn(consentsOf(world), id);
-  const state = attestation && stateOf(attestation, world, now);
+  const state = attestation && attestationStateOf(attestation, world, now);
   if (attestation === undefined || state === undefined) throw unknownRecord("attestation", id);
   const { production, validity } = state;
   if (validity !== (suspended ? "active" : "suspended")) {
