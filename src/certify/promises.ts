@@ -71,7 +71,7 @@ export function unmetGates(
   const unmet = unmetThresholds(report, gates);
   if (noticed * 100 < minNoticed * tried || (minNoticed > 0 && tried === 0)) {
     const sentence = `The client notices ${noticed} of ${pluralize(tried, "covered promise")}, and --min-noticed needs ${minNoticed}%.`;
-    unmet.push({ gate: "noticed", threshold: `--min-noticed ${minNoticed}`, sentence });
+    unmet.push({ gate: "noticed", threshold: `--min-noticed ${minNoticed}`, percent: minNoticed, sentence });
   }
   const missed = runs.filter((run) => run.outcome === "not_noticed" && mustNotice(gates, run));
   if (missed.length > 0) {

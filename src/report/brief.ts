@@ -29,9 +29,14 @@ const gates = ["requests", "coverage", "advice", "noticed", "swaps"] as const;
 export const unmetShape = mapping({
   gate: optional(choice(gates)),
   threshold: text(),
+  percent: optional(count({ most: 100 })),
+  level: optional(choice(adviceLevels)),
   sentence: text(),
 });
-/** `gate` is missing in a certificate of 0.2. `threshold` is the flag: `--min-coverage 80`. */
+/**
+ * `threshold` is the flag, for people: `--min-coverage 80`. `percent` or `level` is its value. A certificate of 0.2 has only
+ * the text.
+ */
 export interface UnmetThreshold extends ValueOf<typeof unmetShape> {}
 
 export function unmetThresholds(
@@ -40,29 +45,38 @@ export function unmetThresholds(
 ): UnmetThreshold[] {
   const { percent, met, promised } = coverage;
   if (needsRequests && requests === 0) {
-    const given = failOn === undefined ? "client" : `--fail-on ${failOn}`;
-    const threshold = minCoverage > 0 ? `--min-coverage ${minCoverage}` : given;
+    const given =
+      failOn === undefined ? { threshold: "client" } : { threshold: `--fail-on ${failOn}`, level: failOn };
+    const asked =
+      minCoverage > 0 ? { threshold: `--min-coverage ${minCoverage}`, percent: minCoverage } : given;
     const sentence = "No request reached the sandbox. If that is right, allow it with --min-coverage 0.";
-    return [{ gate: "requests", threshold, sentence }];
+    return [{ gate: "requests", ...asked, sentence }];
   }
   const unmet: UnmetThreshold[] = [];
   if (percent < minCoverage) {
     unmet.push({
       gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,
+      percent: minCoverage,
       sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - met} of ${promised} promised paths are not covered.`,
     });
   }
-  const failing = failOn === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(failOn));
+  const failing = levelsFrom(failOn);
   const found = advice.filter(({ level }) => failing.includes(level)).map(({ id }) => id);
   if (found.length > 0) {
     unmet.push({
       gate: "advice",
       threshold: `--fail-on ${failOn}`,
+      level: failOn,
       sentence: `--fail-on ${failOn} does not allow advice of level ${failing.join(" or ")}: ${found.join(", ")}.`,
     });
   }
   return unmet;
+}
+
+/** Returns this level and the more serious ones; none without a level. */
+function levelsFrom(level: AdviceLevel | undefined): readonly AdviceLevel[] {
+  return level === undefined ? [] : adviceLevels.slice(adviceLevels.indexOf(level));
 }
 
 const verdicts = ["passed", "client_failed", "threshold_missed", "no_request", "flaky", "unusable"] as const;
@@ -183,18 +197,21 @@ export const coverMissed =
   "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
 
 export function thresholdFailure(
-  { gate, threshold, sentence: cause }: UnmetThreshold,
+  { gate, threshold, percent, level, sentence: cause }: UnmetThreshold,
   { coverage, advice }: Report,
 ): Failure {
-  const [id = "", wanted = ""] = threshold.split(" ");
-  if (gate === "coverage")
-    return { id, actual: `${coverage.percent}%`, wanted: `${wanted}%`, cause, whatToDo: coverMissed };
-  const failing = adviceLevels.slice(adviceLevels.indexOf(wanted as AdviceLevel));
-  const found = advice.filter(({ level }) => failing.includes(level));
+  const id = percent !== undefined ? "--min-coverage" : level !== undefined ? "--fail-on" : "client";
+  if (gate === "requests") return { id, actual: "no request", wanted: "a request", cause, whatToDo: cause };
+  if (gate === "coverage") {
+    const wanted = percent === undefined ? threshold : `${percent}%`;
+    return { id, actual: `${coverage.percent}%`, wanted, cause, whatToDo: coverMissed };
+  }
+  const failing = levelsFrom(level);
+  const found = advice.filter((one) => failing.includes(one.level));
   return {
     id,
-    actual: found.map((one) => one.id).join(", ") || "no request",
-    wanted: `no advice of level ${failing.join(" or ")}`,
+    actual: found.map((one) => one.id).join(", "),
+    wanted: level === undefined ? threshold : `no advice of level ${failing.join(" or ")}`,
     cause,
     whatToDo: found.map(({ whatToDo }) => whatToDo).join(" ") || cause,
   };

@@ -61,7 +61,7 @@ describe("--format brief", () => {
   test.each([
     ["--min-coverage 50", ["active"], 5, "threshold_missed", { actual: "5%", wanted: "50%" }],
     ["--fail-on error", ["?active"], 5, "threshold_missed", { id: "--fail-on", actual: "key-in-query" }],
-    ["--fail-on error", [], 4, "no_request", { id: "--fail-on", actual: "no request" }],
+    ["--fail-on error", [], 4, "no_request", { id: "--fail-on", actual: "no request", wanted: "a request" }],
     ["--min-coverage 0", ["active", "exit:7"], 7, "client_failed", { id: "client", actual: "exit code 7" }],
   ])("of exec %s with %j ends with %d, %s", async (flags, words, expected, verdict, failure) => {
     const { code, stderr } = await exec(flags.split(" "), ...client(...words));
