@@ -1,4 +1,4 @@
-// One test for each of the 17 paths. Run them with a sandbox: svc-sandbox exec key-states -- npx vitest run
+// One test for each path that the API promises. Run them with a sandbox: svc-sandbox exec key-states -- npx vitest run
 import { setTimeout } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 
