@@ -27,7 +27,8 @@ function testTitles(): string {
 }
 
 test("the list of rules is whole", () => {
-  expect(rules).toEqual(Array.from({ length: 49 }, (_, index) => `R${index + 1}`));
+  expect(rules.length).toBeGreaterThan(48);
+  expect(rules).toEqual(rules.map((_, index) => `R${index + 1}`));
 });
 
 test("every rule has a test that names it, not only a range of rules", () => {

@@ -3,7 +3,7 @@ import type { ApiAnswer, Ending } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import { type AuthorizationFacts, authorize, type Presented } from "../spec/authorize.js";
+import { type AuthorizationFacts, authorize, causeTold, type Presented } from "../spec/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { type Endpoint, type EndpointInput, type Success, successPathOf } from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
@@ -93,9 +93,9 @@ export function admit(
   scope: string | null,
 ): ApiPathId | Ending<ApiPathId> {
   const { assumptions, windows } = world;
-  const { presented, entry, now } = call;
+  const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
-  const pathId = authorize(authorizationFacts(world, presented, entry, scope, now));
+  const pathId = authorize(authorizationFacts(world, call, scope));
   const isLetIn = isSuccess(pathId);
   // Only the sandbox's keys have counters.
   if (entry !== undefined && (isLetIn || assumptions.count_refused)) {
@@ -107,16 +107,15 @@ export function admit(
   return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
 }
 
-/** The facts that authorize a request with this key at `now`. */
+/** The facts that authorize a request. */
 export function authorizationFacts(
   world: SandboxState,
-  presented: Presented,
-  entry: KeyEntry | undefined,
+  { request, presented, entry, now }: Pick<ApiCall, "request" | "presented" | "entry" | "now">,
   scope: string | null,
-  now: number,
 ): AuthorizationFacts {
   const usage = entry && usageAt(entry.usage, world.windows, now);
   return {
+    request,
     presented,
     key: entry?.key,
     organization: entry?.holder.organization,
@@ -217,25 +216,11 @@ function detailsOf(
 ): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
-  const { organization } = entry.holder;
-  switch (path) {
-    case "403.access_denied":
-      return { organization_status: organization.status };
-    case "403.live_not_approved":
-    case "403.live_suspended":
-      return { live_access: organization.liveAccess };
-    case "403.insufficient_scope":
-      return { required_scope: scope };
-    case "429.per_minute":
-    case "429.per_day": {
-      const limit = lastToReset(readLimits(entry, world, now));
-      return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
-    }
-    default:
-      // A 401 never shows why (R14); a 403 or 429 without a case above is a type error.
-      path satisfies Exclude<ApiPathId, `403.${string}` | `429.${string}`>;
-      return undefined;
+  if (path !== "429.per_minute" && path !== "429.per_day") {
+    return causeTold(path, authorizationFacts(world, call, scope))?.details;
   }
+  const limit = lastToReset(readLimits(entry, world, now));
+  return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
 }
 
 /** A response without a body has no media type, and one with status 204 no length (RFC 9110). */

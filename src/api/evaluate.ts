@@ -2,10 +2,11 @@ import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt } from "../spec/api-key.js";
-import { authorize, type Presented } from "../spec/authorize.js";
+import { authorize, causeTold, type Presented } from "../spec/authorize.js";
 import { matches } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
+import { type ApiRequest, receivedRequest } from "../spec/request.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
@@ -31,7 +32,8 @@ function evaluateFacts(
   endpoint: Endpoint,
 ) {
   const scope = scopeOf(endpoint, world);
-  const facts = authorizationFacts(world, presented, entry, scope, world.clock.now());
+  const now = world.clock.now();
+  const facts = authorizationFacts(world, { request: keyRequest(endpoint), presented, entry, now }, scope);
   const admitted = authorize(facts);
   const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
   const called = {
@@ -43,6 +45,11 @@ function evaluateFacts(
   const matching = world.faults.filter(({ when }) => matches(when, called));
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
+}
+
+/** A request to an endpoint with nothing else than a key. */
+function keyRequest({ method, path }: Endpoint): ApiRequest {
+  return receivedRequest({ method, path, query: "", headers: [] });
 }
 
 /** The result of the next request with a key to the released endpoint; counts nothing. */
@@ -67,7 +74,7 @@ function reachedLimit(world: SandboxState, entry: KeyEntry) {
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
 export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry): string | null {
-  const { key, holder } = entry;
+  const { key } = entry;
   const now = world.clock.now();
   switch (pathId) {
     case "401.revoked":
@@ -78,13 +85,6 @@ export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry)
       const since = ends[state as keyof typeof ends];
       return since === undefined ? state : `${state} since ${shortIso(since)}`;
     }
-    case "403.access_denied":
-      return `organization is ${holder.organization.status}`;
-    case "403.live_not_approved":
-    case "403.live_suspended":
-      return `live access is ${holder.organization.liveAccess.replace("_", " ")}`;
-    case "403.insufficient_scope":
-      return `needs ${scopeOf(me, world)}, has ${key.scopes.join(" ") || "none"}`;
     case "429.per_minute":
     case "429.per_day": {
       const limit = reachedLimit(world, entry);
@@ -94,8 +94,15 @@ export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry)
       const [today] = shortIso(now).split("T");
       return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
     }
-    default:
-      return null;
+    default: {
+      const request = keyRequest(me);
+      const facts = authorizationFacts(
+        world,
+        { request, presented: "well_formed", entry, now },
+        scopeOf(me, world),
+      );
+      return causeTold(pathId, facts)?.why ?? null;
+    }
   }
 }
 

@@ -1,13 +1,6 @@
 import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
 import type { ShownKey } from "../sandbox/journal/counts.js";
-import type {
-  ApiAnswer,
-  ApiRequest,
-  Delivery,
-  Ending,
-  Exchange,
-  RequestContent,
-} from "../sandbox/journal/exchange.js";
+import type { ApiAnswer, Delivery, Ending, Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
@@ -15,6 +8,7 @@ import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js"
 import type { Presented } from "../spec/authorize.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { containsKey, copyOf, findFirstKeys, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
+import { type ApiRequest, type Received, type RequestContent, receivedRequest } from "../spec/request.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -29,7 +23,7 @@ import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
-import { bodyOf, contentOf, noBody, type Received, receivedRequest } from "./request-input.js";
+import { bodyOf, contentOf, noBody } from "./request-input.js";
 import { routeOf } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
 

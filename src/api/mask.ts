@@ -1,6 +1,6 @@
-import type { ApiRequest, RequestContent } from "../sandbox/journal/exchange.js";
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
+import type { ApiRequest, RequestContent } from "../spec/request.js";
 import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
 import { parsedJson } from "../spec/schema/json.js";
 

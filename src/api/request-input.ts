@@ -1,45 +1,10 @@
-import type { ApiRequest, ReadBody, RequestContent } from "../sandbox/journal/exchange.js";
 import { containsKey } from "../spec/redact.js";
-import {
-  hasBody,
-  headerIn,
-  isFromBrowser,
-  isFromPage,
-  type RequestTraits,
-  readHeaders,
-} from "../spec/request-traits.js";
+import type { ReadBody, Received, RequestContent } from "../spec/request.js";
+import { hasBody, headerIn, isFromBrowser, isFromPage } from "../spec/request-traits.js";
 import { mismatchesIn } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { mapping, optional, type Shape } from "../spec/schema/shape.js";
 import type { EndpointInput, InputSchema, OwnRefusal } from "./endpoint.js";
-
-/** A request as an adapter receives it, before its body. */
-export interface Received {
-  readonly method: string;
-  readonly path: string;
-  /** With its question mark, or empty. */
-  readonly query: string;
-  /** Names and values in turn. */
-  readonly headers: readonly string[];
-  /** The traits that its headers do not show. Default: none. */
-  readonly traits?: RequestTraits;
-}
-
-/** Makes the request of every adapter: sockets, web requests, `guard`, stories and the control plane. */
-export function receivedRequest({ method, path, query, headers, traits = 0 }: Received): ApiRequest {
-  const read = readHeaders(headers, query);
-  return {
-    method,
-    path,
-    apiKey: read.apiKey,
-    keyHash: undefined,
-    keysInPath: undefined,
-    traits: read.traits | traits,
-    evidence: read.evidence,
-    content: undefined,
-    fromStory: false,
-  };
-}
 
 /** Reads a web `Request`; `path` and `query` are those of its URL. */
 export function receivedWeb(request: Request, path: string, query: string): Received {

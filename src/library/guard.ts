@@ -1,6 +1,6 @@
 import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
-import { receivedRequest, receivedWeb } from "../api/request-input.js";
+import { receivedWeb } from "../api/request-input.js";
 import { noAnswer } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -8,6 +8,7 @@ import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";
 import type { PathId } from "../spec/outcomes.js";
+import { receivedRequest } from "../spec/request.js";
 import { hasBody, hasQuery } from "../spec/request-traits.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { currentSandbox, runtimeOf } from "./create-sandbox.js";

@@ -1,8 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
-import { receivedRequest, receivedWeb } from "../api/request-input.js";
+import { receivedWeb } from "../api/request-input.js";
 import { failures } from "../spec/fault-effects.js";
 import { outcomes } from "../spec/outcomes.js";
+import { receivedRequest } from "../spec/request.js";
 import { hasBody, isFromBrowser, isFromPage } from "../spec/request-traits.js";
 import { toResponse } from "./web-request.js";
 

@@ -1,19 +1,12 @@
 import { bodyParts } from "../api/faults.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
-import {
-  bodyOf,
-  contentOf,
-  longestBody,
-  noBody,
-  receivedRequest,
-  receivedWeb,
-  tooLongBody,
-} from "../api/request-input.js";
+import { bodyOf, contentOf, longestBody, noBody, receivedWeb, tooLongBody } from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
-import type { ApiAnswer, ApiRequest, Delivery, ReadBody } from "../sandbox/journal/exchange.js";
+import type { ApiAnswer, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault-effects.js";
+import { type ApiRequest, type ReadBody, receivedRequest } from "../spec/request.js";
 import { clearTimeout, setTimeout } from "./real-time.js";
 
 /**

@@ -1,6 +1,6 @@
 import { maskRequest } from "../api/mask.js";
 import { nodePlatform } from "../node/platform.js";
-import type { ApiRequest, Exchange } from "../sandbox/journal/exchange.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -8,6 +8,7 @@ import { secretFrom } from "../scenario/population.js";
 import { environments } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
+import type { ApiRequest } from "../spec/request.js";
 import type { RandomStream } from "../spec/seed.js";
 import { type FollowedSandbox, followSandbox, noSandbox } from "./followed-sandbox.js";
 import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "./instances.js";

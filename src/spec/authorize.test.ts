@@ -1,7 +1,8 @@
 import { expect, test } from "vitest";
 import type { KeyRecord, Organization } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
-import { outcomes, type PathId } from "./outcomes.js";
+import { mePath, outcomes, type PathId } from "./outcomes.js";
+import { receivedRequest } from "./request.js";
 
 const key: KeyRecord = {
   ref: "key",
@@ -23,6 +24,7 @@ const organization: Organization = {
   liveAccess: "approved",
 };
 const good: AuthorizationFacts = {
+  request: receivedRequest({ method: "GET", path: mePath, query: "", headers: [] }),
   presented: "well_formed",
   key,
   organization,

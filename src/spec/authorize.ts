@@ -1,10 +1,12 @@
 import { isWorking, type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
+import type { ApiRequest } from "./request.js";
 
 export type Presented = "missing" | "malformed" | "well_formed";
 
 /** The facts that decide the outcome of a request to an endpoint, at an instant. */
 export interface AuthorizationFacts {
+  readonly request: ApiRequest;
   readonly presented: Presented;
   /** The presented key, if the sandbox has it. */
   readonly key: KeyRecord | undefined;
@@ -26,10 +28,22 @@ export interface GateCheck {
   readonly exits: readonly ApiPathId[];
 }
 
-/** The checks of an endpoint, in order; the first one that rejects ends the request. */
-export const authorizationChecks: readonly (GateCheck & {
+interface Check extends GateCheck {
   readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
-})[] = [
+  /** The facts of a key that it rejects: for `error.details`, and in words. */
+  readonly tell?: (facts: AuthorizationFacts) => {
+    readonly details: Readonly<Record<string, unknown>>;
+    readonly why: string;
+  };
+}
+
+/** Each 403 tells its cause. A 401 never does (R14), and the cause of a 429 is a limit. */
+type TellingCheck =
+  | (Required<Check> & { readonly exits: readonly `403.${string}`[] })
+  | (Check & { readonly exits: readonly (`401.${string}` | `429.${string}`)[]; readonly tell?: never });
+
+/** The checks of an endpoint, in order; the first one that rejects ends the request. */
+export const authorizationChecks: readonly Check[] = [
   {
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
@@ -49,6 +63,10 @@ export const authorizationChecks: readonly (GateCheck & {
     rules: "R18",
     exits: ["403.access_denied"],
     refuse: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
+    tell: ({ organization }) => ({
+      details: { organization_status: organization?.status },
+      why: `organization is ${organization?.status}`,
+    }),
   },
   {
     name: "live access",
@@ -59,6 +77,10 @@ export const authorizationChecks: readonly (GateCheck & {
       if (key?.environment !== "live" || organization?.liveAccess === "approved") return undefined;
       return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
     },
+    tell: ({ organization: { liveAccess = "not_approved" } = {} }) => ({
+      details: { live_access: liveAccess },
+      why: `live access is ${liveAccess.replace("_", " ")}`,
+    }),
   },
   {
     name: "scope",
@@ -67,6 +89,10 @@ export const authorizationChecks: readonly (GateCheck & {
     exits: ["403.insufficient_scope"],
     refuse: ({ key, scope }) =>
       scope === null || key?.scopes.includes(scope) ? undefined : "403.insufficient_scope",
+    tell: ({ key, scope }) => ({
+      details: { required_scope: scope },
+      why: `needs ${scope}, has ${key?.scopes.join(" ") || "none"}`,
+    }),
   },
   {
     name: "minute limit",
@@ -83,7 +109,7 @@ export const authorizationChecks: readonly (GateCheck & {
     exits: ["429.per_day"],
     refuse: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
   },
-];
+] satisfies readonly TellingCheck[];
 
 /**
  * Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id.
@@ -97,6 +123,11 @@ export function authorize(facts: AuthorizationFacts): ApiPathId {
     if (refused !== undefined) return refused;
   }
   return successPath(facts);
+}
+
+/** Returns what a rejection tells about its cause; `undefined` for a path id of another status than 403. */
+export function causeTold(pathId: ApiPathId, facts: AuthorizationFacts) {
+  return authorizationChecks.find(({ exits }) => exits.includes(pathId))?.tell?.(facts);
 }
 
 /** The path id of a success of `/me`. A key can be several of these: the one that requires action from the client comes first. */

@@ -1,4 +1,4 @@
-import type { ApiRequest } from "../../src/sandbox/journal/exchange.js";
+import { type ApiRequest, receivedRequest } from "../../src/spec/request.js";
 
 /** A request of a test; its key stands in the headers. */
 export interface Sent {
@@ -23,8 +23,7 @@ export const mePath = "/v1/relying-party/me";
 
 /** A request to the API inside of a sandbox: `GET /v1/relying-party/me` without a key, except for what is given. */
 export function asked(given: Partial<ApiRequest>): ApiRequest {
-  const facts = { apiKey: undefined, keyHash: undefined, keysInPath: undefined, evidence: undefined };
-  return { method: "GET", path: mePath, ...facts, traits: 0, content: undefined, fromStory: false, ...given };
+  return { ...receivedRequest({ method: "GET", path: mePath, query: "", headers: [] }), ...given };
 }
 
 const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);

@@ -2,6 +2,7 @@ import type { AdviceId } from "../../spec/advice.js";
 import { isMarked, isSandboxKey, isWorking, keyStateAt } from "../../spec/api-key.js";
 import { successPath } from "../../spec/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
+import type { ApiRequest } from "../../spec/request.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -14,7 +15,7 @@ import {
   shows,
 } from "../../spec/request-traits.js";
 import type { KeyEntry } from "../keys.js";
-import type { ApiRequest, Exchange } from "./exchange.js";
+import type { Exchange } from "./exchange.js";
 
 export interface ClientBehaviour {
   /** The path of each key's last rejection, by the key's SHA-256; the latest thousand keys, oldest first. */

@@ -2,48 +2,8 @@ import type { AdviceId } from "../../spec/advice.js";
 import type { Presented } from "../../spec/authorize.js";
 import type { FaultPathId } from "../../spec/fault-effects.js";
 import type { PathId } from "../../spec/outcomes.js";
-import type { RequestEvidence, RequestSource, RequestTraits } from "../../spec/request-traits.js";
-
-/**
- * A request to the API as plain data. Every member is required: `receivedRequest` and `maskRequest` make it, for every
- * adapter, and must know each fact of a request.
- */
-export interface ApiRequest {
-  /** Upper case, as HTTP sends it. */
-  readonly method: string;
-  /** Without its query, still percent-encoded. */
-  readonly path: string;
-  /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
-  readonly apiKey: string | undefined;
-  /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
-  readonly keyHash: string | undefined;
-  /** The keys that were in its path, if they were removed; `undefined` to search the path. */
-  readonly keysInPath: readonly string[] | undefined;
-  /** Its other traits, for advice. */
-  readonly traits: RequestTraits;
-  /** Details about its traits; nearly always `undefined`. */
-  readonly evidence: RequestEvidence | undefined;
-  /** Its query, body and headers, for endpoints that accept them. */
-  readonly content: RequestContent | undefined;
-  /** Whether a story or the control plane sends it, so that it causes no advice. */
-  readonly fromStory: boolean;
-}
-
-export interface ReadBody {
-  /** Empty without a body. */
-  readonly text: string;
-  /** `undefined` for a readable body. */
-  readonly problem?: string;
-}
-
-/** The parts of a request that adapters read only for endpoints with an input schema. */
-export interface RequestContent {
-  /** Without its question mark. */
-  readonly query: string;
-  readonly contentType: string | undefined;
-  readonly idempotencyKey: string | undefined;
-  readonly body: ReadBody;
-}
+import type { RequestContent } from "../../spec/request.js";
+import type { RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
 export interface ApiAnswer {
   /** 0 without a response. */

@@ -9,11 +9,12 @@ import { inputAt, routeOf } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
-import type { ApiAnswer, ApiRequest, Exchange } from "../../sandbox/journal/exchange.js";
+import type { ApiAnswer, Exchange } from "../../sandbox/journal/exchange.js";
 import { SandboxError } from "../../spec/errors.js";
 import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
+import type { ApiRequest } from "../../spec/request.js";
 import { type AnyServer, followConnections, longestWait, refuseInTurn, startInTurn } from "./connections.js";
 import { rejectExcess } from "./instance-limit.js";
 import {

@@ -2,24 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { bodyParts } from "../../api/faults.js";
 import { errorBody, type TextBody } from "../../api/messages.js";
-import {
-  bodyOf,
-  contentOf,
-  longestBody,
-  noBody,
-  receivedRequest,
-  tooLongBody,
-} from "../../api/request-input.js";
+import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
-import type {
-  ApiAnswer,
-  ApiRequest,
-  Delivery,
-  ReadBody,
-  RequestContent,
-} from "../../sandbox/journal/exchange.js";
+import type { ApiAnswer, Delivery } from "../../sandbox/journal/exchange.js";
 import { refusals } from "../../spec/outcomes.js";
+import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../spec/request.js";
 import { isNamed } from "../../spec/request-traits.js";
 
 const insideControl = `${controlPath}/`;

@@ -1,0 +1,70 @@
+import { type RequestEvidence, type RequestTraits, readHeaders } from "./request-traits.js";
+
+/**
+ * A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter, and
+ * `maskRequest` for storing it, and both must know each fact of a request.
+ */
+export interface ApiRequest {
+  /** Upper case, as HTTP sends it. */
+  readonly method: string;
+  /** Without its query, still percent-encoded. */
+  readonly path: string;
+  /** The `x-api-key` header, trimmed; several are joined by `, `. `undefined` without this header. */
+  readonly apiKey: string | undefined;
+  /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
+  readonly keyHash: string | undefined;
+  /** The keys that were in its path, if they were removed; `undefined` to search the path. */
+  readonly keysInPath: readonly string[] | undefined;
+  /** Its other traits, for advice. */
+  readonly traits: RequestTraits;
+  /** Details about its traits; nearly always `undefined`. */
+  readonly evidence: RequestEvidence | undefined;
+  /** Its query, body and headers, for endpoints that accept them. */
+  readonly content: RequestContent | undefined;
+  /** Whether a story or the control plane sends it, so that it causes no advice. */
+  readonly fromStory: boolean;
+}
+
+export interface ReadBody {
+  /** Empty without a body. */
+  readonly text: string;
+  /** `undefined` for a readable body. */
+  readonly problem?: string;
+}
+
+/** The parts of a request that adapters read only for endpoints with an input schema. */
+export interface RequestContent {
+  /** Without its question mark. */
+  readonly query: string;
+  readonly contentType: string | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly body: ReadBody;
+}
+
+/** A request as an adapter receives it, before its body. */
+export interface Received {
+  readonly method: string;
+  readonly path: string;
+  /** With its question mark, or empty. */
+  readonly query: string;
+  /** Names and values in turn. */
+  readonly headers: readonly string[];
+  /** The traits that its headers do not show. Default: none. */
+  readonly traits?: RequestTraits;
+}
+
+/** Makes the request of every adapter: sockets, web requests, `guard`, stories and the control plane. */
+export function receivedRequest({ method, path, query, headers, traits = 0 }: Received): ApiRequest {
+  const read = readHeaders(headers, query);
+  return {
+    method,
+    path,
+    apiKey: read.apiKey,
+    keyHash: undefined,
+    keysInPath: undefined,
+    traits: read.traits | traits,
+    evidence: read.evidence,
+    content: undefined,
+    fromStory: false,
+  };
+}
