@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
-import { type ActionName, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
+import { type ActionName, type KeyActionDone, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { ConsentView, KeyView, OrganizationView } from "./view-shapes.js";
 
@@ -12,7 +12,7 @@ export type WorldEvent = RequestEvent | OtherEvent;
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
-  | { readonly type: "key.revoked"; readonly key: KeyView }
+  | { readonly type: `key.${KeyActionDone}`; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   | { readonly type: "consent.requested"; readonly consent: ConsentView }
   /** The farmer or the relying party decided, or an attestation was suspended. Changes over time send no event. */

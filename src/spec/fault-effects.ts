@@ -156,7 +156,11 @@ export const failures = {
 } as const;
 
 /** The failure with a status; one that only a document describes has no words of its own. */
-export function failureOf(status: number): { readonly reason: string; readonly code: string; readonly message: string } {
+export function failureOf(status: number): {
+  readonly reason: string;
+  readonly code: string;
+  readonly message: string;
+} {
   const known: Readonly<Record<number, ReturnType<typeof failureOf>>> = failures;
   return known[status] ?? { reason: "Error", code: "error", message: "The service responded with an error." };
 }

@@ -9,6 +9,8 @@ interface ActionRow {
   readonly onKey?: string;
   /** The route of any other operation, and what it does there. A ref in the path is its `key` or `organization`. */
   readonly route?: readonly [call: `${"POST" | "PATCH"} /${string}`, does: string];
+  /** What it has done to its key: `an active key can be revoked`, and the name of its event. */
+  readonly done?: string;
   /** The fields with the refs of a key and an organization that must exist. */
   readonly key?: string;
   readonly organization?: string;
@@ -25,12 +27,13 @@ export const actions = {
     route: ["POST /keys", "Creates a key; only this response has its secret"],
   },
   rotate: {
-    ...{ isForAdministrators: true, key: "key", makes: "as" },
+    ...{ isForAdministrators: true, key: "key", makes: "as", done: "rotated" },
     route: ["POST /keys/{ref}/rotate", "Replaces an active key; the old one works until its overlap ends"],
   },
   revoke: {
     isForAdministrators: true,
     key: "key",
+    done: "revoked",
     onKey: "Revokes a key immediately: an active one, or a replaced one in its overlap",
   },
   organization: {
@@ -52,6 +55,7 @@ export const actionRow = (name: ActionName): ActionRow => actions[name];
 export type KeyActionName = {
   [Name in ActionName]: (typeof actions)[Name] extends { readonly onKey: string } ? Name : never;
 }[ActionName];
+export type KeyActionDone = (typeof actions)[KeyActionName]["done"];
 export const keyActionNames = actionNames.filter(
   (name): name is KeyActionName => actionRow(name).onKey !== undefined,
 );

@@ -25,6 +25,7 @@ import type { Assumptions } from "../../spec/assumptions.js";
 import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
+import { actions, type KeyActionName } from "../../spec/steps.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
 import {
   type KeyEntry,
@@ -126,20 +127,27 @@ export function rotateKey(
   return { key, replacement, secret };
 }
 
-/**
- * Revokes a key that still works: an active key, or a replaced key in its overlap. The next request with it gets 401
- * (R41). Throws `key_not_active` (R42) or `unknown_ref`.
- */
-export function revokeKey(
-  world: SandboxState,
-  input: { readonly key: string },
-  now: number,
-): { readonly key: KeyView } {
-  const entry = requireKeyIn(world, input.key, now, "revoke", ["active", "retiring"]);
-  entry.key = { ...entry.key, revokedAt: now };
-  const key = viewKey(entry, world, now);
-  world.history.announce({ type: "key.revoked", key });
-  return { key };
+/** What each action on a key needs and changes. */
+const keyActions: Readonly<
+  Record<
+    KeyActionName,
+    { readonly states: readonly KeyStateName[]; readonly change: (now: number) => Partial<KeyRecord> }
+  >
+> = {
+  // The next request with it gets 401 (R41).
+  revoke: { states: ["active", "retiring"], change: (revokedAt) => ({ revokedAt }) },
+};
+
+/** Makes the operation of an action on a key. It throws `key_not_active` (R42) or `unknown_ref` without changes. */
+export function changeKeyBy(name: KeyActionName) {
+  const { states, change } = keyActions[name];
+  return (world: SandboxState, input: { readonly key: string }, now: number): { readonly key: KeyView } => {
+    const entry = requireKeyIn(world, input.key, now, name, states);
+    entry.key = { ...entry.key, ...change(now) };
+    const key = viewKey(entry, world, now);
+    world.history.announce({ type: `key.${actions[name].done}`, key });
+    return { key };
+  };
 }
 
 // Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
@@ -179,13 +187,13 @@ function requireKeyIn(
   world: SandboxState,
   ref: string,
   now: number,
-  verb: "rotate" | "revoke",
+  verb: "rotate" | KeyActionName,
   states: readonly KeyStateName[],
 ): KeyEntry {
   const entry = world.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
-  const message = `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${verb}d.`;
+  const message = `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}.`;
   throw new SandboxError("key_not_active", message, { ref, state });
 }
 

@@ -1,13 +1,13 @@
 import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.js";
-import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
+import { type ActionName, actionNames, actionRow, forKeyActions } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import type { SandboxState } from "../sandbox.js";
 import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
-import { createKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
+import { changeKeyBy, createKey, requireAdministrator, rotateKey } from "./keys.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
 /**
@@ -19,7 +19,7 @@ import { changeAssumptions, changeFaults, clearRequests, updateOrganization } fr
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
-  revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
+  .../* @__PURE__ */ forKeyActions((name) => recorded(name, changeKeyBy(name))),
   organization: /* @__PURE__ */ recorded("organization", updateOrganization),
   faults: /* @__PURE__ */ recorded("faults", changeFaults),
   assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
