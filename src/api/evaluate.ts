@@ -1,7 +1,7 @@
 import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { keyStateAt } from "../spec/api-key.js";
+import { endOf, isWorking, keyStateAt } from "../spec/api-key.js";
 import { authorize, causeTold, type Presented } from "../spec/authorize.js";
 import { matches } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
@@ -76,15 +76,10 @@ function reachedLimit(world: SandboxState, entry: KeyEntry) {
 export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry): string | null {
   const { key } = entry;
   const now = world.clock.now();
+  const state = keyStateAt(key, now);
+  if (!isWorking(state) && pathId === `401.${state}`)
+    return `${state} since ${shortIso(key[endOf[state]] ?? now)}`;
   switch (pathId) {
-    case "401.revoked":
-    case "401.expired":
-    case "401.rotated": {
-      const state = keyStateAt(key, now);
-      const ends = { revoked: key.revokedAt, expired: key.expiresAt, rotated: key.overlapEndsAt } as const;
-      const since = ends[state as keyof typeof ends];
-      return since === undefined ? state : `${state} since ${shortIso(since)}`;
-    }
     case "429.per_minute":
     case "429.per_day": {
       const limit = reachedLimit(world, entry);

@@ -214,8 +214,16 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
+/** The time that each state of a key that no longer works began. */
+export const endOf = {
+  revoked: "revokedAt",
+  expired: "expiresAt",
+  rotated: "overlapEndsAt",
+} as const satisfies Record<Exclude<KeyStateName, WorkingState>, keyof KeyEnds>;
+type WorkingState = "active" | "retiring";
+
 /** Whether a key in this state still works. */
-export function isWorking(state: KeyStateName): state is "active" | "retiring" {
+export function isWorking(state: KeyStateName): state is WorkingState {
   return state === "active" || state === "retiring";
 }
 

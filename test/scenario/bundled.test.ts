@@ -5,7 +5,6 @@ import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import type { FaultPathId } from "../../src/spec/fault-effects.js";
 import { faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { openTestWorld } from "../support/doors.js";
 import { asked } from "../support/send.js";
@@ -34,25 +33,6 @@ const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: Pa
 };
 const names = Object.keys(defaultKeys) as ScenarioName[];
 
-/** What each key of key-states gets when the clock starts. */
-const keyStates: Readonly<Record<string, PathId>> = {
-  active: "200.test",
-  live: "200.live",
-  legacy: "200.legacy",
-  "legacy-live": "200.legacy",
-  revoked: "401.revoked",
-  expired: "401.expired",
-  rotated: "401.rotated",
-  retiring: "200.retiring",
-  replacement: "200.replacement",
-  "wrong-scope": "403.insufficient_scope",
-  "rate-limited": "429.per_day",
-  "rate-limited-minute": "429.per_minute",
-  "live-not-approved": "403.live_not_approved",
-  "live-suspended": "403.live_suspended",
-  "organization-inactive": "403.access_denied",
-};
-
 test("the bundled scenarios are the files in scenarios/, each with a first comment that shows how to run and play it", () => {
   const folder = join(import.meta.dirname, "../../scenarios");
   expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.yaml`).sort());
@@ -71,24 +51,11 @@ test.each(names)("the default key of %s is in the state that its name promises",
 
 test("key-states has a key for every promised path that a key can lead to", () => {
   const world = openTestWorld("key-states");
-  const paths = [...world.registry.keys.keys()].map((ref) => [ref, evaluateKey(world, ref).pathId]);
-  expect(Object.fromEntries(paths)).toEqual(keyStates);
+  const paths = [...world.registry.keys.keys()].map((ref) => evaluateKey(world, ref).pathId);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
   const owed = outcomes.filter(({ path, promised }) => promised && !withoutKey.includes(path));
-  expect(Object.values(keyStates)).toEqual(expect.arrayContaining(owed.map(({ path }) => path)));
+  expect([...new Set(paths)].sort()).toEqual(owed.map(({ path }) => path).sort());
 });
-
-/** On which fault a request with each key of bad-day ends, or by which it is only delayed. */
-const troubles: Readonly<Record<string, FaultPathId>> = {
-  delayed: "fault.latency",
-  unavailable: "fault.status",
-  "bad-gateway": "fault.status",
-  "connection-reset": "fault.reset",
-  "cut-short": "fault.truncate",
-  "broken-json": "fault.malformed",
-  slow: "fault.slow",
-  hanging: "fault.hang",
-};
 
 test("bad-day has a key for every fault, and one key with several faults", () => {
   const world = openTestWorld("bad-day");
@@ -96,10 +63,13 @@ test("bad-day has a key for every fault, and one key with several faults", () =>
     handle(world, asked({ apiKey: scenarioSecret(world, ref) }));
     return world.history.requests({ limit: 1 })[0]?.fault;
   };
-  for (const [ref, fault] of Object.entries(troubles)) {
-    for (let i = 0; i < 3; i++) expect([ref, call(ref)]).toEqual([ref, fault]);
-  }
-  expect(new Set(Object.values(troubles))).toEqual(new Set(faultPathIds));
+  const refs = [...world.registry.keys.keys()].filter((ref) => ref !== "flaky" && ref !== "untouched");
+  const troubles = refs.map((ref) => {
+    const [first, ...again] = [call(ref), call(ref), call(ref)];
+    expect([ref, ...again]).toEqual([ref, first, first]);
+    return first;
+  });
+  expect(new Set(troubles)).toEqual(new Set(faultPathIds));
   expect(call("untouched")).toBeNull();
   const met = Array.from({ length: 50 }, () => call("flaky"));
   for (const one of ["fault.status", "fault.reset", "fault.latency", "fault.truncate", null] as const)
