@@ -49,7 +49,12 @@ describe("--format brief", () => {
   test("of exec names each path that is not covered, its key, and how often a rejected key was sent again", async () => {
     const { stderr } = await exec([], ...client("active", "revoked", "revoked", "revoked", "none"));
     const brief = briefIn(stderr);
-    expect(brief).toMatchObject({ verdict: "passed", coverage: coverage(3).percent, repeats: { revoked: 2 }, failures: [] });
+    expect(brief).toMatchObject({
+      verdict: "passed",
+      coverage: coverage(3).percent,
+      repeats: { revoked: 2 },
+      failures: [],
+    });
     expect(brief.advice).toEqual(["sent-again-after-refusal"]);
     expect(Object.keys(brief.missed)).toHaveLength(promisedCount - 3);
     expect(brief.missed).toMatchObject({

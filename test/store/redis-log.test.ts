@@ -186,7 +186,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const watch = stoppedWatch();
     const [small, other] = [await open({ maxMemory: 1 }), await open()];
     // Measures its memory, and not again while the watch stands.
-    small.log.settle();
+    small.log.runDue();
     const bases: string[] = [];
     for (let n = 0; n < 11; n += 1) bases.push(await create(other));
     const follower = await subscribe(small.url, { base: bases[0] as string });

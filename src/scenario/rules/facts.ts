@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
-import { isReserved, parseDuration, parseTime, parseWhen } from "../format/fields.js";
+import { isReserved, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
