@@ -1,8 +1,8 @@
-import type { RequestContent } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
+import type { RequestContent } from "../spec/request.js";
 import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 

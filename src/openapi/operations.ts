@@ -2,7 +2,7 @@ import { type Endpoint, type EndpointInput, jsonRequest, type OwnRefusal, type S
 import { errorBody, jsonBody, textBody } from "../api/messages.js";
 import { builtIn } from "../api/routes.js";
 import { invalid } from "../api/request-input.js";
-import type { RequestContent } from "../sandbox/journal/exchange.js";
+import type { RequestContent } from "../spec/request.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
