@@ -101,7 +101,7 @@ type Result = Readonly<Record<string, unknown>>;
 
 /** Makes the route of an operation from its row. */
 function operation<Body extends ControlBodyName = "nothing">(
-  name: ActionName,
+  name: Extract<ActionName, keyof typeof operations>,
   { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body>,
 ): Route {
   const { key, organization = "", makes } = actionRow(name);
@@ -110,7 +110,7 @@ function operation<Body extends ControlBodyName = "nothing">(
     ...{ ...shapes, summary },
     ...(makes !== undefined && { makes: "key", status: 201 }),
     run({ world, actor, params: { ref }, body }) {
-      const run = operations[name] as (...given: readonly unknown[]) => Result;
+      const run = operations[name] as unknown as (...given: readonly unknown[]) => Result;
       const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
       try {
         return snakeCase(view(run(world, input, { actor })));
