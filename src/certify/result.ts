@@ -16,6 +16,7 @@ import {
   described,
   flag,
   growingChoice,
+  isMapping,
   list,
   mapping,
   number,
@@ -146,6 +147,8 @@ export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 3;
+/** The format of 0.2, which can also be read. */
+export const earlierFormat = 2;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(
@@ -177,8 +180,13 @@ export function certificateOf(result: CertifyResult): Certificate {
   return { result: safe, json: JSON.parse(JSON.stringify(facts)) };
 }
 
-/** Reads the text of a certificate's file; returns why it is not a certificate of this format as a sentence. */
-export function readCertificate(text: string): Certificate | { readonly problem: string } {
+/** A certificate from a file, and the file's format. */
+interface ReadCertificate extends Certificate {
+  readonly format: number;
+}
+
+/** Reads the text of a certificate's file; returns why it is not a certificate of this format, or of 0.2, as a sentence. */
+export function readCertificate(text: string): ReadCertificate | { readonly problem: string } {
   const json = parsedJson(text.replace(/^\uFEFF/, ""));
   if (json === undefined) return { problem: "It is not valid JSON, or not a complete file." };
   const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
@@ -187,19 +195,44 @@ export function readCertificate(text: string): Certificate | { readonly problem:
       problem: "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.",
     };
   }
-  if (Number.isSafeInteger(format) && format !== certificateFormat) {
-    const problem = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads format ${certificateFormat}. Verify it with that version.`;
+  const isEarlier = format === earlierFormat;
+  if (Number.isSafeInteger(format) && format !== certificateFormat && !isEarlier) {
+    const problem = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads the formats ${earlierFormat} and ${certificateFormat}. Verify it with that version.`;
     return { problem };
   }
-  const [broken] = shapeProblems(certificateShape, json);
+  const given = isEarlier ? upgraded(json as Record<string, unknown>) : json;
+  const [broken] = shapeProblems(certificateShape, given);
   if (broken !== undefined) {
     return {
       problem: redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`),
     };
   }
-  const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
+  const { svc_sandbox_certificate: _format, like, ...facts } = given as Record<string, unknown>;
   const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;
-  return { result, json: json as object };
+  return { result, json: json as object, format: format as number };
+}
+
+type Members = Record<string, unknown>;
+
+/** Returns the JSON of a certificate of 0.2 in today's format; what 0.2 did not have is empty. */
+function upgraded({ retries, report, ...facts }: Members): Members {
+  const each = (rows: unknown, change: (row: Members) => Members) =>
+    Array.isArray(rows) ? rows.map((row) => (isMapping(row) ? change(row) : row)) : rows;
+  const { preview: _, paths, ...reported } = (report ?? {}) as Members;
+  return {
+    ...facts,
+    svc_sandbox_certificate: certificateFormat,
+    not_tried: [],
+    ...(retries !== undefined && {
+      // Its 429 always had this header.
+      retries: each(retries, ({ after, outcome, ...row }) => ({
+        ...row,
+        after: after === "429" ? "429 with Retry-After" : after,
+        outcome: outcome === "unclear" || outcome === "not_run" ? "not_tried" : outcome,
+      })),
+    }),
+    report: { ...reported, endpoints: [], paths: each(paths, ({ preview_count: _, ...row }) => row) },
+  };
 }
 
 export function certificateJsonSchema(): JsonSchema {

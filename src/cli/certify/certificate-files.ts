@@ -67,7 +67,7 @@ export async function verifyFile(
     say(`Failed to verify ${quote(file)}: ${read.problem}\n`);
     return exitCode.failed;
   }
-  const { result } = read;
+  const { result, format: readFormat } = read;
   if (rest.length === 0) {
     const words = [...io.program.split(" "), "certify", "--verify", file, "--", ...result.command];
     const again = commandLine(words, 20_000);
@@ -85,7 +85,7 @@ export async function verifyFile(
     say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
     return again;
   }
-  const verification = verifyCertificate(result, again);
+  const verification = verifyCertificate(result, again, readFormat);
   const format = flags.json ? "json" : (flags.format ?? "text");
   const style = styleFor(io.stdout, io.env);
   io.stdout.write(redactKeys(renderVerification(verification, format, style)));
