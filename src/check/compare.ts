@@ -84,7 +84,7 @@ export function compareRejections(rejections: readonly Rejection[]) {
   const contrasts = places.flatMap((place) => contrastsAt(place, rejections));
   /** The places that vary between equal requests. The more of them, the more differ by chance. */
   const varying = withoutDerived(places.filter(isVarying)).map(({ at }) => shownText(at));
-  const rarest = 1 / 200 / (1 + varying.length);
+  const rarest = 1 / 300 / (1 + varying.length);
   const compared = rejections.map((rejection) => {
     const found = withoutDerived(contrasts.filter(({ pathId }) => pathId === rejection.pathId));
     const isEnough = rejection.answers.length >= leastResponses;
@@ -96,6 +96,8 @@ export function compareRejections(rejections: readonly Rejection[]) {
       .filter(({ found, clear }) => found.length > 0 && clear.length === 0)
       .map(({ rejection }) => rejection),
     varying,
+    /** How often each cause was compared; 0 if there are no two causes. */
+    responses: rejections.length < 2 ? 0 : Math.min(...rejections.map(({ answers }) => answers.length)),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Endpoint, successPathOf } from "../api/endpoint.js";
 import { builtIn } from "../api/routes.js";
+import { pluralize } from "../report/plain-text.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
@@ -139,6 +140,8 @@ type Session = ReturnType<typeof createSession>;
 
 const mostUnanswered = 2;
 const mostResponses = 25;
+/** The responses to a cause after which a leak on half of the nodes would have been seen, as good as always. */
+const enoughResponses = 8;
 
 /**
  * Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be.
@@ -178,15 +181,18 @@ function withAnswer(attempts: readonly Attempt[]): AnsweredAttempt[] {
 }
 
 /**
- * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. Then repeats the first one and
- * the suspects until a difference is clear.
+ * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. If a cause
+ * is a suspect after a few rounds, repeats only this one and the first, until a difference is clear.
  */
 async function repeatRejections(session: Session, rejected: readonly AnsweredAttempt[]) {
   const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
   for (let round = 1; ; round++) {
     const compared = compareRejections(rejections);
-    const repeated = round < leastResponses ? rejections : [...rejections.slice(0, 1), ...compared.suspects];
-    if (repeated.length < 2 || round === mostResponses || session.left() < repeated.length) return compared;
+    const { suspects, differences } = compared;
+    const isEven = round < leastResponses || suspects.length + differences.length === 0;
+    const repeated = isEven ? rejections : [...rejections.slice(0, 1), ...suspects];
+    const most = isEven ? enoughResponses : mostResponses;
+    if (repeated.length < 2 || round >= most || session.left() < repeated.length) return compared;
     // Another order each time: a balancer that takes its nodes in turn must not give each cause its own node.
     const order = repeated.map((one, i) => ({ one, at: mix32(64 * round + i) })).sort((a, b) => a.at - b.at);
     for (const { one } of order) {
@@ -197,12 +203,19 @@ async function repeatRejections(session: Session, rejected: readonly AnsweredAtt
   }
 }
 
-function notesOnRejections({ suspects, varying }: ReturnType<typeof compareRejections>, requests: number) {
+function notesOnRejections(
+  { suspects, differences, varying, responses }: ReturnType<typeof compareRejections>,
+  requests: number,
+) {
   const paths = suspects.map(({ pathId }) => pathId).join(", ");
   const enough = requests + 6 * leastResponses;
   const perhaps = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
   const part = `Not compared between causes of 401, because it varies between equal requests (ids, numbers, times, nodes): ${varying.join(", ")}.`;
-  return [suspects.length > 0 && perhaps, varying.length > 0 && part].filter((note) => note !== false);
+  const unseen = `Compared ${pluralize(responses, "response")} to each cause of 401. Nodes of the server that sent none of them were not tried.`;
+  const isEven = suspects.length === 0 && differences.length === 0 && responses > 0;
+  return [suspects.length > 0 && perhaps, varying.length > 0 && part, isEven && unseen].filter(
+    (note) => note !== false,
+  );
 }
 
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {

@@ -85,9 +85,9 @@ test("undocumented members and headers that announce an end are notes, which fai
   const { code, stdout } = await check(url, "--json");
   const { notes, verdict } = JSON.parse(stdout);
   expect([code, verdict]).toEqual([0, "agrees"]);
-  expect(notes.sort()).toEqual(
-    ["$.data.trace", "$.error.trace", "Deprecation", "sunset"].map((one) => `${one} is not in the contract.`),
-  );
+  const names = ["$.data.trace", "$.error.trace", "Deprecation", "sunset"];
+  const undocumented = notes.filter((note: string) => !note.startsWith("Compared "));
+  expect(undocumented.sort()).toEqual(names.map((one) => `${one} is not in the contract.`));
   const organization = await serve(onContext("organization.country", "NL"));
   expect((await check(organization.url)).stdout).toContain(
     "$.data.organization.country is not in the contract.",
