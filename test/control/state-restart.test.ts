@@ -104,7 +104,7 @@ test("after kill -9 the journal, the report, the story and the instances are as 
 /** A line that is being written has no end yet. */
 const linesIn = (cwd: string) => readFileSync(join(cwd, "state.json"), "utf8").split("\n").length;
 
-test("after kill -9 among requests, journal, report and usage end with the same request", async () => {
+test("after kill -9 among requests, journal, report and usage end with the same request, and R7 no lost id is given out again", async () => {
   const cwd = begun();
   for (let round = 0; round < 3; round++) {
     const server = await start(cwd);
@@ -137,6 +137,10 @@ test("after kill -9 among requests, journal, report and usage end with the same 
     const { requests } = await dataOf(after, "GET /report");
     const { usage } = await dataOf(after, "GET /keys/main");
     expect([requests, usage.today]).toEqual([kept.length, kept.length]);
+    for (let lost = kept.length; lost <= known.length; lost++) {
+      const { headers: given } = await fetch(after.url + mePath, { headers });
+      expect(known).not.toContain(given.get("x-request-id"));
+    }
     await after.kill();
   }
 }, 120_000);
