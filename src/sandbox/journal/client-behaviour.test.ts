@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { asked } from "../../../test/support/send.js";
+import { handle } from "../../api/handle.js";
+import { receivedRequest } from "../../api/request-input.js";
+import { openWorld } from "../../node/platform.js";
+import { bundledScenarios } from "../../scenario/bundled.js";
+import { scenarioSecret } from "../secrets.js";
+
+const open = () => openWorld(bundledScenarios["key-states"]);
+const path = "/v1/relying-party/me";
+
+test.each([
+  [1000, true],
+  [1001, false],
+])("after %i rejected keys, it is noticed that the first one is resent: %j", (count, isNoticed) => {
+  const world = open();
+  const send = (number: number) =>
+    handle(world, asked({ apiKey: `SVC_test_sbx${String(number).padStart(29, "0")}` })).advice;
+  for (let number = 0; number < count; number += 1) send(number);
+  expect(send(0).includes("sent-again-after-refusal")).toBe(isNoticed);
+});
+
+test("a key is resent only after the same rejection, and a response of another kind in between ends that", () => {
+  const world = open();
+  const send = (ref: string) => handle(world, asked({ apiKey: scenarioSecret(world, ref) })).isResent;
+  expect([send("revoked"), send("expired"), send("revoked"), send("expired")]).toEqual([
+    ...[undefined, undefined, true, true],
+  ]);
+  expect([send("active"), send("active")]).toEqual([undefined, undefined]);
+  expect(handle(world, asked({})).isResent).toBeUndefined();
+});
+
+test.each([
+  [99, "key-from-browser"],
+  [100, "key-with-browser-headers"],
+])("a page that asked to send a key, after %i other pages, gets the advice %s", (others, advice) => {
+  const world = open();
+  const send = (method: string, ...headers: string[]) =>
+    handle(world, receivedRequest({ method, path, query: "", headers })).advice;
+  const ask = (origin: string) => {
+    const headers = ["Origin", origin, "Access-Control-Request-Method", "GET"];
+    return send("OPTIONS", ...headers, "Access-Control-Request-Headers", "x-api-key");
+  };
+  for (let page = 0; page < others; page += 1)
+    expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
+  ask("https://last.example");
+  const key = scenarioSecret(world, "active");
+  expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);
+  expect(send("GET", "x-api-key", key, "Origin", "https://none.example")).toEqual([
+    "key-with-browser-headers",
+  ]);
+});
