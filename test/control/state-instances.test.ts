@@ -134,6 +134,8 @@ test("requests to 50 instances are in their files soon, also without a change, a
   const after = await start(copy);
   expect(existsSync(drafts)).toBe(false);
   expect(await ids(after)).toEqual(before);
+  // The server's own report counts them as well.
+  expect((await call(after, "GET /report")).body.data.requests).toBe(150);
   const usage = (await inside(after, made[0] as Made, "GET /keys/active")).body.data.usage;
   expect(usage.today).toBe(3);
   // The first server goes on with ids that a kill would lose.

@@ -281,8 +281,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     await inParallel(500, 16, async (n) => {
       await statusAt(server, bases[n % 5], `/v1/${"words/".repeat(30)}${n}`);
     });
-    await setMemory(await usedMemory());
-    // The logs make room for what comes.
+    // Only shorter logs make room for what comes.
+    await setMemory((await usedMemory()) - 20_000);
     expect(await statusAt(server, bases[0])).toBe(200);
     await setMemory(1);
     expect(await statusAt(server, bases[0])).toBe(503);
