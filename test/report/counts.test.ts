@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { createSandbox } from "../../src/index.js";
+import { createSandbox, guard } from "../../src/index.js";
 import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
@@ -200,4 +200,15 @@ test("a report counts the lines of output with keys, and names the first five", 
     count: 6,
     meaning: expect.stringMatching(/line 3 and line 4\.$/),
   });
+});
+
+test("a request to a handler of the user is in the report under its own path, and not promised", () => {
+  const sandbox = createSandbox();
+  const request = new Request("https://any.example/own", {
+    headers: { "x-api-key": sandbox.secret("active") },
+  });
+  expect(guard(request, { sandbox }).refusal).toBeUndefined();
+  const { paths, coverage } = sandbox.report();
+  expect(paths.at(-1)).toMatchObject({ pathId: "200.guarded", promised: false, met: true, count: 1 });
+  expect([coverage.met, createSandbox().report().paths.length]).toEqual([0, paths.length - 1]);
 });
