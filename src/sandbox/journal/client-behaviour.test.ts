@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
-import { receivedRequest } from "../../api/request-input.js";
 import { openWorld } from "../../node/platform.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
+import { receivedRequest } from "../../spec/request.js";
 import { scenarioSecret } from "../secrets.js";
 
 const open = () => openWorld(bundledScenarios["key-states"]);
