@@ -15,8 +15,14 @@ export function changedEnding(world: SandboxState, call: ApiCall, given: Ending)
   let ending = given;
   for (const change of changes) {
     if (change.at > call.now) break;
-    const next = given.fault === undefined ? edited(change, call, ending) : ending;
-    if (trial?.onChanged !== undefined && (next !== ending || isAffected(change, world, call, given))) {
+    const { operation } = change.fields;
+    const isOther = operation !== undefined && operation !== call.endpoint?.operationId;
+    const next = given.fault === undefined && !isOther ? edited(change, call, ending) : ending;
+    if (
+      trial?.onChanged !== undefined &&
+      (next !== ending ||
+        ((!isOther || call.endpoint === undefined) && isAffected(change, world, call, given)))
+    ) {
       trial.onChanged();
     }
     ending = next;

@@ -151,6 +151,6 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
  * another scenario has: it may start before the request is handled.
  */
 export function inputAt(world: SandboxState, method: string, path: string, orLater = false) {
-  const later = orLater ? routeAt(builtIn, path) : undefined;
-  return (routeAt(endpointsOf(world), path) ?? later)?.methods.get(method)?.input;
+  const route = routeOf(world, path) ?? (orLater ? routeAt(builtIn, path) : undefined);
+  return route?.methods.get(method)?.input;
 }

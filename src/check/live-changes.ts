@@ -1,3 +1,4 @@
+import { me } from "../api/endpoints/me.js";
 import {
   type AnnouncedChange,
   type ChangeFields,
@@ -27,11 +28,13 @@ export function liveChanges(
   exchanges: readonly AnsweredAttempt[],
   inferred: readonly InferredAssumption[],
 ): LiveChange[] {
-  const all = exchanges.map(({ answer }) => answer);
   return datedChanges(changes).map((change) => {
     const { ref, at, fields } = change;
+    const { operation: changed = me.operationId } = fields;
+    const own = exchanges.filter(({ endpoint = me }) => endpoint.operationId === changed);
+    const all = own.map(({ answer }) => answer);
     const seen = partsOf(change).map(({ path: [kind = "", operation = "", name = operation], value }) =>
-      looks[kind]?.({ exchanges, all, inferred, fields, operation, name, value }),
+      looks[kind]?.({ exchanges: own, all, inferred, fields, operation, name, value }),
     );
     const [live, not] = [true, false].map((one) => seen.includes(one));
     const state = live ? (not ? "partly" : "live") : not ? "not_yet" : "not_seen";

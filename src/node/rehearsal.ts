@@ -1,4 +1,5 @@
 import { rehearseScenario } from "../library/rehearse.js";
+import { unknownEndpoints } from "../sandbox/path-ids.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
@@ -8,7 +9,7 @@ import { type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
-import { openWorld } from "./platform.js";
+import { nodePlatform, openWorld } from "./platform.js";
 
 const mostProblems = 20;
 
@@ -24,8 +25,13 @@ export async function rehearsalProblems(
   placeOf: PlaceOf,
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
-  if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
+  const unknown = unknownEndpoints(scenario, nodePlatform.endpoints(scenario));
+  const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
+  if (unknown.length === 0 && !hasSteps) return [];
+  const failed =
+    unknown.length > 0
+      ? unknown
+      : rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
   return Promise.all(failed.slice(0, mostProblems).map((mistake) => placed(mistake, name, placeOf)));
 }
 

@@ -11,6 +11,7 @@ import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
+import { unknownEndpoints } from "./path-ids.js";
 import {
   type GivenOptions,
   type Platform,
@@ -89,7 +90,9 @@ export function prepareScenario(
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  if (shared.length > 0) throw new ScenarioError(shared.map((one) => ({ ...one, path: pathText(one.path) })));
+  const problems = [...shared, ...unknownEndpoints(given, surroundings.platform.endpoints(given))];
+  if (problems.length > 0)
+    throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
   return startedWith(surroundings, scenario, options);
 }
 
@@ -100,7 +103,8 @@ function startedWith(
 ): StartedScenario {
   const { seed = defaultSeed } = scenario;
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
-  const changes = scenario.changes && datedChanges(scenario.changes);
+  const endpoints = platform.endpoints(scenario);
+  const changes = scenario.changes && datedChanges(scenario.changes, endpoints);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const givenAssumptions = changes === undefined ? own : { ...own, ...assumedAt(changes, start) };
   const assumptions = assumptionsFor(profile, givenAssumptions);
@@ -108,7 +112,6 @@ function startedWith(
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
-  const endpoints = platform.endpoints(scenario);
   const parts = new Map<StatePart, unknown>();
   for (const { part } of endpoints) {
     if (part !== undefined && !parts.has(part))

@@ -21,7 +21,10 @@ export interface AnnouncedChange {
   };
 }
 
-export function datedChanges(changes: ChangeFields): AnnouncedChange[] {
+export function datedChanges(
+  changes: ChangeFields,
+  endpoints: readonly { readonly operationId: string; readonly path: string }[] = [],
+): AnnouncedChange[] {
   const all = Object.entries(changes).map(([ref, { move, ...fields }]): AnnouncedChange => {
     const at = parseDate(fields.at) ?? 0;
     if (move === undefined) return { ref, at, ends: Number.POSITIVE_INFINITY, fields };
@@ -29,10 +32,13 @@ export function datedChanges(changes: ChangeFields): AnnouncedChange[] {
       ref,
       at,
       ends: parseDate(move.sunset) ?? at,
-      fields: { ...fields, move: { from: mePath, ...move } },
+      fields: { ...fields, move: { from: pathOf(fields.operation), ...move } },
     };
   });
   return all.sort((one, other) => one.at - other.at);
+  function pathOf(operation: string | undefined): string {
+    return endpoints.find(({ operationId }) => operationId === operation)?.path ?? mePath;
+  }
 }
 
 /** Returns the assumptions that the changes have set by an instant. */
@@ -51,7 +57,9 @@ export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields
   const left = Object.entries(changes).flatMap(([ref, change]): [string, ChangeFields[string]][] => {
     const { assumptions, ...others } = change;
     if (assumptions === undefined || (parseDate(change.at) ?? 0) > now) return [[ref, change]];
-    return Object.keys(others).some((name) => name !== "at" && name !== "say") ? [[ref, others]] : [];
+    return Object.keys(others).some((name) => !["at", "say", "operation"].includes(name))
+      ? [[ref, others]]
+      : [];
   });
   return Object.fromEntries(left);
 }
@@ -68,7 +76,7 @@ export interface Part {
   readonly value: unknown;
 }
 
-const atomic: readonly string[] = ["at", "say", "in", "on"];
+const atomic: readonly string[] = ["at", "say", "operation", "in", "on"];
 
 export function partsOf({ fields: { move, ...fields } }: AnnouncedChange): Part[] {
   const inside = (value: unknown, path: readonly string[]): Part[] => {

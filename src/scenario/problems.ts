@@ -185,7 +185,9 @@ export interface PlaceDescription {
 
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */
 export function redactSecrets(text: string): string {
-  const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || /^[A-Z]?[a-z]+$|^[A-Z]+$/.test(run));
+  // An operation id is words, each with a capital.
+  const words = /^[A-Z]?[a-z]+$|^[A-Z]+$|^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/;
+  const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || words.test(run));
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
 }
 

@@ -5,6 +5,7 @@ import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assum
 import { requireFields, validationError } from "../../spec/schema/check.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
+import { unknownFaultPaths } from "../path-ids.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
 import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";
@@ -42,6 +43,7 @@ export function changeFaults(world: SandboxState, faults: readonly Fault[], now:
     scenario: world.scenario,
     now,
   });
+  problems.push(...unknownFaultPaths(faults, world.endpoints));
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
   world.faults = activateFaults(faults, seed, now);
   history.announce({ type: "faults.changed" });

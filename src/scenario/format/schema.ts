@@ -100,7 +100,7 @@ const edits = <Value>(name: () => TextKind & Traits<string>, value: Shape<Value>
   rename: optional(record(name(), name())),
   remove: optional(list(name())),
 });
-const on = () => optional(choice([200, 401, 403, 429]));
+const on = () => optional(choice([200, 201, 202, 400, 401, 403, 404, 409, 422, 429]));
 const memberName = () => text({ noun: "the name of a member", pattern: /^[A-Za-z]\w{0,99}$/ });
 // Headers for the delivery of a response cannot change.
 const headerName = () =>
@@ -112,8 +112,12 @@ const headerName = () =>
   });
 const headerValue = text({ noun: "one line of ASCII", pattern: /^[\x20-\x7e]{0,1000}$/ });
 
-/** The objects of a body whose members can change. */
-const places = ["error", "data", "data.organization", "data.limits", "data.usage"] as const;
+/** The object of a body whose members change. */
+const place = text({
+  noun: "error, data, or an object in data",
+  example: "data.usage",
+  pattern: /^(?:error|data(?:\.[A-Za-z]\w{0,99})*)$/,
+});
 
 const path = (example: string) =>
   text({
@@ -125,9 +129,10 @@ const path = (example: string) =>
 const change = mapping({
   at: date(),
   say: optional(shortText()),
+  operation: optional(text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ })),
   assumptions: optional(assumptions),
   move: optional(mapping({ from: optional(path(mePath)), to: path("/v2/relying-party/me"), sunset: date() })),
-  members: optional(mapping({ in: choice(places), on: on(), ...edits(memberName, anything()) })),
+  members: optional(mapping({ in: place, on: on(), ...edits(memberName, anything()) })),
   headers: optional(mapping({ on: on(), ...edits(headerName, headerValue) })),
   scopes: optional(
     mapping({
