@@ -9,19 +9,23 @@ import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { type ApiRequest, receivedRequest } from "../spec/request.js";
 import { authorizationFacts, scopeOf } from "./answer.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
-import { me } from "./endpoints/me.js";
 import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
+import { firstEndpoint } from "./routes.js";
 
-/** The dry run of a request to the released endpoint; `apiKey` is the header, `undefined` without one. */
-export function evaluate(world: SandboxState, apiKey: string | undefined) {
+/** The dry run of a request; `apiKey` is the header, `undefined` without one. */
+export function evaluate(
+  world: SandboxState,
+  apiKey: string | undefined,
+  endpoint: Endpoint = firstEndpoint(world),
+) {
   const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
-  return evaluateFacts(world, presentedAs(apiKey), entry, me);
+  return evaluateFacts(world, presentedAs(apiKey), entry, endpoint);
 }
 
 /** The dry run of a request with the key of a ref; throws `unknown_ref`. */
-export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = me) {
+export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(world)) {
   return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }
 
@@ -52,7 +56,7 @@ function keyRequest({ method, path }: Endpoint): ApiRequest {
   return receivedRequest({ method, path, query: "", headers: [] });
 }
 
-/** The result of the next request with a key to the released endpoint; counts nothing. */
+/** The result of the next request with a key to the first endpoint; counts nothing. */
 export function nextRequest(world: SandboxState, ref: string) {
   const { pathId, faultPaths } = evaluateKey(world, ref);
   const { status } = outcomeOf(pathId);
@@ -73,7 +77,12 @@ function reachedLimit(world: SandboxState, entry: KeyEntry) {
 }
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
-export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry): string | null {
+export function causeOf(
+  world: SandboxState,
+  pathId: ApiPathId,
+  entry: KeyEntry,
+  endpoint: Endpoint = firstEndpoint(world),
+): string | null {
   const { key } = entry;
   const now = world.clock.now();
   const state = keyStateAt(key, now);
@@ -90,11 +99,11 @@ export function causeOf(world: SandboxState, pathId: ApiPathId, entry: KeyEntry)
       return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
     }
     default: {
-      const request = keyRequest(me);
+      const request = keyRequest(endpoint);
       const facts = authorizationFacts(
         world,
         { request, presented: "well_formed", entry, now },
-        scopeOf(me, world),
+        scopeOf(endpoint, world),
       );
       return causeTold(pathId, facts)?.why ?? null;
     }

@@ -2,6 +2,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
+import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
 import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
 import { me } from "./endpoints/me.js";
@@ -47,6 +48,22 @@ function readerOf(): DocumentReader {
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */
 export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {
   return endpoints as readonly Endpoint[];
+}
+
+/** The endpoint that tools show unless they are given another one: the first released one. */
+export function firstEndpoint(world: Pick<SandboxState, "endpoints">): Endpoint {
+  return endpointsOf(world)[0] ?? me;
+}
+
+/** The endpoint with this operation id, or the first one; throws `unknown_ref`. */
+export function endpointNamed(world: SandboxState, operationId: string | undefined): Endpoint {
+  if (operationId === undefined) return firstEndpoint(world);
+  const known = endpointsOf(world).map((one) => one.operationId);
+  const found = endpointsOf(world).find((one) => one.operationId === operationId);
+  if (found !== undefined) return found;
+  const hint = didYouMean(operationId, known) || ` The scenario has ${listed(known, "and")}.`;
+  const message = `Unknown endpoint ${quote(operationId)} in ${world.name}.${hint}`;
+  throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of the others. */

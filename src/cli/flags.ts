@@ -237,6 +237,13 @@ export const force = toggle("--force", "overwrite an existing file", { variables
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
+export const endpoint = option(
+  "--endpoint <operation id>",
+  "of this endpoint, such as listAttestations (default: the first released one, GET /v1/relying-party/me)",
+  (text) => text,
+  { variables: [] },
+);
+
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
 
 export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

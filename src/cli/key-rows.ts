@@ -1,5 +1,6 @@
 import { evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
+import { firstEndpoint } from "../api/routes.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
@@ -10,11 +11,16 @@ import { answerText, type Palette, paintStatus } from "./terminal.js";
 
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
-export function keyRows(world: SandboxState, secrets = scenarioSecrets(world)) {
+/** Returns the scenario's keys in order, or only those in `secrets`. */
+export function keyRows(
+  world: SandboxState,
+  secrets = scenarioSecrets(world),
+  endpoint = firstEndpoint(world),
+) {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
-    const { pathId, faultPaths } = evaluateKey(world, ref);
+    const { pathId, faultPaths } = evaluateKey(world, ref, endpoint);
     return {
       ref,
       organization: key.organization,

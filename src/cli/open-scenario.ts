@@ -2,7 +2,13 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { endpointsIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario, openApiFile, requireDocument, stdinName } from "../node/files/load-scenario.js";
+import {
+  type LoadedScenario,
+  loadScenario,
+  openApiFile,
+  requireDocument,
+  stdinName,
+} from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -121,7 +127,11 @@ export async function warnOfSteps(
 }
 
 /** Lists what a person should know about the document of a scenario: differences, missing scopes, what is left out. */
-export async function warnOfDocument(loaded: LoadedScenario, world: SandboxState, log: Logger): Promise<void> {
+export async function warnOfDocument(
+  loaded: LoadedScenario,
+  world: SandboxState,
+  log: Logger,
+): Promise<void> {
   const { openapi, ...scenario } = loaded.scenario;
   if (openapi === undefined) return;
   const { notesOf } = await import("../openapi/read-api.js");

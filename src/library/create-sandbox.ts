@@ -72,7 +72,9 @@ function textOf(document: string | object): string {
     return JSON.stringify(document);
   } catch {
     const field = { openapi: "must be a text, or an object without loops" };
-    throw new SandboxError("validation_failed", "Failed to read the document: it contains itself.", { fields: field });
+    throw new SandboxError("validation_failed", "Failed to read the document: it contains itself.", {
+      fields: field,
+    });
   }
 }
 
@@ -100,7 +102,14 @@ export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  requireKnownOptions("create the sandbox", options, ["scenario", "seed", "now", "frozen", "profile", "openapi"]);
+  requireKnownOptions("create the sandbox", options, [
+    "scenario",
+    "seed",
+    "now",
+    "frozen",
+    "profile",
+    "openapi",
+  ]);
   const { scenario: source = "key-states" } = options;
   // A bundled scenario needs no checks.
   const isBundled = typeof source === "string" && isScenarioName(source);

@@ -1,6 +1,6 @@
-import { describeApi } from "../api/openapi.js";
-import { me } from "../api/endpoints/me.js";
 import type { Endpoint } from "../api/endpoint.js";
+import { me } from "../api/endpoints/me.js";
+import { describeApi } from "../api/openapi.js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type ApiDocument, targetOf } from "./document.js";
@@ -13,7 +13,11 @@ export const routeKey = ({ method, path }: { readonly method: string; readonly p
   `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
 
 /** Lists each difference between the operations of a document and the built-in ones, as sentences. */
-export function differencesTo(own: readonly Endpoint[], operations: readonly Operation[], document: ApiDocument): string[] {
+export function differencesTo(
+  own: readonly Endpoint[],
+  operations: readonly Operation[],
+  document: ApiDocument,
+): string[] {
   const described = describeApi(own);
   const found = keyDifferences(document);
   for (const operation of operations) {
@@ -21,11 +25,13 @@ export function differencesTo(own: readonly Endpoint[], operations: readonly Ope
     const sameId = own.find(({ operationId }) => operationId === operation.id);
     const name = `${operation.method} ${operation.path}`;
     if (endpoint === undefined) {
-      if (sameId !== undefined) found.push(`${operation.id} is ${name} in the document and ${sameId.method} ${sameId.path} here.`);
+      if (sameId !== undefined)
+        found.push(`${operation.id} is ${name} in the document and ${sameId.method} ${sameId.path} here.`);
       continue;
     }
     const { status = 200, operationId } = endpoint;
-    if (operation.id !== operationId) found.push(`${name} has the operation id ${operation.id} in the document and ${operationId} here.`);
+    if (operation.id !== operationId)
+      found.push(`${name} has the operation id ${operation.id} in the document and ${operationId} here.`);
     const content = operation.responses.get(String(status));
     if (content === undefined) {
       found.push(`${name} documents no response with status ${status}, which it has here.`);
@@ -36,8 +42,10 @@ export function differencesTo(own: readonly Endpoint[], operations: readonly Ope
     const problems = schemaDifferences(expanded(content.schema()), here, "");
     found.push(...problems.map((one) => `${name}: ${one}`));
   }
-  const isDocumented = (one: Endpoint) => operations.some((operation) => routeKey(operation) === routeKey(one));
-  if (operations.length > 0 && !isDocumented(me)) found.push(`The document does not have ${me.method} ${me.path}, which the sandbox has.`);
+  const isDocumented = (one: Endpoint) =>
+    operations.some((operation) => routeKey(operation) === routeKey(one));
+  if (operations.length > 0 && !isDocumented(me))
+    found.push(`The document does not have ${me.method} ${me.path}, which the sandbox has.`);
   return found;
 }
 
@@ -45,9 +53,12 @@ export function differencesTo(own: readonly Endpoint[], operations: readonly Ope
 function keyDifferences({ root }: ApiDocument): string[] {
   const schemes = targetOf(root, "#/components/securitySchemes");
   const all = Object.entries(isMapping(schemes) ? schemes : {});
-  const isOurs = (one: unknown) => isMapping(one) && one.in === "header" && String(one.name).toLowerCase() === "x-api-key";
+  const isOurs = (one: unknown) =>
+    isMapping(one) && one.in === "header" && String(one.name).toLowerCase() === "x-api-key";
   if (all.length === 0 || all.some(([, one]) => isOurs(one))) return [];
-  return [`The document authenticates with ${all.map(([name]) => name.slice(0, 60)).join(", ")}; here each request has its key in x-api-key.`];
+  return [
+    `The document authenticates with ${all.map(([name]) => name.slice(0, 60)).join(", ")}; here each request has its key in x-api-key.`,
+  ];
 }
 
 function schemaDifferences(there: unknown, here: unknown, at: string): string[] {
@@ -59,19 +70,30 @@ function schemaDifferences(there: unknown, here: unknown, at: string): string[] 
   }
   const [inThere, inHere] = [there.properties, here.properties].map((one) => (isMapping(one) ? one : {}));
   const inner = (name: string) => (at === "" ? name : `${at}.${name}`);
-  const isRequired = ({ required }: Readonly<Record<string, unknown>>, name: string) => Array.isArray(required) && required.includes(name);
+  const isRequired = ({ required }: Readonly<Record<string, unknown>>, name: string) =>
+    Array.isArray(required) && required.includes(name);
   const found = Object.keys({ ...inThere, ...inHere }).flatMap((name) => {
-    const [one, other] = [inThere, inHere].map((members) => (members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined));
-    if (one === undefined) return typeThere === undefined ? [] : [`${inner(name)} is only here, not in the document.`];
+    const [one, other] = [inThere, inHere].map((members) =>
+      members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined,
+    );
+    if (one === undefined)
+      return typeThere === undefined ? [] : [`${inner(name)} is only here, not in the document.`];
     if (other === undefined) return [`${inner(name)} is only in the document, not here.`];
     const needed = [there, here].map((schema) => (isRequired(schema, name) ? "required" : "optional"));
-    const needs = needed[0] === needed[1] ? [] : [`${inner(name)} is ${needed[0]} in the document and ${needed[1]} here.`];
+    const needs =
+      needed[0] === needed[1]
+        ? []
+        : [`${inner(name)} is ${needed[0]} in the document and ${needed[1]} here.`];
     return [...needs, ...schemaDifferences(one, other, inner(name))];
   });
   return [...found, ...schemaDifferences(there.items, here.items, `${place}[]`)];
 }
 
-function typeOf({ type, enum: choices, const: constant }: Readonly<Record<string, unknown>>): string | undefined {
+function typeOf({
+  type,
+  enum: choices,
+  const: constant,
+}: Readonly<Record<string, unknown>>): string | undefined {
   const choice = constant === undefined ? choices : [constant];
   if (Array.isArray(choice)) return `one of ${choice.map(String).sort().join(", ")}`;
   if (type === undefined) return undefined;

@@ -53,9 +53,15 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   requireFine();
   const report: ReportAt = (code, path, message, hint) => reportText({ code, path, message, hint });
   const root = json ?? read?.value;
-  if (!isMapping(root)) report("openapi_version", [], "an OpenAPI document is a mapping", "start with openapi: 3.1.0");
+  if (!isMapping(root))
+    report("openapi_version", [], "an OpenAPI document is a mapping", "start with openapi: 3.1.0");
   requireFine();
-  const document = { root: root as Members, isOld: versionOf(root as Members, report) === "3.0", report, requireFine };
+  const document = {
+    root: root as Members,
+    isOld: versionOf(root as Members, report) === "3.0",
+    report,
+    requireFine,
+  };
   requireFine();
   checkNodes(document);
   requireFine();
@@ -86,7 +92,9 @@ function versionOf({ openapi, swagger }: Members, report: ReportAt): string | un
 
 /** The keywords whose members have names of the author, which may be any keyword. */
 const namedMembers = new Set(
-  "paths properties patternProperties $defs definitions dependentSchemas schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems content encoding variables mapping scopes".split(" "),
+  "paths properties patternProperties $defs definitions dependentSchemas schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems content encoding variables mapping scopes".split(
+    " ",
+  ),
 );
 const ofData = /^(?:example|default|enum|const|value|x-.*)$/;
 
@@ -107,7 +115,8 @@ function checkNodes({ root, report }: ApiDocument): void {
         isCut = true;
         report("too_large", inner, "the document has too many parts", "repeat less");
       }
-      if (name === "__proto__") report("forbidden_field", inner, "this name is not allowed", "choose another name");
+      if (name === "__proto__")
+        report("forbidden_field", inner, "this name is not allowed", "choose another name");
       else if (name === "$ref" && !isNamed && !isData) checkReference(root, member, inner, report);
       else {
         const isKeyword = !isNamed && !Array.isArray(value);
@@ -158,7 +167,11 @@ export function stepsOf(reference: string): string[] {
 }
 
 /** The object that a node or its reference is, and its path. */
-export function resolved({ root }: ApiDocument, node: unknown, path: Path): { readonly at: Members; readonly path: Path } {
+export function resolved(
+  { root }: ApiDocument,
+  node: unknown,
+  path: Path,
+): { readonly at: Members; readonly path: Path } {
   let found = { at: isMapping(node) ? node : {}, path };
   for (let step = 0; typeof found.at.$ref === "string" && step < mostSteps; step++) {
     const target = targetOf(root, found.at.$ref);
@@ -173,11 +186,18 @@ function compileStructures() {
   const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, logger: false });
   // Draft 4: its only boolean limit is "above 0", which `multipleOf` checks itself.
   const isOfDraft4 = (name: string, value: unknown) => name === "exclusiveMinimum" && value === true;
-  const { $schema: _, id: __, ...old } = JSON.parse(JSON.stringify(descriptions.v3), (name, value) =>
+  const {
+    $schema: _,
+    id: __,
+    ...old
+  } = JSON.parse(JSON.stringify(descriptions.v3), (name, value) =>
     isOfDraft4(name, value) ? undefined : value,
   );
   // Ajv looks for a dynamic anchor only at the root.
-  const fixed = JSON.stringify(descriptions.v31).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"');
+  const fixed = JSON.stringify(descriptions.v31).replaceAll(
+    '"$dynamicRef":"#meta"',
+    '"$ref":"#/$defs/schema"',
+  );
   const dialect = ajv.getSchema("https://json-schema.org/draft/2020-12/schema") as ValidateFunction;
   return { old: ajv.compile(old), new: ajv.compile(JSON.parse(fixed)), dialect };
 }
@@ -196,16 +216,25 @@ function checkStructure({ root, isOld, report }: ApiDocument): void {
 
 function reportErrors(validate: ValidateFunction, within: Path, report: ReportAt): void {
   // The others are its consequences, or of alternatives that were not meant.
-  const errors = (validate.errors ?? []).filter(({ keyword }) => !/^(?:oneOf|anyOf|allOf|if|not|\$.*)$/.test(keyword));
+  const errors = (validate.errors ?? []).filter(
+    ({ keyword }) => !/^(?:oneOf|anyOf|allOf|if|not|\$.*)$/.test(keyword),
+  );
   const levels = ({ instancePath }: ErrorObject) => instancePath.split("/").length;
   const [error] = errors.sort((one, other) => levels(other) - levels(one));
   const path = [...within, ...stepsOf(error?.instancePath ?? "")];
-  report("openapi_invalid", path, `not valid OpenAPI: ${error === undefined ? "the structure is wrong" : ajvMessage(error)}`, "correct it, or ask who publishes the document");
+  report(
+    "openapi_invalid",
+    path,
+    `not valid OpenAPI: ${error === undefined ? "the structure is wrong" : ajvMessage(error)}`,
+    "correct it, or ask who publishes the document",
+  );
 }
 
 /** An error of Ajv in a clause, without the value. */
 export function ajvMessage({ message = "is wrong", params }: ErrorObject): string {
-  const { additionalProperty, unevaluatedProperty, allowedValues } = params as Readonly<Record<string, unknown>>;
+  const { additionalProperty, unevaluatedProperty, allowedValues } = params as Readonly<
+    Record<string, unknown>
+  >;
   const name = additionalProperty ?? unevaluatedProperty;
   if (typeof name === "string") return `must not have the member ${quote(name.slice(0, 60))}`;
   if (!Array.isArray(allowedValues)) return message;

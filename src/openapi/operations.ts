@@ -1,14 +1,20 @@
-import { type Endpoint, type EndpointInput, jsonRequest, type OwnRefusal, type Success } from "../api/endpoint.js";
+import {
+  type Endpoint,
+  type EndpointInput,
+  jsonRequest,
+  type OwnRefusal,
+  type Success,
+} from "../api/endpoint.js";
 import { errorBody, jsonBody, textBody } from "../api/messages.js";
-import { builtIn } from "../api/routes.js";
 import { invalid } from "../api/request-input.js";
-import type { RequestContent } from "../spec/request.js";
+import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
-import type { Members } from "../spec/schema/messages.js";
+import type { RequestContent, RequestContent } from "../spec/request.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
+import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape } from "../spec/schema/shape.js";
 import { type ApiDocument, ajvMessage, resolved, stepsOf } from "./document.js";
 import { expanded, type Schemas, sampleOf, shapeOfSchema } from "./schemas.js";
@@ -51,7 +57,11 @@ const methods = ["get", "post", "put", "patch", "delete"];
 const isJsonType = (type: string) => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/i.test(type.split(";")[0]?.trim() ?? "");
 
 /** Lists the operations; `leftOut` gets those that cannot be served. */
-export function operationsOf(document: ApiDocument, schemas: Schemas, leftOut: (note: string) => void): Operation[] {
+export function operationsOf(
+  document: ApiDocument,
+  schemas: Schemas,
+  leftOut: (note: string) => void,
+): Operation[] {
   const { root, report } = document;
   const found: Operation[] = [];
   const ids = new Set<string>();
@@ -59,11 +69,17 @@ export function operationsOf(document: ApiDocument, schemas: Schemas, leftOut: (
     const { at: pathItem, path: place } = resolved(document, item, ["paths", template]);
     for (const method of methods.filter((one) => isMapping(pathItem[one]))) {
       const at = pathItem[method] as Members;
-      const path = basePath(at.servers ?? pathItem.servers ?? root.servers) + template.replace(/[?#].*$/s, "");
+      const path =
+        basePath(at.servers ?? pathItem.servers ?? root.servers) + template.replace(/[?#].*$/s, "");
       const name = `${method.toUpperCase()} ${path}`;
       const own = [...place, method];
       if (/^\/__sandbox(?:\/|$)/i.test(path)) {
-        report("openapi_conflict", own, `${name} is a path of the sandbox itself`, "change the path, or the server's base path");
+        report(
+          "openapi_conflict",
+          own,
+          `${name} is a path of the sandbox itself`,
+          "change the path, or the server's base path",
+        );
       }
       const responses = responsesIn(document, schemas, at, [...own, "responses"]);
       if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step))) {
@@ -72,10 +88,14 @@ export function operationsOf(document: ApiDocument, schemas: Schemas, leftOut: (
         leftOut(`${name} is not served: it documents no response with status 200, 201, 202 or 204.`);
       } else {
         const id = freeId(at.operationId, `${method} ${template}`, ids);
-        const parameters = parametersIn(document, [[pathItem, place], [at, own]]);
+        const parameters = parametersIn(document, [
+          [pathItem, place],
+          [at, own],
+        ]);
         found.push({ method: method.toUpperCase(), path, id, at, place: own, parameters, responses });
       }
-      if (found.length === mostOperations) report("too_large", own, `more than ${mostOperations} operations`, "remove some");
+      if (found.length === mostOperations)
+        report("too_large", own, `more than ${mostOperations} operations`, "remove some");
     }
   }
   // The most specific path responds.
@@ -93,12 +113,20 @@ function basePath(servers: unknown): string {
     return isMapping(variable) ? String(variable.default) : "";
   };
   const url = server.url.replace(/\{([^{}]*)\}/g, (_, name) => valueOf(name));
-  return /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/[^/?#]*)?([^?#]*)/i.exec(url)?.[1]?.replace(/\/+$/, "").replace(/^(?=[^/])/, "/") ?? "";
+  return (
+    /^(?:[a-z][a-z0-9+.-]*:)?(?:\/\/[^/?#]*)?([^?#]*)/i
+      .exec(url)?.[1]
+      ?.replace(/\/+$/, "")
+      .replace(/^(?=[^/])/, "/") ?? ""
+  );
 }
 
 // In path ids: `201.createPet`.
 function freeId(given: unknown, name: string, taken: Set<string>): string {
-  const words = (typeof given === "string" ? given : name).replace(/[^\w-]+/g, "-").replace(/^[^A-Za-z]+|-+$/g, "").slice(0, 100);
+  const words = (typeof given === "string" ? given : name)
+    .replace(/[^\w-]+/g, "-")
+    .replace(/^[^A-Za-z]+|-+$/g, "")
+    .slice(0, 100);
   let id = words || "operation";
   for (let number = 2; taken.has(id); number++) id = `${words}-${number}`;
   taken.add(id);
@@ -119,14 +147,22 @@ function parametersIn(document: ApiDocument, owners: readonly (readonly [Members
 }
 
 function responsesIn(document: ApiDocument, schemas: Schemas, { responses }: Members, place: Path) {
-  const entries = Object.entries(isMapping(responses) ? responses : {}).map(([status, node]): [string, Content] => {
-    const { at, path } = resolved(document, node, [...place, status]);
-    return [status.toUpperCase(), contentIn(document, schemas, at, path, "response")];
-  });
+  const entries = Object.entries(isMapping(responses) ? responses : {}).map(
+    ([status, node]): [string, Content] => {
+      const { at, path } = resolved(document, node, [...place, status]);
+      return [status.toUpperCase(), contentIn(document, schemas, at, path, "response")];
+    },
+  );
   return new Map(entries);
 }
 
-function contentIn(document: ApiDocument, schemas: Schemas, at: Members, path: Path, direction: "request" | "response"): Content {
+function contentIn(
+  document: ApiDocument,
+  schemas: Schemas,
+  at: Members,
+  path: Path,
+  direction: "request" | "response",
+): Content {
   const content = isMapping(at.content) ? at.content : {};
   const types = Object.keys(content);
   const type = types.find(isJsonType) ?? types.find((one) => one.includes("*")) ?? types[0];
@@ -151,13 +187,22 @@ function contentIn(document: ApiDocument, schemas: Schemas, at: Members, path: P
   const schema = () => (made ??= schemas.schemaAt(media.schema, direction, [...place, "schema"]));
   // Made now, for its problems.
   if (media.schema !== undefined) schema();
-  return { type: type.includes("*") ? "application/json" : type, isJson, schema: media.schema === undefined ? undefined : schema, examples, headers };
+  return {
+    type: type.includes("*") ? "application/json" : type,
+    isJson,
+    schema: media.schema === undefined ? undefined : schema,
+    examples,
+    headers,
+  };
 }
 
 const successes = [200, 201, 202, 204] as const;
 
 function successOf(responses: Operation["responses"]): (typeof successes)[number] | undefined {
-  return successes.find((status) => responses.has(String(status))) ?? (responses.has("2XX") || responses.has("DEFAULT") ? 200 : undefined);
+  return (
+    successes.find((status) => responses.has(String(status))) ??
+    (responses.has("2XX") || responses.has("DEFAULT") ? 200 : undefined)
+  );
 }
 
 function contentAt(responses: Operation["responses"], status: number): Content | undefined {
@@ -165,7 +210,12 @@ function contentAt(responses: Operation["responses"], status: number): Content |
 }
 
 /** The body of a response: the example with this name, the first valid one, or a sample of the schema. */
-export function bodyOf({ checkOf }: Schemas, content: Content, seed: number, name?: string): { readonly value: unknown } | undefined {
+export function bodyOf(
+  { checkOf }: Schemas,
+  content: Content,
+  seed: number,
+  name?: string,
+): { readonly value: unknown } | undefined {
   const { schema, examples } = content;
   const check = schema === undefined ? () => undefined : checkOf(schema());
   if (name !== undefined && examples.has(name)) return { value: examples.get(name) };
@@ -179,20 +229,30 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const { method, path, id, at, responses } = operation;
   const status = successOf(responses) ?? 200;
   const content = contentAt(responses, status) as Content;
-  const announced = builtIn.map((one) => one.announced).find((one) => one !== undefined && at[one.extension] === true);
+  const announced = builtIn
+    .map((one) => one.announced)
+    .find((one) => one !== undefined && at[one.extension] === true);
   const made = new Map<string, Success>();
   const sent = (from: Content, seed: number, name?: string): Success => {
     const key = `${[...responses.values()].indexOf(from)} ${seed} ${name ?? ""}`;
     let success = made.get(key);
     if (success === undefined) {
       const { value } = (from.type === "" ? undefined : bodyOf(schemas, from, seed, name)) ?? { value: {} };
-      const body = from.type === "" ? textBody("") : from.isJson ? jsonBody(value) : textBody(typeof value === "string" ? value : "");
+      const body =
+        from.type === ""
+          ? textBody("")
+          : from.isJson
+            ? jsonBody(value)
+            : textBody(typeof value === "string" ? value : "");
       success = { ...body, headers: from.headers, ...(!from.isJson && { type: from.type }) };
       made.set(key, success);
     }
     return success;
   };
-  const shape = lazily((): Shape => (content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema()))));
+  const shape = lazily(
+    (): Shape =>
+      content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema())),
+  );
   const example = lazily((): unknown => bodyOf(schemas, content, 1)?.value);
   const { input, ask, refusals } = inputOf(operation, document, schemas);
   return {
@@ -220,7 +280,9 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
 /** The scope in `security`, or `x-required-scope`. */
 function scopeOf({ security, "x-required-scope": own }: Members, { root }: ApiDocument): string | null {
   const all = security ?? root.security;
-  const scopes = (Array.isArray(all) ? all : []).flatMap((one) => (isMapping(one) ? Object.values(one).flat() : []));
+  const scopes = (Array.isArray(all) ? all : []).flatMap((one) =>
+    isMapping(one) ? Object.values(one).flat() : [],
+  );
   const scope = scopes[0] ?? own;
   return typeof scope === "string" && scope !== "" ? scope : null;
 }
@@ -234,15 +296,23 @@ function lazily<Value>(make: () => Value): () => Value {
 function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) {
   const { at, place, parameters, responses, path } = operation;
   const { checkOf, schemaAt } = schemas;
-  const checked = parameters.filter(({ in: where, at: one }) => (where === "query" || where === "path") && isMapping(one.schema) && one.style !== "deepObject");
+  const checked = parameters.filter(
+    ({ in: where, at: one }) =>
+      (where === "query" || where === "path") && isMapping(one.schema) && one.style !== "deepObject",
+  );
   const inPlace = (where: string) => {
     const here = checked.filter((one) => one.in === where);
     const properties = Object.fromEntries(here.map(({ name, at: one }) => [name, one.schema]));
-    return { type: "object", properties, required: here.filter((one) => one.isRequired).map(({ name }) => name) };
+    return {
+      type: "object",
+      properties,
+      required: here.filter((one) => one.isRequired).map(({ name }) => name),
+    };
   };
   const node = { type: "object", properties: { path: inPlace("path"), query: inPlace("query") } };
   const ofParameters = schemaAt(node, "request", [...place, "parameters"]);
-  const shapes = (expanded(ofParameters) as { properties: { query: { properties: Members } } }).properties.query.properties;
+  const shapes = (expanded(ofParameters) as { properties: { query: { properties: Members } } }).properties
+    .query.properties;
   const { at: body, path: bodyPlace } = resolved(document, at.requestBody, [...place, "requestBody"]);
   const types = Object.keys(isMapping(body.content) ? body.content : {});
   const content = types.length === 0 ? undefined : contentIn(document, schemas, body, bodyPlace, "request");
@@ -264,20 +334,30 @@ function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) 
     const error = check(value);
     if (error === undefined) return undefined;
     const missing = error.keyword === "required" ? (error.params.missingProperty as string) : undefined;
-    const steps = [...(within === "" ? [] : [within]), ...stepsOf(error.instancePath), ...(missing === undefined ? [] : [missing])];
+    const steps = [
+      ...(within === "" ? [] : [within]),
+      ...stepsOf(error.instancePath),
+      ...(missing === undefined ? [] : [missing]),
+    ];
     const field = redactKeys(steps.join(".")).slice(0, 200);
     const { details } = invalid({ [field]: missing === undefined ? ajvMessage(error) : "is missing" });
     return refusal(mismatched, details as Members);
   };
 
-  const read = (asked: EndpointInput, { query, contentType = "", body: sent }: RequestContent): EndpointInput | OwnRefusal => {
+  const read = (
+    asked: EndpointInput,
+    { query, contentType = "", body: sent }: RequestContent,
+  ): EndpointInput | OwnRefusal => {
     const given = new URLSearchParams(query);
     const inQuery = checked.filter(({ in: where, name }) => where === "query" && given.has(name));
     const values = Object.fromEntries(
       inQuery.map(({ name, at: one }) => {
         const isList = isMapping(shapes[name]) && shapes[name].type === "array";
         const all = given.getAll(name);
-        return [name, isList ? (one.explode === false ? all.flatMap((text) => text.split(",")) : all) : all[0]];
+        return [
+          name,
+          isList ? (one.explode === false ? all.flatMap((text) => text.split(",")) : all) : all[0],
+        ];
       }),
     );
     const names = path.split("/").flatMap((step) => (step.startsWith("{") ? [step.slice(1, -1)] : []));
@@ -288,15 +368,28 @@ function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) 
     if (sent.problem !== undefined) return unread(sent.problem);
     if (sent.text === "") return body.required === true ? unread("it is missing") : asked;
     const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
-    const fits = (one: string) => new RegExp(`^${one.split(";")[0]?.replace(/[.+^${}()|[\]\\?]/g, "\\$&").replaceAll("*", "[^/]*")}$`, "i").test(type);
+    const fits = (one: string) =>
+      new RegExp(
+        `^${one
+          .split(";")[0]
+          ?.replace(/[.+^${}()|[\]\\?]/g, "\\$&")
+          .replaceAll("*", "[^/]*")}$`,
+        "i",
+      ).test(type);
     if (!types.some(fits)) return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
     if (isJsonType(type)) {
       const value = parsedJson(sent.text);
       if (value === undefined) return unread("it is not JSON");
       if (isTooDeep(value)) return unread("it is nested too deep");
-      return (content.isJson && content.schema && wrong(checkOf(content.schema()), value, "body")) || { ...asked, body: value };
+      return (
+        (content.isJson && content.schema && wrong(checkOf(content.schema()), value, "body")) || {
+          ...asked,
+          body: value,
+        }
+      );
     }
-    if (type !== "application/x-www-form-urlencoded" || content.type !== type || content.schema === undefined) return asked;
+    if (type !== "application/x-www-form-urlencoded" || content.type !== type || content.schema === undefined)
+      return asked;
     const fields = Object.fromEntries(new URLSearchParams(sent.text));
     return wrong(checkOf(content.schema(), true), fields, "body") ?? asked;
   };
@@ -305,22 +398,42 @@ function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) 
   /** A request that passes the checks. */
   const ask = (seed: number) => {
     const sample = sampleOf(ofParameters, checkOf(ofParameters), seed)?.value;
-    const { path: inPath = {}, query: inQuery = {} } = (isMapping(sample) ? sample : {}) as Readonly<Record<"path" | "query", Members>>;
-    const text = (value: unknown) => encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value));
-    const exampleOf = (name: string) => parameters.find((one) => one.name === name && one.at.example !== undefined)?.at.example;
-    const filled = path.replace(/\{([^{}]+)\}/g, (_, name) => text(exampleOf(name) ?? inPath[name] ?? "1") || "1");
+    const { path: inPath = {}, query: inQuery = {} } = (isMapping(sample) ? sample : {}) as Readonly<
+      Record<"path" | "query", Members>
+    >;
+    const text = (value: unknown) =>
+      encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value));
+    const exampleOf = (name: string) =>
+      parameters.find((one) => one.name === name && one.at.example !== undefined)?.at.example;
+    const filled = path.replace(
+      /\{([^{}]+)\}/g,
+      (_, name) => text(exampleOf(name) ?? inPath[name] ?? "1") || "1",
+    );
     const needed = checked.filter(({ in: where, isRequired }) => where === "query" && isRequired);
-    const pairs = needed.map(({ name }) => [exampleOf(name) ?? inQuery[name]].flat().map((one) => `${encodeURIComponent(name)}=${text(one)}`).join("&"));
+    const pairs = needed.map(({ name }) =>
+      [exampleOf(name) ?? inQuery[name]]
+        .flat()
+        .map((one) => `${encodeURIComponent(name)}=${text(one)}`)
+        .join("&"),
+    );
     const target = pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`;
-    return { path: target, ...(content?.isJson === true && jsonRequest(bodyExample(), { "Content-Type": content.type })) };
+    return {
+      path: target,
+      ...(content?.isJson === true && jsonRequest(bodyExample(), { "Content-Type": content.type })),
+    };
   };
 
-  const ofQuery = checked.filter((one) => one.in === "query").map(({ name }) => [name, shapeOfSchema(shapes[name])]);
+  const ofQuery = checked
+    .filter((one) => one.in === "query")
+    .map(({ name }) => [name, shapeOfSchema(shapes[name])]);
   const input = {
     ...(ofQuery.length > 0 && { query: Object.fromEntries(ofQuery) }),
     ...(content !== undefined && {
       body: {
-        shape: content.schema === undefined ? ({ kind: "anything" } as Shape) : shapeOfSchema(expanded(content.schema())),
+        shape:
+          content.schema === undefined
+            ? ({ kind: "anything" } as Shape)
+            : shapeOfSchema(expanded(content.schema())),
         get example() {
           return bodyExample();
         },
@@ -329,7 +442,9 @@ function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) 
     read,
   };
   const takesInput = checked.length > 0 || content !== undefined;
-  const refusals = takesInput ? ([...new Set([unreadable, mismatched])] as ("400.bad_request" | "422.validation")[]) : [];
+  const refusals = takesInput
+    ? ([...new Set([unreadable, mismatched])] as ("400.bad_request" | "422.validation")[])
+    : [];
   return { input, ask, refusals };
 }
 

@@ -28,7 +28,9 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const notes: string[] = [];
   const operations = operationsOf(document, schemas, (note) => void notes.push(note));
   const known = new Set(own.map(routeKey));
-  const added = new Map(operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]));
+  const added = new Map(
+    operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]),
+  );
   const ids = new Set(own.map(({ operationId }) => operationId));
   const served = [...added.values()].map((one) => {
     const id = ids.has(one.id) ? `${one.id}-2` : one.id;
@@ -40,12 +42,18 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
     responses.get(String(status ?? 200)) ?? responses.get("2XX") ?? responses.get("DEFAULT");
   return {
     endpoints: [...own, ...served.map(({ endpoint }) => endpoint)],
-    examples: new Map(served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]])),
+    examples: new Map(
+      served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]]),
+    ),
     notes,
     unsampled: () =>
       served.flatMap((one) => {
         const content = success(one);
-        const isMade = content === undefined || content.type === "" || !content.isJson || bodyOf(schemas, content, 1) !== undefined;
+        const isMade =
+          content === undefined ||
+          content.type === "" ||
+          !content.isJson ||
+          bodyOf(schemas, content, 1) !== undefined;
         return isMade ? [] : [one.endpoint.operationId];
       }),
   };
@@ -77,11 +85,18 @@ export function notesOf(
 ): readonly string[] {
   if (!isMapping(openapi)) return [];
   const { endpoints, notes, unsampled } = apiOf(openapi as DocumentText, own);
-  const missing = new Set(endpoints.flatMap(({ scope }) => (typeof scope === "string" && !scopes.has(scope) ? scope : [])));
+  const missing = new Set(
+    endpoints.flatMap(({ scope }) => (typeof scope === "string" && !scopes.has(scope) ? scope : [])),
+  );
   const all = [
     ...notes,
-    ...[...missing].map((scope) => `No key has the scope ${scope}: add it to assumptions.scopes and to a key's scopes.`),
-    ...unsampled().map((id) => `${id} responds with {}: its schema allows no sample that the sandbox can make. Add an example.`),
+    ...[...missing].map(
+      (scope) => `No key has the scope ${scope}: add it to assumptions.scopes and to a key's scopes.`,
+    ),
+    ...unsampled().map(
+      (id) =>
+        `${id} responds with {}: its schema allows no sample that the sandbox can make. Add an example.`,
+    ),
   ];
   const rest = all.length - mostNotes;
   return rest > 0 ? [...all.slice(0, mostNotes), `… and ${rest} more`] : all;
@@ -99,8 +114,12 @@ export const readScenario: DocumentReader = ({ openapi, examples = {} }, own) =>
       const message = `${id} has no example ${quote(name)}`;
       return [{ code, path: `examples.${id}`, message, hint: `write ${listed(names.slice(0, 20), "or")}` }];
     }
-    const message = names === undefined ? `the document has no operation ${quote(id)}` : `${id} has no examples`;
-    const hint = names === undefined ? didYouMean(id, read.examples.keys()) || "write an operation id of the document" : "remove it";
+    const message =
+      names === undefined ? `the document has no operation ${quote(id)}` : `${id} has no examples`;
+    const hint =
+      names === undefined
+        ? didYouMean(id, read.examples.keys()) || "write an operation id of the document"
+        : "remove it";
     return [{ code, path: `examples.${id}`, message, hint }];
   });
   if (problems.length > 0) throw new ScenarioError(problems);

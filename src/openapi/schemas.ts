@@ -21,13 +21,23 @@ import { type ApiDocument, checkSchema, stepsOf, targetOf } from "./document.js"
 export type Direction = "request" | "response";
 
 const plain =
-  "type enum const format pattern required uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains dependentRequired".split(" ");
-const single = "items additionalProperties not contains if then else propertyNames unevaluatedProperties unevaluatedItems".split(" ");
+  "type enum const format pattern required uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains dependentRequired".split(
+    " ",
+  );
+const single =
+  "items additionalProperties not contains if then else propertyNames unevaluatedProperties unevaluatedItems".split(
+    " ",
+  );
 const several = "allOf anyOf oneOf prefixItems".split(" ");
 const byName = "properties patternProperties dependentSchemas".split(" ");
 
 /** The most that a schema may require of a value: the sandbox makes such values. */
-const mostRequired: Readonly<Record<string, number>> = { minLength: 10_000, minItems: 100, minProperties: 100, minContains: 100 };
+const mostRequired: Readonly<Record<string, number>> = {
+  minLength: 10_000,
+  minItems: 100,
+  minProperties: 100,
+  minContains: 100,
+};
 
 export type Schemas = ReturnType<typeof schemasOf>;
 
@@ -50,12 +60,16 @@ export function schemasOf(document: ApiDocument) {
     }
     for (const name of several) {
       const list = node[name];
-      if (Array.isArray(list)) made[name] = list.map((one, at) => inside(one, direction, [...path, name, at]));
+      if (Array.isArray(list))
+        made[name] = list.map((one, at) => inside(one, direction, [...path, name, at]));
     }
     for (const name of byName) {
       const members = node[name];
       if (!isMapping(members)) continue;
-      const all = Object.entries(members).map(([key, one]) => [key, inside(one, direction, [...path, name, key])]);
+      const all = Object.entries(members).map(([key, one]) => [
+        key,
+        inside(one, direction, [...path, name, key]),
+      ]);
       made[name] = Object.fromEntries(all);
     }
     for (const [name, most] of Object.entries(mostRequired)) {
@@ -94,7 +108,9 @@ export function schemasOf(document: ApiDocument) {
     const own = typeof schema === "boolean" ? { allOf: [schema] } : schema;
     checkSchema(document, own, path);
     const reached = reachedFrom(own);
-    return reached.size === 0 ? own : { ...own, $defs: Object.fromEntries([...reached].map((name) => [name, definitions[name]])) };
+    return reached.size === 0
+      ? own
+      : { ...own, $defs: Object.fromEntries([...reached].map((name) => [name, definitions[name]])) };
   };
 
   const links = new Map<string, readonly string[]>();
@@ -114,7 +130,10 @@ export function schemasOf(document: ApiDocument) {
 
 // OpenAPI 3.0: `nullable`, and limits that are flags.
 function ofOld(made: Record<string, unknown>, { nullable }: Readonly<Record<string, unknown>>): JsonSchema {
-  for (const [flag, limit] of [["exclusiveMinimum", "minimum"], ["exclusiveMaximum", "maximum"]] as const) {
+  for (const [flag, limit] of [
+    ["exclusiveMinimum", "minimum"],
+    ["exclusiveMaximum", "maximum"],
+  ] as const) {
     if (typeof made[flag] !== "boolean") continue;
     const isOn = made[flag];
     delete made[flag];
@@ -145,7 +164,13 @@ type Check = (value: unknown) => ErrorObject | undefined;
 
 function checksOf() {
   const regExp = Object.assign(guarded, { code: "undefined" });
-  const options = { strict: false, validateSchema: false, logger: false, code: { regExp }, formats: fullFormats } as const;
+  const options = {
+    strict: false,
+    validateSchema: false,
+    logger: false,
+    code: { regExp },
+    formats: fullFormats,
+  } as const;
   const made = new Map<unknown, Check>();
   const instances = new Map<boolean, Ajv2020>();
   /** The check of a schema; with `reads`, values are texts that it converts first. A schema that cannot be checked accepts everything. */
@@ -190,14 +215,21 @@ export function expanded(schema: JsonSchema): JsonSchema {
     if (left < 0 || level > mostNested) return {};
     const { $ref, $defs: _, ...own } = node;
     const target = typeof $ref === "string" ? $defs[$ref.slice("#/$defs/".length)] : undefined;
-    const all = target === undefined ? own : isMapping(target) && typeof target.$ref !== "string" ? { ...target, ...own } : { allOf: [target, own] };
+    const all =
+      target === undefined
+        ? own
+        : isMapping(target) && typeof target.$ref !== "string"
+          ? { ...target, ...own }
+          : { allOf: [target, own] };
     const members = Object.entries(all).map(([name, member]) => {
       const isPlain = plain.includes(name) || name === "examples";
       if (isPlain) return [name, member];
       if (byName.includes(name) && isMapping(member)) {
         // Only needed members at the end of a recursive type.
         const required = Array.isArray(all.required) ? all.required : [];
-        const kept = Object.entries(member).filter(([key]) => level < mostNested - 4 || required.includes(key));
+        const kept = Object.entries(member).filter(
+          ([key]) => level < mostNested - 4 || required.includes(key),
+        );
         return [name, Object.fromEntries(kept.map(([key, one]) => [key, expand(one, level + 1)]))];
       }
       return [name, expand(member, level + 1)];
@@ -208,7 +240,11 @@ export function expanded(schema: JsonSchema): JsonSchema {
 }
 
 /** Makes a value of a schema, the same for a seed; `undefined` if none of a few is valid. */
-export function sampleOf(schema: JsonSchema, check: Check, seed: number): { readonly value: unknown } | undefined {
+export function sampleOf(
+  schema: JsonSchema,
+  check: Check,
+  seed: number,
+): { readonly value: unknown } | undefined {
   const flat = expanded(schema);
   const tries = [
     { alwaysFakeOptionals: true, useExamplesValue: true },
@@ -218,7 +254,12 @@ export function sampleOf(schema: JsonSchema, check: Check, seed: number): { read
   ];
   for (const options of tries) {
     try {
-      const value: unknown = generateSync(flat as never, { seed, maxDefaultItems: 2, maxDepth: 20, ...options });
+      const value: unknown = generateSync(flat as never, {
+        seed,
+        maxDefaultItems: 2,
+        maxDepth: 20,
+        ...options,
+      });
       if (value !== undefined && check(value) === undefined) return { value };
     } catch {}
   }
@@ -232,14 +273,18 @@ export function shapeOfSchema(schema: unknown): Shape {
   if (Array.isArray(type)) {
     const kinds = type.filter((one) => one !== "null");
     const isNullable = kinds.length < type.length;
-    const rest = { ...schema, ...(Array.isArray(choices) && { enum: choices.filter((one) => one !== null) }) };
+    const rest = {
+      ...schema,
+      ...(Array.isArray(choices) && { enum: choices.filter((one) => one !== null) }),
+    };
     const options = kinds.map((one) => shapeOfSchema({ ...rest, type: one }));
     return alternatives(isNullable ? [...options, { kind: "null" }] : options);
   }
   if (constant !== undefined) return shapeOfSchema({ enum: [constant] });
   if (Array.isArray(choices)) return choiceOf(choices);
   const alternative = anyOf ?? oneOf;
-  if (Array.isArray(alternative)) return isMapping(schema.properties) || allOf ? anything() : alternatives(alternative.map(shapeOfSchema));
+  if (Array.isArray(alternative))
+    return isMapping(schema.properties) || allOf ? anything() : alternatives(alternative.map(shapeOfSchema));
   if (Array.isArray(allOf)) return mergedShape([...allOf, { ...schema, allOf: undefined }]);
   switch (type) {
     case "object":
@@ -248,7 +293,11 @@ export function shapeOfSchema(schema: unknown): Shape {
     case "array":
       return { kind: "list", item: shapeOfSchema(schema.items), ...limits(schema, "Items") };
     case "string":
-      return { kind: "text", ...limits(schema, "Length"), ...(typeof schema.format === "string" && { format: schema.format }) };
+      return {
+        kind: "text",
+        ...limits(schema, "Length"),
+        ...(typeof schema.format === "string" && { format: schema.format }),
+      };
     case "integer":
     case "number":
       return { kind: "number", isWhole: type === "integer", ...limits(schema, "imum") };
@@ -279,12 +328,20 @@ function alternatives(options: readonly Shape[]): Shape {
   return options.length === 1 ? (options[0] as Shape) : { kind: "either", options };
 }
 
-function mappingOf({ properties, required, additionalProperties: more }: Readonly<Record<string, unknown>>): Shape {
+function mappingOf({
+  properties,
+  required,
+  additionalProperties: more,
+}: Readonly<Record<string, unknown>>): Shape {
   const members = isMapping(properties) ? properties : {};
-  if (Object.keys(members).length === 0 && isMapping(more)) return { kind: "record", member: shapeOfSchema(more), isAsSpelled: true };
+  if (Object.keys(members).length === 0 && isMapping(more))
+    return { kind: "record", member: shapeOfSchema(more), isAsSpelled: true };
   const needed = Array.isArray(required) ? required.map(String) : [];
   const fields: Fields = Object.fromEntries([
-    ...Object.entries(members).map(([name, one]) => [name, needed.includes(name) ? shapeOfSchema(one) : optional(shapeOfSchema(one))]),
+    ...Object.entries(members).map(([name, one]) => [
+      name,
+      needed.includes(name) ? shapeOfSchema(one) : optional(shapeOfSchema(one)),
+    ]),
     ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, anything()]),
   ]);
   return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
@@ -297,8 +354,15 @@ function mergedShape(parts: readonly unknown[]): Shape {
   if (first === undefined) return anything();
   if (shapes.length === 1) return first;
   if (!shapes.every((one): one is Shape & MappingKind => one.kind === "mapping")) return anything();
-  const required = new Set(parts.flatMap((one) => (isMapping(one) && Array.isArray(one.required) ? one.required.map(String) : [])));
+  const required = new Set(
+    parts.flatMap((one) => (isMapping(one) && Array.isArray(one.required) ? one.required.map(String) : [])),
+  );
   const all = Object.entries(Object.assign({}, ...shapes.map(({ fields }) => fields)) as Fields);
   const fields = all.map(([name, field]) => [name, required.has(name) ? shapeOf(field) : field]);
-  return { kind: "mapping", fields: Object.fromEntries(fields), isOpen: shapes.every(({ isOpen }) => isOpen), isAsSpelled: true };
+  return {
+    kind: "mapping",
+    fields: Object.fromEntries(fields),
+    isOpen: shapes.every(({ isOpen }) => isOpen),
+    isAsSpelled: true,
+  };
 }

@@ -1,7 +1,6 @@
 import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
-import { me } from "../api/endpoints/me.js";
 import { evaluateKey } from "../api/evaluate.js";
-import { endpointsOf } from "../api/routes.js";
+import { endpointsOf, firstEndpoint } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -118,19 +117,19 @@ export function reproductionsIn(world: SandboxState): Reproductions {
       if (!found.has(pathId)) found.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
     }
   };
-  const { path } = me;
+  const { path } = firstEndpoint(world);
   // Only keys in the environment of clients.
-  for (const { ref } of announcedKeys(world).keys) {
-    const entry = world.registry.key(ref);
-    const key = { variable: variableOf(ref), ref };
-    for (const endpoint of endpointsOf(world)) {
+  const { keys } = announcedKeys(world);
+  for (const endpoint of endpointsOf(world)) {
+    const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
+    const here = { ...method, path: endpoint.path };
+    for (const { ref } of keys) {
+      const entry = world.registry.key(ref);
+      const key = { variable: variableOf(ref), ref };
       const { pathId } = evaluateKey(world, ref, endpoint);
-      if (endpoint === me) add(pathId, { ...key, path }, entry);
-      if (!isSuccess(pathId)) continue;
-      for (const request of requestsTo(endpoint, entry, world)) {
-        const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
-        const { ends = successPathOf(endpoint, pathId), ...sent } = request;
-        add(ends, { ...key, ...method, path: endpoint.path, ...sent }, entry);
+      const requests = isSuccess(pathId) ? requestsTo(endpoint, entry, world) : [{ ends: pathId }];
+      for (const { ends = successPathOf(endpoint, pathId), ...sent } of requests) {
+        if (!here.path.includes("{") || "path" in sent) add(ends, { ...key, ...here, ...sent }, entry);
       }
     }
   }

@@ -70,7 +70,8 @@ function withDocument(
   };
   try {
     const openapi = readText?.(name, from);
-    if (openapi !== undefined) return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: name } } };
+    if (openapi !== undefined)
+      return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: name } } };
     fail(" here", "give its text: openapi: { text: … }, or createSandbox({ openapi: document })");
   } catch (error) {
     const why = isSandboxError(error) && error.code === "file_unreadable" ? `: ${error.message}` : "";

@@ -124,7 +124,8 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): D
     return secrets;
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
-    const hint = kind === ofScenario ? 'start with "version: 1" and "organizations:"' : 'start with "openapi: 3.1.0"';
+    const hint =
+      kind === ofScenario ? 'start with "version: 1" and "organizations:"' : 'start with "openapi: 3.1.0"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
   }
   checkNodes(document, reportAt);

@@ -55,9 +55,7 @@ export function fewerMembers(isLeftOut: (random: RandomStream) => boolean): Edit
   });
 }
 
-function inDocumented(
-  change: (value: object, shape: MappingKind, random: RandomStream) => object,
-): Edit {
+function inDocumented(change: (value: object, shape: MappingKind, random: RandomStream) => object): Edit {
   const inside = (value: unknown, shape: Shape | undefined, random: RandomStream): unknown => {
     if (shape?.kind === "list" && Array.isArray(value)) {
       return value.map((item) => inside(item, shape.item, random));

@@ -1,8 +1,8 @@
 import type { ApiAnswer } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
-import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import type { Shape } from "../../spec/schema/shape.js";
+import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, documentedRows, type Variant, type VariationRow, variationTable } from "./table.js";

@@ -1,7 +1,8 @@
-import { me } from "../../api/endpoints/me.js";
+import type { Endpoint } from "../../api/endpoint.js";
 import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
+import { endpointNamed, firstEndpoint } from "../../api/routes.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -15,19 +16,20 @@ import { outcomeOf } from "../../spec/outcomes.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, scenarioWord, worldFlags } from "../flags.js";
+import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "show the checks for a key, and its response",
   description:
-    "Shows what GET /v1/relying-party/me returns for a key: the checks in order, the response, and what to do about it. Sends nothing and counts nothing. Never prints the key.",
+    "Shows what an endpoint returns for a key, by default GET /v1/relying-party/me: the checks in order, the response, and what to do about it. Sends nothing and counts nothing. Never prints the key.",
   words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
-  flags: { json, ...worldFlags },
+  flags: { endpoint, json, ...worldFlags },
   examples: {
     "svc-sandbox explain revoked": "a key of the scenario, by its ref",
     'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
+    "svc-sandbox explain active announced-endpoints --endpoint listAttestations": "at another endpoint",
     "svc-sandbox explain none --json": "a request without a key, for machines",
   },
   async run({ words, flags, io }) {
@@ -35,7 +37,8 @@ export const command = declareCommand({
     const loaded = await loadNamed(scenario, io, flags);
     const world = openNamed(loaded, flags);
     const program = io.program;
-    const explained = explain(apiKeyFor(word, world, loaded.name, program), world);
+    const asked = endpointNamed(world, flags.endpoint);
+    const explained = explain(apiKeyFor(word, world, loaded.name, program), world, asked);
     const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, program);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
@@ -69,17 +72,21 @@ function looksLikeRef(word: string): boolean {
 type Explanation = ReturnType<typeof explain>;
 
 /** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */
-export function explain(apiKey: string | undefined, world: SandboxState) {
+export function explain(
+  apiKey: string | undefined,
+  world: SandboxState,
+  endpoint: Endpoint = firstEndpoint(world),
+) {
   const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
   const ref = entry?.key.ref;
-  const { pathId, faultPaths } = evaluate(world, apiKey);
+  const { pathId, faultPaths } = evaluate(world, apiKey, endpoint);
   const { status, when, whatToDo } = outcomeOf(pathId);
   return {
     key: ref ?? null,
     fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
-    method: me.method,
-    path: me.path,
+    method: endpoint.method,
+    path: endpoint.path,
     at: isoOf(world.clock.now()),
     checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
       ...check,
@@ -90,7 +97,7 @@ export function explain(apiKey: string | undefined, world: SandboxState) {
     path_id: pathId,
     fault_paths: faultPaths,
     when,
-    why: entry === undefined ? null : causeOf(world, pathId, entry),
+    why: entry === undefined ? null : causeOf(world, pathId, entry, endpoint),
     what_to_do: whatToDo,
     // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,

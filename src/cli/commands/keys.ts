@@ -1,3 +1,4 @@
+import { endpointNamed } from "../../api/routes.js";
 import { rehearseScenario } from "../../library/rehearse.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
@@ -6,7 +7,7 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import { refsIn } from "../../spec/steps.js";
 import { declareCommand, oneOf, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, scenarioWord, worldFlags } from "../flags.js";
+import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
@@ -23,6 +24,7 @@ export const command = declareCommand({
       oneOf(["table", "json", "env", "powershell"]),
       { variables: [] },
     ),
+    endpoint,
     json,
     ...worldFlags,
   },
@@ -35,14 +37,15 @@ export const command = declareCommand({
   async run({ words, flags, io }) {
     const loaded = await loadNamed(words[0], io, flags);
     const world = openNamed(loaded, flags);
+    const rows = () => keyRows(world, undefined, endpointNamed(world, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => openNamed(loaded, { ...flags, frozen: true });
     const variables = () => clientEnvironment(world, undefined, { all: true });
     const textOf = {
       env: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
-      json: () => `${JSON.stringify(keyRows(world), null, 2)}\n`,
-      table: () => tableOf(world, open, styleFor(io.stdout, io.env)),
+      json: () => `${JSON.stringify(rows(), null, 2)}\n`,
+      table: () => tableOf(world, rows(), open, styleFor(io.stdout, io.env)),
     };
     io.stdout.write(await textOf[format]());
     return exitCode.fine;
@@ -51,10 +54,11 @@ export const command = declareCommand({
 
 async function tableOf(
   world: SandboxState,
+  keys: ReturnType<typeof keyRows>,
   open: () => SandboxState,
   { palette, width }: Style,
 ): Promise<string> {
-  const table = keyTable(keyRows(world), palette, width);
+  const table = keyTable(keys, palette, width);
   const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
   const toCome = hasSteps ? keysToCome(open) : [];
   const rows = [["KEY", "SECRET", "MADE BY"].map(palette.dim), ...toCome];

@@ -1,4 +1,4 @@
-import { me } from "../../api/endpoints/me.js";
+import { firstEndpoint } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
@@ -86,7 +86,8 @@ function curlLine(world: SandboxState, { url, certificate }: RunningServer): str
   const secret = defaultSecret(world);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
   // Without quotes, a shell reads the brackets of an IPv6 address as a pattern; without -g, so does curl.
-  const target = url.includes("[") ? `-g "${url}${me.path}"` : url + me.path;
+  const { path } = firstEndpoint(world);
+  const target = url.includes("[") ? `-g "${url}${path}"` : url + path;
   // Works with any certificate; a client that checks it needs the certificate.
   const unchecked = certificate === undefined ? "" : "-k ";
   return `curl -i ${unchecked}${header}${target}`;

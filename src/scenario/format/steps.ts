@@ -1,11 +1,7 @@
 import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import { refusalCodes } from "../../spec/errors.js";
-import {
-  type FaultKind,
-  faultEffects,
-  faultKinds,
-} from "../../spec/fault-effects.js";
+import { type FaultKind, faultEffects, faultKinds } from "../../spec/fault-effects.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
 import {
   anything,

@@ -110,7 +110,7 @@ function operation<Body extends ControlBodyName = "nothing">(
     ...{ ...shapes, summary },
     ...(makes !== undefined && { makes: "key", status: 201 }),
     run({ world, actor, params: { ref }, body }) {
-      const run = operations[name] as unknown as (...given: readonly unknown[]) => Result;
+      const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
       const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
       try {
         return snakeCase(view(run(world, input, { actor })));

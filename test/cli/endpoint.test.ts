@@ -1,0 +1,36 @@
+import { expect, test } from "vitest";
+import { runCli } from "../support/run-cli.js";
+
+const scenario = "announced-endpoints";
+
+test("explain shows the checks of the given endpoint, and by default of the first released one", async () => {
+  const explained = async (...flags: string[]) => {
+    const { stdout } = await runCli(["explain", "wrong-scope", "key-states", "--json", ...flags]);
+    const { method, path, path_id: pathId, why } = JSON.parse(stdout);
+    return [method, path, pathId, why];
+  };
+  expect(await explained()).toEqual([
+    ...["GET", "/v1/relying-party/me", "403.insufficient_scope"],
+    "needs attestations:read, has consents:read",
+  ]);
+  expect(await explained("--endpoint", "getRelyingPartyContext")).toEqual(await explained());
+  const { stdout } = await runCli(["explain", "none", scenario, "--endpoint", "createConsentRequest"]);
+  expect(stdout).toMatch(/^POST \/v1\/relying-party\/consent-requests with no key/);
+});
+
+test("keys lists the response of each key at the given endpoint", async () => {
+  const paths = async (...flags: string[]) => {
+    const { stdout } = await runCli(["keys", scenario, "--format", "json", ...flags]);
+    return new Set(JSON.parse(stdout).map((row: { path_id: string }) => row.path_id));
+  };
+  expect(await paths()).not.toContain("200.listAttestations");
+  expect(await paths("--endpoint", "listAttestations")).toContain("200.listAttestations");
+});
+
+test.each([
+  ["listAttestation", 'Did you mean "listAttestations"?'],
+  ["nothing", "The scenario has getRelyingPartyContext, "],
+])("an unknown endpoint %s is an error with the known ones", async (name, hint) => {
+  const { code, stderr } = await runCli(["explain", "none", scenario, "--endpoint", name]);
+  expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
+});
