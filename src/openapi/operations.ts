@@ -11,7 +11,7 @@ import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
-import type { RequestContent, RequestContent } from "../spec/request.js";
+import type { RequestContent } from "../spec/request.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
 import type { Members } from "../spec/schema/messages.js";
