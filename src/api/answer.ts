@@ -36,7 +36,10 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
   const { number, variation } = call;
   const choose = world.trial?.choose;
   if (variation === undefined || choose === undefined) return call;
-  const chosen = chosenVariation(world, number, variation, choose, { status, isContext });
+  const chosen = chosenVariation(world, number, variation, choose, {
+    ...{ status, isContext },
+    isDocumented: call.endpoint?.documented !== undefined,
+  });
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
 }
 

@@ -70,7 +70,7 @@ test("the point that breaks a client is found, once for all seeds that have it",
 
 test("two mistakes of one client are reported separately, and a mistake that needs two points with both", async () => {
   const pointOf = (seed: number, row: string) => pointsOf(seed).find((one) => one.row === row) as CausePoint;
-  const [one, two, b] = [pointOf(1, "message"), pointOf(1, "vary"), pointOf(2, "request_id_form")] as const;
+  const [one, two, b] = [pointOf(1, "escapes"), pointOf(1, "via"), pointOf(2, "request_id_form")] as const;
   const { attempt } = client([one, two], [b]);
   const { found } = await narrowed(attempt);
   expect(pointsIn(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));

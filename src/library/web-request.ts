@@ -115,7 +115,8 @@ export function toResponse(
   const headers = headerPairs(answer.headers);
   const { status } = answer;
   const statusText = reasons[status] ?? "";
-  return new Response(method === "HEAD" ? null : (body as BodyInit), { status, statusText, headers });
+  const isEmpty = method === "HEAD" || status === 204;
+  return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
 }
 
 /** The reason phrases of HTTP, as Node's server sends them; browsers have no such list. */

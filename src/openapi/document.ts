@@ -38,7 +38,7 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   const reportText = (one: ScenarioMistake) => void problems.push(one);
   // JSON is ten times as fast. Its places are only needed for problems.
   let read: ReadText | undefined;
-  const json = text.length <= longestText && /^\s*\{/.test(text) ? valueOf(text) : undefined;
+  const json = text.length <= longestText && /^\s*\{/.test(text) ? jsonIn(text) : undefined;
   if (json === undefined) read = readDocument(text, file, reportText);
   const requireFine = () => {
     if (problems.length === 0) return;
@@ -70,7 +70,7 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   return document;
 }
 
-function valueOf(text: string): unknown {
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -101,30 +101,39 @@ const ofData = /^(?:example|default|enum|const|value|x-.*)$/;
 /** Counts the parts, and finds forbidden names and references that lead nowhere or outside. */
 function checkNodes({ root, report }: ApiDocument): void {
   let nodes = 0;
-  let isCut = false;
-  const walk = (value: unknown, path: Path, isNamed: boolean, isData: boolean) => {
-    if (typeof value !== "object" || value === null || isCut) return;
+  const cut = (code: "too_deep" | "too_large", path: Path, message: string, hint: string) => {
+    nodes = Number.POSITIVE_INFINITY;
+    report(code, path, message, hint);
+  };
+  const count = (path: Path) => {
+    nodes += 1;
+    if (nodes > mostNodes) cut("too_large", path, "the document has too many parts", "repeat less");
+  };
+  const walk = (value: object, path: Path, isNamed: boolean, isData: boolean) => {
     if (path.length > mostLevels) {
-      isCut = true;
-      report("too_deep", path, `nested deeper than ${mostLevels} levels`, "move inner schemas to components");
-      return;
+      cut("too_deep", path, `nested deeper than ${mostLevels} levels`, "move inner schemas to components");
     }
+    const isKeyword = !isNamed && !Array.isArray(value);
+    const startsData = (name: string) => isKeyword && ofData.test(name);
     for (const [name, member] of Object.entries(value)) {
+      if (nodes > mostNodes) return;
       const inner = [...path, Array.isArray(value) ? Number(name) : name];
-      if (++nodes > mostNodes && !isCut) {
-        isCut = true;
-        report("too_large", inner, "the document has too many parts", "repeat less");
-      }
-      if (name === "__proto__")
-        report("forbidden_field", inner, "this name is not allowed", "choose another name");
-      else if (name === "$ref" && !isNamed && !isData) checkReference(root, member, inner, report);
-      else {
-        const isKeyword = !isNamed && !Array.isArray(value);
-        walk(member, inner, isKeyword && namedMembers.has(name), isData || (isKeyword && ofData.test(name)));
-      }
+      count(inner);
+      checkName(name, inner);
+      if (name === "$ref" && isKeyword && !isData) checkReference(root, member, inner, report);
+      if (isObject(member))
+        walk(member, inner, isKeyword && namedMembers.has(name), isData || startsData(name));
     }
   };
+  const checkName = (name: string, path: Path) => {
+    if (name !== "__proto__") return;
+    report("forbidden_field", path, "this name is not allowed", "choose another name");
+  };
   walk(root, [], false, false);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
 
 const mostSteps = 50;
@@ -133,12 +142,15 @@ function checkReference(root: Members, reference: unknown, path: Path, report: R
   const inside = "copy it to components, and refer to #/components/…";
   if (typeof reference !== "string" || !/^#(?:\/|$)/.test(reference)) {
     const to = typeof reference === "string" ? quote(reference.slice(0, 100)) : "something else than a text";
-    return report("openapi_reference", path, `a reference leads to ${to}, outside of the document`, inside);
+    report("openapi_reference", path, `a reference leads to ${to}, outside of the document`, inside);
+    return;
   }
   let target: unknown = { $ref: reference };
   for (let step = 0; isMapping(target) && typeof target.$ref === "string"; step++) {
-    if (step === mostSteps)
-      return report("openapi_reference", path, "references lead to each other", "write out one of them");
+    if (step === mostSteps) {
+      report("openapi_reference", path, "references lead to each other", "write out one of them");
+      return;
+    }
     target = targetOf(root, target.$ref);
   }
   if (target !== undefined) return;
@@ -220,7 +232,7 @@ function reportErrors(validate: ValidateFunction, within: Path, report: ReportAt
     ({ keyword }) => !/^(?:oneOf|anyOf|allOf|if|not|\$.*)$/.test(keyword),
   );
   const levels = ({ instancePath }: ErrorObject) => instancePath.split("/").length;
-  const [error] = errors.sort((one, other) => levels(other) - levels(one));
+  const [error = validate.errors?.[0]] = errors.sort((one, other) => levels(other) - levels(one));
   const path = [...within, ...stepsOf(error?.instancePath ?? "")];
   report(
     "openapi_invalid",

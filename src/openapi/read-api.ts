@@ -4,9 +4,11 @@ import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
+import { bodyOf } from "./contents.js";
 import { differencesTo, routeKey } from "./differences.js";
 import { type DocumentText, readApiDocument } from "./document.js";
-import { bodyOf, endpointOf, operationsOf } from "./operations.js";
+import { endpointOf } from "./endpoints.js";
+import { operationsOf } from "./operations.js";
 import { schemasOf } from "./schemas.js";
 
 /** The operations of a document next to the built-in ones. */

@@ -3,6 +3,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { generateSync } from "json-schema-faker";
 import { RE2JS } from "re2js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
+import type { Members } from "../spec/schema/messages.js";
 import {
   anything,
   type Fields,
@@ -13,7 +14,7 @@ import {
   type Shape,
   shapeOf,
 } from "../spec/schema/shape.js";
-import { type ApiDocument, checkSchema, stepsOf, targetOf } from "./document.js";
+import { type ApiDocument, checkSchema, resolved, stepsOf, targetOf } from "./document.js";
 
 // The schemas of a document in the form of JSON Schema 2020-12, for three readers: Ajv, the sampler and our shapes.
 
@@ -21,7 +22,7 @@ import { type ApiDocument, checkSchema, stepsOf, targetOf } from "./document.js"
 export type Direction = "request" | "response";
 
 const plain =
-  "type enum const format pattern required uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains dependentRequired".split(
+  "examples type enum const format pattern required uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains dependentRequired".split(
     " ",
   );
 const single =
@@ -47,41 +48,37 @@ export function schemasOf(document: ApiDocument) {
   const definitions: Record<string, JsonSchema> = {};
 
   const inside = (node: unknown, direction: Direction, path: Path): JsonSchema | boolean => {
-    if (typeof node === "boolean") return node;
-    if (!isMapping(node)) return {};
-    const made: Record<string, unknown> = {};
-    if (typeof node.$ref === "string") {
-      made.$ref = `#/$defs/${definitionOf(node.$ref, direction)}`;
-      if (isOld) return made;
-    }
-    for (const name of plain) if (Object.hasOwn(node, name)) made[name] = node[name];
-    for (const name of single) {
-      if (Object.hasOwn(node, name)) made[name] = inside(node[name], direction, [...path, name]);
-    }
-    for (const name of several) {
-      const list = node[name];
-      if (Array.isArray(list))
-        made[name] = list.map((one, at) => inside(one, direction, [...path, name, at]));
-    }
-    for (const name of byName) {
-      const members = node[name];
-      if (!isMapping(members)) continue;
-      const all = Object.entries(members).map(([key, one]) => [
-        key,
-        inside(one, direction, [...path, name, key]),
-      ]);
-      made[name] = Object.fromEntries(all);
-    }
-    for (const [name, most] of Object.entries(mostRequired)) {
-      if (Number(made[name]) <= most || made[name] === undefined) continue;
-      report("too_large", [...path, name], `${name} is larger than ${most}`, "write a smaller number");
-    }
+    if (!isMapping(node)) return typeof node === "boolean" ? node : {};
+    // OpenAPI 3.0 ignores everything next to a reference.
+    const given = isOld && typeof node.$ref === "string" ? { $ref: node.$ref } : node;
+    const kept = Object.entries(given).flatMap(([name, value]) => {
+      const one = keyword(name, value, direction, [...path, name]);
+      return one === undefined ? [] : [[name, one] as const];
+    });
+    const made: Record<string, unknown> = Object.fromEntries(kept);
     if (Array.isArray(node.required) && isMapping(node.properties)) {
-      made.required = node.required.filter((name) => !isLeftOut(node.properties as object, name, direction));
+      made.required = node.required.filter((name) => !isLeftOut(node.properties as Members, name, direction));
     }
-    const examples = Object.hasOwn(node, "example") ? [node.example] : node.examples;
-    if (Array.isArray(examples)) made.examples = examples;
+    if (Object.hasOwn(node, "example")) made.examples = [node.example];
     return isOld ? ofOld(made, node) : made;
+  };
+
+  /** A keyword in its new form; `undefined` for one that does not restrict values. */
+  const keyword = (name: string, value: unknown, direction: Direction, path: Path): unknown => {
+    if (name === "$ref") return `#/$defs/${definitionOf(String(value), direction)}`;
+    if (typeof value === "number" && value > (mostRequired[name] ?? Number.POSITIVE_INFINITY)) {
+      report("too_large", path, `${name} is larger than ${mostRequired[name]}`, "write a smaller number");
+    }
+    if (plain.includes(name)) return value;
+    if (single.includes(name)) return inside(value, direction, path);
+    if (!several.includes(name) && !byName.includes(name)) return undefined;
+    // Of the wrong kind: the check of the schema reports it.
+    if (typeof value !== "object" || value === null || Array.isArray(value) !== several.includes(name))
+      return value;
+    const all = Object.entries(value).map(
+      ([key, one]) => [key, inside(one, direction, [...path, key])] as const,
+    );
+    return Array.isArray(value) ? all.map(([, one]) => one) : Object.fromEntries(all);
   };
 
   const definitionOf = (reference: string, direction: Direction): string => {
@@ -96,10 +93,13 @@ export function schemasOf(document: ApiDocument) {
     return name;
   };
 
-  const isLeftOut = (properties: object, name: unknown, direction: Direction): boolean => {
-    let member: unknown = Object.hasOwn(properties, String(name)) ? properties[name as never] : undefined;
-    if (isMapping(member) && typeof member.$ref === "string") member = targetOf(root, member.$ref);
-    return isMapping(member) && member[direction === "request" ? "readOnly" : "writeOnly"] === true;
+  const isLeftOut = (properties: Members, name: unknown, direction: Direction): boolean => {
+    const { at } = resolved(
+      document,
+      Object.hasOwn(properties, String(name)) ? properties[String(name)] : {},
+      [],
+    );
+    return at[direction === "request" ? "readOnly" : "writeOnly"] === true;
   };
 
   /** A schema with the definitions that it reaches. */
@@ -160,7 +160,7 @@ function guarded(pattern: string): { test(text: string): boolean } {
   return { test: () => true };
 }
 
-type Check = (value: unknown) => ErrorObject | undefined;
+export type Check = (value: unknown) => ErrorObject | undefined;
 
 function checksOf() {
   const regExp = Object.assign(guarded, { code: "undefined" });
@@ -171,14 +171,13 @@ function checksOf() {
     code: { regExp },
     formats: fullFormats,
   } as const;
-  const made = new Map<unknown, Check>();
+  const made = { read: new Map<JsonSchema, Check>(), checked: new Map<JsonSchema, Check>() };
   const instances = new Map<boolean, Ajv2020>();
   /** The check of a schema; with `reads`, values are texts that it converts first. A schema that cannot be checked accepts everything. */
   const checkOf = (schema: JsonSchema, reads = false): Check => {
-    const known = made.get(schema);
-    if (known !== undefined) return known;
-    const check = compiled(schema, reads);
-    made.set(schema, check);
+    const known = reads ? made.read : made.checked;
+    const check = known.get(schema) ?? compiled(schema, reads);
+    known.set(schema, check);
     return check;
   };
   const compiled = (schema: JsonSchema, reads: boolean): Check => {
@@ -222,7 +221,7 @@ export function expanded(schema: JsonSchema): JsonSchema {
           ? { ...target, ...own }
           : { allOf: [target, own] };
     const members = Object.entries(all).map(([name, member]) => {
-      const isPlain = plain.includes(name) || name === "examples";
+      const isPlain = plain.includes(name);
       if (isPlain) return [name, member];
       if (byName.includes(name) && isMapping(member)) {
         // Only needed members at the end of a recursive type.

@@ -359,15 +359,16 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
       new Set([`201 ${made[0]?.data?.id}`]),
     );
     expect(new Set(made.map(({ data }) => data?.token)).size).toBe(4);
-    expect([(await post(other, "a", "two")).status, (await post(other, "b", "two")).status]).toEqual([422, 201]);
+    expect([(await post(other, "a", "two")).status, (await post(other, "b", "two")).status]).toEqual([
+      422, 201,
+    ]);
     expect((await call(server, "GET /instances")).body.total).toBe(2);
   });
 
   test("a claim with a wrong code loads no instance", async () => {
     const [server, other] = [await open(), await open()];
     const { id, claim_url } = (await call(server, "POST /instances", {})).body.data;
-    const claim = async (code: string) =>
-      (await call(other, `POST /instances/${id}/claim`, { code })).status;
+    const claim = async (code: string) => (await call(other, `POST /instances/${id}/claim`, { code })).status;
     const loaded = () => other.log.instances.loaded().length;
     expect([await claim("wrong"), loaded()]).toEqual([404, 0]);
     expect([await claim(claim_url.replace(/^.*#code=/, "")), loaded()]).toEqual([200, 1]);

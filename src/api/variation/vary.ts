@@ -79,13 +79,20 @@ function variationWith(
   };
 }
 
+interface ResponseKind {
+  readonly status: number;
+  readonly isContext: boolean;
+  /** Whether a document describes its body. */
+  readonly isDocumented: boolean;
+}
+
 /** A variation with the variants that a trial of a client chooses for a response with this status. */
 export function chosenVariation(
   world: SandboxState,
   number: number,
   variation: Variation,
   choose: NonNullable<NonNullable<SandboxState["trial"]>["choose"]>,
-  { status, isContext }: { readonly status: number; readonly isContext: boolean },
+  { status, isContext, isDocumented }: ResponseKind,
 ): Variation {
   const selected = variation.selected.map((one) => {
     const { row, variant } = one;
@@ -93,6 +100,7 @@ export function chosenVariation(
     const applies =
       row.statuses.includes(status) || (status >= 500 && (variant.assume ?? variant.requestId) !== undefined);
     if (!applies || (!isContext && contextRows.includes(row))) return one;
+    if (!isDocumented && documentedRows.includes(row)) return one;
     const id = choose(row.id, variant.id, status);
     return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
   });

@@ -1,9 +1,11 @@
+import { builtIn } from "../../api/routes.js";
 import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
 import { jsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
+import { openApiFile } from "../../node/files/load-scenario.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -37,6 +39,11 @@ export const command = declareCommand({
       "show which announced changes are already live: a scenario with changes, by bundled name or file",
       fileName,
     ),
+    openapi: option(
+      "--openapi <file>",
+      "also compare its GET operations without parameters with this OpenAPI document, and the document with the sandbox",
+      fileName,
+    ),
     probeLimits: toggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
@@ -48,6 +55,7 @@ export const command = declareCommand({
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
     "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
     "svc-sandbox check https://api.example --changes announced-changes": "which announced changes are live",
+    "svc-sandbox check https://api.example --openapi api.yaml": "its new endpoints, too",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
@@ -55,6 +63,7 @@ export const command = declareCommand({
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
     const announced = flags.changes === undefined ? undefined : await loadChanges(flags.changes, io);
+    const api = flags.openapi === undefined ? undefined : await readDocument(flags.openapi, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
@@ -62,6 +71,7 @@ export const command = declareCommand({
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
       changes: announced?.changes,
+      ...(api !== undefined && { endpoints: api.endpoints }),
       unknownKey: unknownSecret,
     });
     const now = parseCheck(jsonOf(checked));
@@ -78,6 +88,13 @@ export const command = declareCommand({
     return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
   },
 });
+
+async function readDocument(file: string, io: Io) {
+  const { readApi } = await import("../../openapi/read-api.js");
+  const api = readApi(openApiFile(file, io.cwd), builtIn);
+  for (const note of api.notes) io.stderr.say(redactKeys(`${note}\n`));
+  return api;
+}
 
 async function readEarlier(file: string, io: Io) {
   const text = await readGivenFile(file, "the earlier check", io);

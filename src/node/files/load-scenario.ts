@@ -67,7 +67,7 @@ export async function requireDocument(scenario: Scenario): Promise<void> {
 }
 
 /** The document of a file as the field `openapi` of a scenario. */
-export function openApiFile(name: string, cwd: string): NonNullable<Scenario["openapi"]> {
+export function openApiFile(name: string, cwd: string): { readonly file: string; readonly text: string } {
   return { file: name, text: readScenarioFile(resolve(cwd, name), name, cwd, "document") };
 }
 

@@ -70,9 +70,9 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
   const { latency, status = 503 } = then;
   // Only a document describes other statuses.
   if (scenario.openapi === undefined && !Object.hasOwn(failures, status)) {
-    const other = "for another status, add openapi: with a document that describes it";
-    const hint = status === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : other;
     const known = listed(Object.keys(failures), "or");
+    const other = `write ${known}, or add openapi: with a document that describes ${status}`;
+    const hint = status === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : other;
     wrong("bad_choice", [...path, "then", "status"], `status must be ${known}, not ${status}`, hint);
   }
   if (typeof latency === "object" && (parseDuration(latency.min) ?? 0) > (parseDuration(latency.max) ?? 0)) {

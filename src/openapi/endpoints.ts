@@ -1,0 +1,74 @@
+import type { Endpoint, Success } from "../api/endpoint.js";
+import { jsonBody, textBody } from "../api/messages.js";
+import { builtIn } from "../api/routes.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Members } from "../spec/schema/messages.js";
+import { isMapping, type Shape } from "../spec/schema/shape.js";
+import { bodyOf, type Content, lazily } from "./contents.js";
+import type { ApiDocument } from "./document.js";
+import { contentAt, type Operation, successOf } from "./operations.js";
+import { inputOf } from "./requests.js";
+import { expanded, type Schemas, shapeOfSchema } from "./schemas.js";
+
+/** An operation as an endpoint. */
+export function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
+  const { method, path, id, at, responses } = operation;
+  const status = successOf(responses) ?? 200;
+  const content = contentAt(responses, status) as Content;
+  const announced = builtIn
+    .map((one) => one.announced)
+    .find((one) => one !== undefined && at[one.extension] === true);
+  const made = new Map<string, Success>();
+  const sent = (from: Content, seed: number, name?: string): Success => {
+    const key = `${[...responses.values()].indexOf(from)} ${seed} ${name ?? ""}`;
+    let success = made.get(key);
+    if (success === undefined) {
+      const { value } = (from.type === "" ? undefined : bodyOf(schemas, from, seed, name)) ?? { value: {} };
+      const body =
+        from.type === ""
+          ? textBody("")
+          : from.isJson
+            ? jsonBody(value)
+            : textBody(typeof value === "string" ? value : "");
+      success = { ...body, headers: from.headers, ...(!from.isJson && { type: from.type }) };
+      made.set(key, success);
+    }
+    return success;
+  };
+  const shape = lazily(
+    (): Shape =>
+      content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema())),
+  );
+  const example = lazily((): unknown => bodyOf(schemas, content, 1)?.value);
+  const { input, ask, refusals } = inputOf(operation, document, schemas);
+  return {
+    ...{ method, path, operationId: id, input, refusals, scope: scopeOf(at, document) },
+    ...(status !== 200 && { status }),
+    ...(announced !== undefined && { announced }),
+    summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
+    description: typeof at.description === "string" ? at.description : "",
+    responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
+    get responseShape() {
+      return shape();
+    },
+    get responseExample() {
+      return example();
+    },
+    documented: (wanted: number, { seed }: SandboxState) => {
+      const other = contentAt(responses, wanted);
+      return other && sent(other, seed);
+    },
+    requests: (_caller, { seed }) => [ask(seed)],
+    respond: (_caller, { seed, scenario }) => sent(content, seed, scenario.examples?.[id]),
+  };
+}
+
+/** The scope in `security`, or `x-required-scope`. */
+function scopeOf({ security, "x-required-scope": own }: Members, { root }: ApiDocument): string | null {
+  const all = security ?? root.security;
+  const scopes = (Array.isArray(all) ? all : []).flatMap((one) =>
+    isMapping(one) ? Object.values(one).flat() : [],
+  );
+  const scope = scopes[0] ?? own;
+  return typeof scope === "string" && scope !== "" ? scope : null;
+}

@@ -1,0 +1,231 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import { expect, test } from "vitest";
+import { endpointsIn } from "../../src/api/routes.js";
+import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
+import "../../src/library/entries/openapi.js";
+import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { readApi } from "../../src/openapi/read-api.js";
+import { root } from "../support/pages.js";
+
+const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
+const scopes = ["attestations:read", "reports:write"];
+const scenario: Scenario = {
+  version: 1,
+  openapi: { text, file: "api.yaml" },
+  assumptions: { scopes },
+  organizations: {
+    bank: {
+      type: "bank",
+      keys: {
+        main: { environment: "test", scopes },
+        reader: { environment: "test" },
+        limited: { environment: "test", scopes, limits: { per_minute: 0 } },
+      },
+    },
+  },
+};
+
+function sandboxOf(more: Partial<Scenario> = {}, options: { seed?: number; profile?: "varied" } = {}) {
+  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, ...options });
+  const ask = async (method: string, path: string, body?: unknown, key = "main") => {
+    const response = await sandbox.fetch(`http://any.example/v1/relying-party${path}`, {
+      method,
+      headers: { "x-api-key": sandbox.secret(key), "Content-Type": "application/json" },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const sent = await response.text();
+    return {
+      status: response.status,
+      sent,
+      body: sent === "" ? undefined : JSON.parse(sent),
+      headers: response.headers,
+    };
+  };
+  return { sandbox, ask };
+}
+
+const months = { months: 12 };
+
+test("an operation of a document responds with its first example after the request checks", async () => {
+  const { sandbox, ask } = sandboxOf();
+  expect(await ask("POST", "/reports", months)).toMatchObject({
+    status: 201,
+    body: { data: { status: "pending" } },
+  });
+  expect(await ask("POST", "/reports", months, "reader")).toMatchObject({
+    status: 403,
+    body: { error: { code: "insufficient_scope" } },
+  });
+  expect((await ask("POST", "/reports", months, "limited")).status).toBe(429);
+  expect((await ask("DELETE", "/reports/1")).headers.get("allow")).toBe("GET, HEAD");
+  expect(sandbox.requests.list().map(({ pathId }) => pathId)).toContain("201.createReport");
+  expect(sandbox.report().endpoints.map(({ operationId, covered }) => [operationId, covered])).toEqual([
+    ["getRelyingPartyContext", false],
+    ["createReport", true],
+    ["readReport", false],
+  ]);
+});
+
+test("a scenario chooses an example by name, and a wrong name is a problem with the right ones", async () => {
+  const { ask } = sandboxOf({ examples: { createReport: "rejected" } });
+  expect((await ask("POST", "/reports", months)).body.data.status).toBe("rejected");
+  const problemOf = (examples: Record<string, string>) => {
+    try {
+      return sandboxOf({ examples });
+    } catch (error) {
+      return (error as { problems: unknown[] }).problems[0];
+    }
+  };
+  expect(problemOf({ createReport: "reject" })).toMatchObject({
+    code: "unknown_example",
+    hint: "write pending or rejected",
+  });
+  expect(problemOf({ createReprot: "x" })).toMatchObject({
+    code: "unknown_example",
+    path: "examples.createReprot",
+  });
+});
+
+test.each([
+  ["no body", undefined, { reason: "it is missing" }],
+  ["a missing member", {}, { fields: { "body.months": "is missing" } }],
+  ["a wrong type", { months: "12" }, { fields: { "body.months": "must be integer" } }],
+  [
+    "a wrong pattern",
+    { months: 1, currency: "euro" },
+    { fields: { "body.currency": expect.stringContaining("pattern") } },
+  ],
+])("a request with %s gets 400 with the place", async (_, body, details) => {
+  const { ask } = sandboxOf();
+  const { status, body: sent } = await ask("POST", "/reports", body);
+  expect([status, sent.error.code, sent.error.details]).toEqual([400, "bad_request", details]);
+});
+
+test("the documented 422 and its own form respond to an invalid request", async () => {
+  const problem = { type: "object", required: ["title"], properties: { title: { type: "string" } } };
+  const changed = text.replace(
+    '        "409":',
+    `        "422": { description: "", content: { application/problem+json: { schema: ${JSON.stringify(problem)}, example: { title: wrong } } } }\n        "409":`,
+  );
+  const { ask } = sandboxOf({ openapi: { text: changed } });
+  expect(await ask("POST", "/reports", {})).toMatchObject({ status: 422, body: { title: "wrong" } });
+});
+
+test("a fault returns a documented response, and without a document only a failure of the service", async () => {
+  const faults = [{ when: { path_id: "201.createReport" }, then: { status: 409 } }] as NonNullable<
+    Scenario["faults"]
+  >;
+  const { ask } = sandboxOf({ faults });
+  expect(await ask("POST", "/reports", months)).toMatchObject({
+    status: 409,
+    body: { error: { code: "report_pending" } },
+  });
+  const { openapi: _, ...plain } = scenario;
+  expect(() => createSandbox({ scenario: { ...plain, faults } as Scenario })).toThrow(/status must be 500/);
+});
+
+test("a sample is the same for a seed, differs between seeds, and is valid", async () => {
+  const bodyOf = async (seed: number) => (await sandboxOf({}, { seed }).ask("GET", "/reports/r-1")).sent;
+  const [one, again, other] = [await bodyOf(7), await bodyOf(7), await bodyOf(8)];
+  expect(one).toBe(again);
+  expect(one).not.toBe(other);
+  expect(JSON.parse(one).data).toMatchObject({ id: expect.any(String), pages: expect.any(Number) });
+});
+
+test("varied leaves out optional members and adds others, and each body stays valid", async () => {
+  const { sandbox, ask } = sandboxOf({}, { profile: "varied" });
+  const [endpoint] = runtimeOf(sandbox).endpoints.slice(2) as unknown as { responseShape: object }[];
+  expect(endpoint).toBeDefined();
+  const schema = {
+    type: "object",
+    required: ["data"],
+    properties: { data: { type: "object", required: ["id", "status", "pages"] } },
+  };
+  const isValid = new Ajv2020().compile(schema);
+  const bodies = [];
+  for (let i = 0; i < 40; i++) bodies.push((await ask("GET", "/reports/r-1")).body);
+  expect(bodies.filter((body) => !isValid(body))).toEqual([]);
+  const names = bodies.map(({ data }) => Object.keys(data).sort().join());
+  expect(names).toEqual(expect.arrayContaining(["id,pages,status", "id,pages,reason,status"]));
+  expect(names.some((one) => one.includes("x_note"))).toBe(true);
+});
+
+test("a reset, a snapshot and a capture keep the document", async () => {
+  const { sandbox, ask } = sandboxOf({ examples: { createReport: "rejected" } });
+  sandbox.reset();
+  expect((await ask("POST", "/reports", months)).status).toBe(201);
+  const again = createSandbox({ scenario: JSON.parse(JSON.stringify(sandbox.snapshot())) });
+  expect(runtimeOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
+    "getRelyingPartyContext",
+    "createReport",
+    "readReport",
+  ]);
+});
+
+test.each([false, true])("the sandbox's own document has no difference to it (preview: %s)", (preview) => {
+  const document = openApiDocument({ preview });
+  const own = endpointsIn({ version: 1, preview });
+  const { endpoints, notes } = readApi({ text: JSON.stringify(document) }, own);
+  expect([notes, endpoints.length]).toEqual([[], own.length]);
+});
+
+test("the announced endpoints are served from the printed document in their shapes", async () => {
+  const document = openApiDocument({ preview: true });
+  const built = endpointsIn({ version: 1, preview: true });
+  const { endpoints, unsampled } = readApi({ text: JSON.stringify(document) }, endpointsIn({ version: 1 }));
+  expect(unsampled()).toEqual([]);
+  expect(endpoints.map(({ operationId }) => operationId).sort()).toEqual(
+    built.map(({ operationId }) => operationId).sort(),
+  );
+  for (const endpoint of endpoints.slice(1)) expect(endpoint.announced?.extension).toBe("x-preview");
+  const paths = document.paths as Record<
+    string,
+    Record<string, { responses: Record<string, { content: Record<string, { schema: { $ref: string } }> }> }>
+  >;
+  const { schemas } = document.components as { schemas: Record<string, object> };
+  for (const { path, method, status = 200, responseExample } of endpoints.slice(1)) {
+    const { $ref } =
+      paths[path]?.[method.toLowerCase()]?.responses[status]?.content["application/json"]?.schema ?? {};
+    const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(
+      schemas[($ref ?? "").split("/").at(-1) ?? ""] ?? false,
+    );
+    expect([path, validate(responseExample)]).toEqual([path, true]);
+  }
+});
+
+test("each difference between a document and the built-in operation is a sentence", () => {
+  const document = JSON.parse(JSON.stringify(openApiDocument()));
+  const { data } = document.components.schemas.RelyingPartyContext.properties;
+  data.properties.limits.properties.per_minute.type = "number";
+  delete data.properties.usage;
+  document.components.securitySchemes.apiKey.name = "Authorization";
+  const { notes } = readApi({ text: JSON.stringify(document) }, endpointsIn({ version: 1 }));
+  expect(notes).toEqual([
+    "The document authenticates with apiKey; here each request has its key in x-api-key.",
+    "GET /v1/relying-party/me: data.limits.per_minute is a number in the document and an integer here.",
+    "GET /v1/relying-party/me: data.usage is only here, not in the document.",
+  ]);
+});
+
+test("a problem has its file, line, column and hint, in JSON and in YAML", () => {
+  const problemOf = (wrong: string, file: string) => {
+    try {
+      return readApi({ text: wrong, file }, endpointsIn({ version: 1 }));
+    } catch (error) {
+      return (error as { problems: unknown[] }).problems[0];
+    }
+  };
+  const yaml = "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a: { $ref: other.yaml }\n";
+  const place = {
+    code: "openapi_reference",
+    file: "api.yaml",
+    line: 4,
+    column: 15,
+    hint: expect.any(String),
+  };
+  expect(problemOf(yaml, "api.yaml")).toMatchObject(place);
+  const json = '{\n "openapi": "2.0" }';
+  expect(problemOf(json, "api.json")).toMatchObject({ code: "openapi_version", file: "api.json", line: 2 });
+});
