@@ -21,7 +21,7 @@ import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effe
 import { withDocumentedAnswers } from "../support/documented-answers.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { checkSample, samples } from "../support/samples.js";
+import { samples } from "../support/samples.js";
 
 // What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
 // writes it anew.
@@ -45,7 +45,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
-  "docs/check.md": { example: checkSample },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
@@ -67,6 +66,29 @@ test("docs/errors.md lists the paths and shows what each curl line gets (npm run
   const page = "docs/errors.md";
   const text = await withDocumentedAnswers(await withParts(page, errorParts));
   await expect(text).toMatchFileSnapshot(join(root, page));
+});
+
+/** Blocks of output that are not made, by their start: another test compares them, or they are input. */
+const compared: Readonly<Record<string, readonly string[]>> = {
+  "README.md": ["HTTP/1.1 401"],
+  "docs/agents.md": ['{ "mcpServers"'],
+  // The sessions and the curl lines run in shell.test.ts.
+  "docs/control-plane.md": ['{"data":', "id: 8"],
+  "docs/errors.md": ["HTTP/1.1 "],
+  "docs/store.md": ["This is one replica of the sandbox in ", "appendonly yes"],
+};
+
+test("every sample of output on a page is made by the product, or compared by another test", () => {
+  const unknown = pageNames.flatMap((page) => {
+    const own = pageOf(page).replaceAll(/<!-- (.+?) -->\n[\s\S]*?<!-- \/\1 -->/g, "");
+    const blocks = [...own.matchAll(/^```(?:text|console|json|http)\n([\s\S]*?)^```/gm)].map(
+      ([, text]) => text,
+    );
+    return blocks.filter((text) => !compared[page]?.some((start) => text?.startsWith(start)));
+  });
+  expect(unknown).toEqual([]);
+  // Replicas need a Redis.
+  expect(pageOf("src/cli/serve/open-log.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
 const account = new URL(project.homepage).pathname.split("/")[1] as string;

@@ -1,6 +1,9 @@
+import { control } from "./call-control.js";
 import { blockWith, type Part } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
-import { runCli } from "./run-cli.js";
+import { runCli, serve } from "./run-cli.js";
+import { mePath } from "./send.js";
+import { served } from "./servers.js";
 import { temporaryFolder } from "./temporary-folder.js";
 
 // The samples of output on the pages, made by the commands that the pages show.
@@ -33,6 +36,29 @@ const stubborn = client(
   done`,
 );
 
+/** Relies on the code of a 429. */
+const codes = `${client(five)}
+curl -s -H "x-api-key: $SVC_KEY_RATE_LIMITED" "$SVC_BASE_URL/v1/relying-party/me" | grep -q '"rate_limited"'`;
+
+const failingStory = `version: 1
+clock: { now: 2026-03-02T09:00:00Z }
+organizations:
+  a-bank:
+    type: bank
+    keys: { active: { environment: test } }
+story:
+  - say: A bank calls the API for the first time.
+  - request: { key: active }
+    expect: { status: 200, path: 200.test }
+  - rotate: { key: active, as: active-2, overlap: 60m }
+  - advance: 61m
+  - request: { key: active }
+    expect: { status: 200 }
+  - request: { key: active-2 }
+    expect: { status: 200 }
+  - revoke: { key: active-2 }
+`;
+
 type Range = readonly [from: RegExp, to?: RegExp];
 
 /** The lines of each range, from a line that matches to the next one that matches; `…` stands for what is left out. */
@@ -56,14 +82,16 @@ interface Sample {
   readonly client?: string;
   readonly ranges?: readonly Range[];
   readonly stream?: "stdout" | "stderr";
+  readonly language?: string;
 }
 
-const block = (text: string) => `\`\`\`text\n${text}\n\`\`\``;
+const block = (text: string, language = "text") => `\`\`\`${language}\n${text.trimEnd()}\n\`\`\``;
 
 const runs = new Map<string, ReturnType<typeof runCli>>();
 
 /** What a command prints in a terminal of 100 columns, started with npx. */
-function printed(line: string, { files = {}, client = "", ranges = [], stream = "stdout" }: Sample = {}) {
+function printed(line: string, { files = {}, client = "", ranges = [], ...sample }: Sample = {}) {
+  const { stream = "stdout", language } = sample;
   return async () => {
     const cwd = temporaryFolder({ ...files, "client.sh": client });
     const words = line.split(" ").flatMap((word) => (word === "npm-test" ? ["sh", "client.sh"] : word));
@@ -75,9 +103,55 @@ function printed(line: string, { files = {}, client = "", ranges = [], stream = 
       // What differs from run to run.
       .replaceAll(/\(\d+ ms\)/g, "(4 ms)")
       .replaceAll(/pause of \d+ ms/g, "pause of 104 ms");
-    return block(ranges.length === 0 ? shown.trimEnd() : excerpt(shown, ranges));
+    return block(ranges.length === 0 ? shown : excerpt(shown, ranges), language);
   };
 }
+
+/** The first lines that the second start with these flags prints. */
+const started = (...argv: string[]) => {
+  return async () => {
+    const cwd = temporaryFolder();
+    const first = serve(argv, { cwd });
+    await first.stdout.shows(/listening/);
+    await first.stop();
+    const { stdout, stderr } = serve(argv, { cwd });
+    const [address] = await stdout.shows(/.*\n/);
+    const notes = stderr.text().replace(/saved .*Z/, "saved 2026-03-02T09:31:45.478Z");
+    return block(notes + address.replace(/\d+\n/, "4747\n"));
+  };
+};
+
+/** The Markdown report of a server that got five requests. */
+async function reportOfServer(): Promise<string> {
+  const server = await served({ frozen: true });
+  for (const ref of ["active", "live", "revoked", "expired", "wrong-scope"] as const)
+    await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+  const { stdout } = await runCli(["report", server.url, "--format", "markdown"]);
+  const text = stdout.replaceAll(server.url, "http://127.0.0.1:4747");
+  return block(
+    excerpt(text, [[/^# /, /^\d+ requests/], [/^\| path/, /200\.legacy/], [/^With its variable/]]),
+  );
+}
+
+/** The response to a second revocation of a key, as the control plane and MCP send it. */
+async function refusal(): Promise<string> {
+  const { controlUrl } = await served({ frozen: true });
+  const revoke = () => control(controlUrl, "POST /keys/live/revoke", {});
+  await revoke();
+  return block(JSON.stringify((await revoke()).body), "json");
+}
+
+/** The first farmers, without the last columns. */
+async function farmers(): Promise<string> {
+  const { stdout } = await runCli(["fixtures", "farmers", "--count", "10", "--format", "csv"]);
+  const rows = stdout.split("\n").slice(0, 3);
+  return block(rows.map((row) => `${row.split(",").slice(0, 7).join()},…`).join("\n"));
+}
+
+const most = "LIVE:200 LEGACY:200 REVOKED:401 WRONG_SCOPE:403 LIVE_NOT_APPROVED:403 LIVE_SUSPENDED:403";
+const others = "UNKNOWN:401 MALFORMED:401 NONE:401 ORGANIZATION_INACTIVE:403 RATE_LIMITED_MINUTE:429";
+/** All promised paths except some. */
+const nearlyAll = `${most} ${others} RETIRING:200 REPLACEMENT:200`;
 
 const report = { client: client("ACTIVE:200 REVOKED:401 REVOKED:401"), stream: "stderr" } as const;
 
@@ -96,6 +170,11 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     }),
   },
   "docs/intercept.md": {
+    rejected: printed("exec --intercept api.example -- npm-test", {
+      client: "curl -s -o /dev/null https://api.example; curl -s https://login.example || true",
+      stream: "stderr",
+      ranges: [[/^Rejected connections/, /real hosts/]],
+    }),
     report: printed("exec --intercept api.example -- npm-test", {
       ...report,
       ranges: [[/^\d+ requests/, /200\.test/], [/^Coverage/]],
@@ -120,6 +199,33 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ranges: [[/^Retries/, /^$/]],
     }),
   },
+  "docs/agents.md": {
+    brief: printed("exec --format brief -- npm-test", {
+      client: client(`${nearlyAll} ACTIVE:200 EXPIRED:401 RATE_LIMITED:429`),
+      stream: "stderr",
+    }),
+    refusal,
+    failure: printed("exec --format brief -- npm-test", {
+      client: client(`${nearlyAll} ROTATED:401 ACTIVE:201`),
+      ...{ stream: "stderr", language: "json" },
+    }),
+  },
+  "docs/check.md": { example: () => checkSample(), difference: () => checkSample([/^Differences/, /found/]) },
+  "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
+  "docs/changes.md": {
+    calendar: printed("certify --next announced-changes -- npm-test", {
+      client: codes,
+      ranges: [[/^Calendar/, /scope-names/]],
+    }),
+  },
+  "docs/deploy.md": { start: started() },
+  "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
+  "docs/farmers.md": { farmers },
+  "docs/report.md": { report: reportOfServer },
+  "docs/store.md": { restart: started("--state", "sandbox.json") },
+  "docs/stories.md": {
+    verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
+  },
   "docs/retries.md": {
     advice: printed("certify --only retries -- npm-test", { client: stubborn, ranges: [[/^Advice/, /^$/]] }),
   },
@@ -138,7 +244,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
 };
 
 /** A check of an environment with two mistakes. */
-export async function checkSample(): Promise<string> {
+async function checkSample(range?: Range): Promise<string> {
   const { url } = await serveProbed((reply, { ref }) => {
     // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
     const { error, data } = reply.body as any;
@@ -147,5 +253,6 @@ export async function checkSample(): Promise<string> {
   });
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
   const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
-  return block(stdout.replaceAll(url, "https://api.example").trimEnd());
+  const shown = stdout.replaceAll(url, "https://api.example");
+  return block(range === undefined ? shown : excerpt(shown, [range]));
 }
