@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { builtinModules } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,7 +87,9 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     },
     plugins: [
       dataAsText,
-      ...(kind === "esm" ? [] : [withoutWaiting(isPage)]),
+      ...(kind === "esm"
+        ? []
+        : [{ name: "without-waiting", transform: (code: string) => withoutWaiting(code, isPage) }]),
       ...(kind === "cjs" ? [readLate] : []),
       // For bundlers: a `require` made with `import.meta.url` fails in CommonJS. Only unused code of Express keeps one.
       ...(kind === "esm" ? [esmExternalRequirePlugin({ external: [/^node:/, ...builtinModules] })] : []),
@@ -104,6 +106,10 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     codeSplitting: { groups: chunks[kind] },
   });
   await bundled.close();
+  // Of a module for bundlers, which cannot wait when they make CommonJS.
+  const waiting = join(into, "msw.js");
+  if (kind === "esm")
+    await writeFile(join(into, "msw-bundled.js"), withoutWaiting(await readFile(waiting, "utf8"), true));
   return output.flatMap((chunk) => (chunk.type === "chunk" ? chunk.moduleIds : []));
 }
 
@@ -158,17 +164,12 @@ const dataAsText: Plugin = {
 };
 
 /** Loads packages of the user immediately: CommonJS cannot wait for them, and a page has them in its bundle. */
-function withoutWaiting(isPage: boolean): Plugin {
-  return {
-    name: "without-waiting",
-    transform(code) {
-      const [load, name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
-      if (load === undefined || !code.includes("await usersPackage(")) return null;
-      const loaded = isPage ? "loaded" : `require("${name}")`;
-      const start = isPage ? `import * as loaded from "${name}";\n` : "";
-      return start + code.replace("await usersPackage(", "usersPackage(").replace(load, `() => ${loaded}`);
-    },
-  };
+function withoutWaiting(code: string, isImported: boolean): string {
+  const [load, name] = /\(\) => import\("([^"]+)"\)/.exec(code) ?? [];
+  if (load === undefined || !code.includes("await usersPackage(")) return code;
+  const loaded = isImported ? "loaded" : `require("${name}")`;
+  const start = isImported ? `import * as loaded from "${name}";\n` : "";
+  return start + code.replace("await usersPackage(", "usersPackage(").replace(load, `() => ${loaded}`);
 }
 
 /**

@@ -73,6 +73,10 @@ export const cells: readonly Cell[] = [
   ...nodeMajors.flatMap((node) => nodeTest(node, [versions.mswOldestHandlers], mswOnly)),
   ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
   ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
+  {
+    ...{ node: 24, packages: [versions.msw2, `msw3@npm:${versions.msw3}`], format: "esm" },
+    ...{ runner: "node:test", setup: "msw 3 next to it", tests: ["two-msw"] },
+  },
 
   ...nodeMajors.flatMap((node) => [
     jest(node, [versions.jest], { tests: [...withoutMsw, "fake-timers"], quick: node === 20 }),

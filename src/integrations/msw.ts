@@ -41,7 +41,7 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
   const answer = (base: string) => resolverOf(world, base);
-  if (baseUrl === "*") return [http.all(paths, answer(""))];
+  if (baseUrl === "*") return [handlerOf(paths, answer(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     if (!URL.canParse(baseUrl)) {
       const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
@@ -51,11 +51,20 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
     // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
     const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    return [http.all(new RegExp(`^${escaped}(?:/|$)`, "i"), answer(base))];
+    return [handlerOf(new RegExp(`^${escaped}(?:/|$)`, "i"), answer(base))];
   }
   // Relative to the page or the server, which msw knows.
   const base = withoutSlash(baseUrl);
-  return [http.all(base, answer(base)), http.all(`${base}/*`, answer(base))];
+  return [handlerOf(base, answer(base)), handlerOf(`${base}/*`, answer(base))];
+}
+
+/** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
+const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
+
+function handlerOf(path: string | RegExp, answer: ReturnType<typeof resolverOf>): HttpHandler {
+  const handler = http.all(path, answer);
+  const missing = Object.entries(laterMembers).filter(([name]) => !(name in handler));
+  return Object.assign(handler, Object.fromEntries(missing));
 }
 
 function resolverOf(world: () => SandboxState, base: string) {
@@ -91,4 +100,4 @@ const world = () => settled(runtime());
 export const sandbox = sandboxOn(runtime) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers: HttpHandler[] = [http.all(anyHost, resolverOf(world, ""))];
+export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(world, ""))];

@@ -49,6 +49,19 @@ test.each([
   ]);
 });
 
+test("the ES entry for msw is bundled to CommonJS, which cannot wait for a package", async () => {
+  const file = await bundled(
+    `import { setupServer } from "msw/node"; import { createSandbox } from "svc-sandbox";
+    import { createHandlers } from "svc-sandbox/msw";
+    const sandbox = createSandbox();
+    setupServer(...createHandlers(sandbox)).listen({ onUnhandledRequest: "error" });
+    const headers = { "x-api-key": sandbox.secret("revoked") };
+    fetch("https://api.example/v1/relying-party/me", { headers }).then(({ status }) => console.log(status));`,
+    "cjs",
+  );
+  expect(execFileSync(process.execPath, [file], { encoding: "utf8" })).toBe("401\n");
+});
+
 test("the command runs as one file, and its reader provides the bundled scenarios", async () => {
   const file = await bundled(
     `const { cli, processIo, setPackageReader } = require("./dist/cjs/cli.js");

@@ -52,6 +52,13 @@ test.each(["https://", "http://a b"])("%s is refused: it is not a URL", (baseUrl
   );
 });
 
+test("handlers have what a server of msw 3 calls: in a workspace, they are made with the msw of its root", () => {
+  const [handler] = createHandlers(sandbox) as unknown as Record<string, unknown>[];
+  expect(handler).toMatchObject({ kind: "request", info: {} });
+  for (const name of ["run", "log", "reset", "restore", "dispose"])
+    expect(handler?.[name]).toBeTypeOf("function");
+});
+
 test("the ready handlers respond from the ready sandbox", async () => {
   const request = new Request("https://any.example/v1/relying-party/me", {
     headers: { "x-api-key": readySandbox.secret("revoked") },
