@@ -47,7 +47,6 @@ const ofDocument: TextKind = {
   shorten: "remove operations that your client does not call",
 };
 
-/** The maximum number of aliases in a text: each lookup searches the whole text. */
 /** The maximum number of errors: the rest of the text is not read. */
 const maximumErrors = 20;
 
