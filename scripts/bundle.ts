@@ -208,6 +208,8 @@ const inAscii: Plugin = {
       if (chunk.type !== "chunk") continue;
       const ascii = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
       chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, ascii);
+      // Unused, and pages do not have it.
+      chunk.code = chunk.code.replace(/^import "node:module";\n/, "");
     }
   },
 };

@@ -57,7 +57,10 @@ test("a brief has the first five failures, and counts all", () => {
 });
 
 test("a brief's next step is a request, then the first failure, then serious advice, then a path, then another command", async () => {
-  const failure = thresholdFailure({ threshold: "--fail-on warning", sentence: "Why." }, careless);
+  const failure = thresholdFailure(
+    { gate: "advice", threshold: "--fail-on warning", level: "warning", sentence: "Why." },
+    careless,
+  );
   const advised = careless.advice.find(({ level }) => level !== "note")?.whatToDo;
   const covered = { ...one, paths: one.paths.map((path) => ({ ...path, met: true })) };
   const next = (report: Report, failures = [] as (typeof failure)[]) =>

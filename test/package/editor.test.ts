@@ -40,12 +40,6 @@ const inside = (fields: string) =>
   `createSandbox({ scenario: { version: 1, organizations: { bank: { ${fields} } } } });`;
 
 test.each([
-  ["a scenario", "createSandbox({ scenario: { | } });", ["version", "organizations", "faults"]],
-  [
-    "a scenario with a version",
-    "createSandbox({ scenario: { version: 1, | } });",
-    ["organizations", "story"],
-  ],
   ["an organization", inside("|"), ["type", "live_access", "keys"]],
   ["a key", inside('type: "bank", keys: { main: { | } }'), ["environment", "usage", "overlap_ends"]],
   ["the keys of a sandbox", "createSandbox().keys.|", ["list", "get", "create", "rotate", "revoke"]],

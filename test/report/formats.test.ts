@@ -181,7 +181,7 @@ test("the JSON of a check spells its members like the API, and contains everythi
   });
   const report = JSON.parse((await runCli(["check", url, "--json"], { env: probeKeys })).stdout);
   expect(report).toMatchObject({
-    ...{ url: `${url}/v1/relying-party/me`, requests: 25, max_requests: 44, verdict: "differs" },
+    ...{ url: `${url}/v1/relying-party/me`, requests: 37, max_requests: 44, verdict: "differs" },
     ...{ learned: { request_id_on_errors: false }, not_learned: { rate_limit_code: expect.any(String) } },
   });
   expect(report.paths.slice(2, 4)).toEqual([
