@@ -1,5 +1,6 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
+import { loadReader } from "../node/files/load-scenario.js";
 import { lock } from "../node/files/lock.js";
 import {
   brokenState,
@@ -64,16 +65,23 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
     );
   }
   try {
-    return openLocked({ ...place, file }, options, unlock);
+    const found = findState({ ...place, file }, options);
+    const states = [found.own, ...found.instances.map(({ runtime }) => runtime)];
+    if (states.some((state) => state?.scenario.openapi !== undefined)) await loadReader();
+    return openLocked({ ...place, file }, options, unlock, found);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-function openLocked(place: StatePlace, options: FileLogOptions, unlock: () => void): FileLog {
+function openLocked(
+  place: StatePlace,
+  options: FileLogOptions,
+  unlock: () => void,
+  found: ReturnType<typeof findState>,
+): FileLog {
   const { own, start, given, onProblem } = options;
-  const found = findState(place, options);
   const { broken, saved } = found;
   const runtime = found.own === undefined ? start() : restoredOwn(place.given, found.own, given);
   // No start gives out the request ids of another one, even if the disk is read-only.

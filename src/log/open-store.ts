@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { scenarioDuration } from "../library/capture.js";
+import { loadReader } from "../node/files/load-scenario.js";
 import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
@@ -42,6 +43,8 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   try {
     connection = await connectRedis(options);
     const warning = await checkRedis(connection);
+    // An entry of another server may start a scenario with a document, and applying it cannot wait.
+    await loadReader();
     const log = await openOn(connection, options);
     if (warning !== undefined) options.onWarning(warning);
     return log;

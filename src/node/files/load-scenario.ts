@@ -61,9 +61,14 @@ export async function loadScenario(
 /** Loads the reader of OpenAPI documents if the scenario needs it; throws a `ScenarioError` for an unusable document. */
 export async function requireDocument(scenario: Scenario): Promise<void> {
   if (scenario.openapi === undefined) return;
+  await loadReader();
+  endpointsIn(scenario);
+}
+
+/** Loads the reader of OpenAPI documents, which few sandboxes need. */
+export async function loadReader(): Promise<void> {
   const { readScenario } = await import("../../openapi/read-api.js");
   provideReader(readScenario);
-  endpointsIn(scenario);
 }
 
 /** The document of a file as the field `openapi` of a scenario. */

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
+import { loadReader } from "../../node/files/load-scenario.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
@@ -40,7 +41,7 @@ export function createControlApp(server: Server): ControlHandler {
       const answer = (request: Request, response: Response) =>
         runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row)]), answer);
+      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row), loadsReader]), answer);
     }
     // A wrong method must never look like a success.
     mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -120,6 +121,13 @@ function actorOf(request: Request): Actor {
 
 const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
   express.raw({ limit: longestBody, type: () => true });
+
+// The reader of a scenario's document is loaded before the call, which must not wait for anything before it changes something.
+function loadsReader({ body }: Request, _response: Response, next: NextFunction): void {
+  if (!Buffer.isBuffer(body) || !body.includes("openapi")) next();
+  else loadReader().then(() => next(), next);
+}
+
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 
 function typeOf(request: Request): string {

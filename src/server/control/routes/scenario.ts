@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { requireDocument } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { openWorld } from "../../../node/platform.js";
 import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
@@ -59,7 +58,6 @@ export const scenarioRoutes: readonly Route[] = [
     },
     async runYaml({ runtime, body }) {
       const scenario = parseScenario(body, { file });
-      await requireDocument(scenario);
       requireQuickStart(scenario);
       const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
       const placeIn = (path: Path) => fieldPlace(body, path, { file });
@@ -110,7 +108,6 @@ async function problemsOf(text: string, given: GivenOptions): Promise<TextProble
   const placeIn = (path: Path) => fieldPlace(text, path, { file });
   try {
     const scenario = parseScenario(text, { file });
-    await requireDocument(scenario);
     requireQuickStart(scenario);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);

@@ -1,0 +1,49 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { stringify } from "yaml";
+import { control } from "../support/call-control.js";
+import { root } from "../support/pages.js";
+import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
+const keys = {
+  main: { environment: "test", scopes: ["reports:write"], secret: "SVC_test_sbxWithADocument0000000000000" },
+};
+const scenario = {
+  version: 1,
+  openapi: { text },
+  assumptions: { scopes: ["attestations:read", "reports:write"] },
+  organizations: { bank: { type: "bank", keys } },
+};
+
+/** As in a process that has not read a document yet. */
+const forgetReader = () => Reflect.deleteProperty(globalThis, Symbol.for("svc-sandbox.openapi"));
+
+async function statusOf(base: string): Promise<number> {
+  const headers = { "x-api-key": keys.main.secret, "Content-Type": "application/json" };
+  const body = JSON.stringify({ months: 12 });
+  return (await fetch(`${base}/v1/relying-party/reports`, { method: "POST", headers, body })).status;
+}
+
+test("a scenario with a document starts in an instance, is sent to a server, and continues from --state", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  const first = await served({ state });
+  forgetReader();
+  const made = await control(first.controlUrl, "POST /instances", { scenario });
+  expect([made.status, await statusOf(made.body.data.base_url)]).toEqual([201, 201]);
+  forgetReader();
+  const headers = { "Content-Type": "application/yaml" };
+  const sent = await fetch(`${first.controlUrl}/scenario`, {
+    method: "PUT",
+    headers,
+    body: stringify(scenario),
+  });
+  expect([sent.status, await statusOf(first.url)]).toEqual([200, 201]);
+  await first.close(0);
+  forgetReader();
+  const next = await served({ state });
+  expect(await statusOf(next.url)).toBe(201);
+  expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
+});
