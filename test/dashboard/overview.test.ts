@@ -54,6 +54,20 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(new URL(page.url()).hash).toBe("#/requests?path=401.expired");
   });
 
+  test("the response to the next path stays when another path is next; by keyboard", async () => {
+    const { page } = await openDashboard({ scenario: "key-states" });
+    const next = page.locator(".next-path");
+    await next.getByRole("button", { name: "Send it now" }).waitFor();
+    const before = await next.locator("p").first().textContent();
+    await next.getByRole("button", { name: "Send it now" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(
+      (text) => document.querySelector(".next-path p")?.textContent !== text,
+      before,
+    );
+    await next.getByText("Response: ").waitFor();
+  });
+
   test("a path of another scenario is met by starting that one, after a question", async () => {
     const { page, ask } = await openDashboard({ scenario: "key-states", view: "/overview/fault.status" });
     await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();

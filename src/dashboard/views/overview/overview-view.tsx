@@ -66,7 +66,7 @@ function NextSteps({ report }: { readonly report: Report }) {
             ))}
           </p>
           {next.how_to_meet === null ? null : (
-            <div class="stack next-path" key={next.path_id}>
+            <div class="stack next-path">
               <p>
                 <strong>Next:</strong> <PathLink pathId={next.path_id} />.{" "}
                 {capitalized(next.how_to_meet.text)}.

@@ -215,6 +215,7 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
 
 /** Sends the request from this page. It does not count as a client request. */
 export function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
+  // Stays when the report has another request, because this one has covered its path.
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
