@@ -303,6 +303,18 @@ test("an experiment starts with the last request of the baseline, and is over af
   ]);
 });
 
+test("a request after a rejection counts also if a fault of the scenario answers it", () => {
+  // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
+  const faults = [{ when: { key: "active", requests: [2] }, then: { status: 503 as const } }];
+  const { trial, facts } = startExperiment(experimentOf("401"));
+  const world = startSandbox(
+    { ...bundledScenarios["key-states"], faults },
+    { platform: nodePlatform, trial },
+  );
+  for (let n = 0; n < 2; n++) handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
+  expect(facts()).toMatchObject({ again: 1 });
+});
+
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {
   const [rejected, , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
   const after = (experiment: Experiment | undefined, again: number, ...times: number[]) =>

@@ -185,12 +185,15 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
     end(world, call: ApiCall, ending: Ending): Ending {
       if (call.request.fromStory) return ending;
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
-      if (placeIn(sentKey, world) !== nth || sentKey !== key || ending.fault !== undefined) return ending;
+      if (placeIn(sentKey, world) !== nth || sentKey !== key) return ending;
+      // A fault of the scenario hides the response, but not that the client sent the key again.
+      const isFaulty = ending.fault !== undefined;
+      if (isFaulty && sent < last) return ending;
       sent += 1;
       if (sent < last) return ending;
       times.push(call.started);
       stopwatch = world.platform.stopwatch;
-      const other = respond(world, call, ending);
+      const other = isFaulty && id === "outage" ? ending : respond(world, call, ending);
       if (other !== undefined) responses += 1;
       return other ?? ending;
     },
