@@ -152,7 +152,7 @@ describe("the tarball", () => {
     expect(site.packed).toBeGreaterThan(150_000);
     expect(site.packed).toBeLessThan(400_000);
     expect(packed.size - dashboard.packed - site.packed).toBeLessThan(1_900_000);
-    expect(packed.unpackedSize - site.unpacked).toBeLessThan(8_200_000);
+    expect(packed.unpackedSize - site.unpacked).toBeLessThan(8_700_000);
   });
 
   test("names the packages that are bundled in it, with their license texts", () => {
