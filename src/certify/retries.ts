@@ -187,13 +187,12 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
       if (placeIn(sentKey, world) !== nth || sentKey !== key) return ending;
       // A fault of the scenario hides the response, but not that the client sent the key again.
-      const isFaulty = ending.fault !== undefined;
-      if (isFaulty && sent < last) return ending;
+      if (ending.fault !== undefined && sent < last) return ending;
       sent += 1;
       if (sent < last) return ending;
       times.push(call.started);
       stopwatch = world.platform.stopwatch;
-      const other = isFaulty && id === "outage" ? ending : respond(world, call, ending);
+      const other = respond(world, call, ending);
       if (other !== undefined) responses += 1;
       return other ?? ending;
     },
