@@ -16,8 +16,10 @@ export interface Content {
   readonly headers: readonly string[];
 }
 
-export const isJsonType = (type: string) =>
-  /^[\w.+-]+\/(?:[\w.-]+\+)?json$/i.test(type.split(";")[0]?.trim() ?? "");
+/** A media type without its parameters, in lower case. */
+export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).trim().toLowerCase();
+
+export const isJsonType = (type: string) => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(mediaTypeOf(type));
 
 export function contentIn(
   document: ApiDocument,
@@ -65,7 +67,7 @@ function sentType(type: string): string {
 }
 
 /** The body of a response: the example with this name, the first valid one, or a sample of the schema. */
-export function bodyOf(
+export function sampledBody(
   { checkOf }: Schemas,
   content: Content,
   seed: number,

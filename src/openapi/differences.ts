@@ -3,7 +3,7 @@ import { me } from "../api/endpoints/me.js";
 import { describeApi } from "../api/openapi.js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type ApiDocument, targetOf } from "./document.js";
+import { type ApiDocument, valueAt } from "./document.js";
 import type { Operation } from "./operations.js";
 import { expanded } from "./schemas.js";
 
@@ -38,7 +38,7 @@ export function differencesTo(
       continue;
     }
     if (content.schema === undefined) continue;
-    const here = targetOf(described, `#/components/schemas/${endpoint.responseName}`) as JsonSchema;
+    const here = valueAt(described, `#/components/schemas/${endpoint.responseName}`) as JsonSchema;
     const problems = schemaDifferences(expanded(content.schema()), here, "");
     found.push(...problems.map((one) => `${name}: ${one}`));
   }
@@ -51,7 +51,7 @@ export function differencesTo(
 
 // Every request to the sandbox has its key in `x-api-key`.
 function keyDifferences({ root }: ApiDocument): string[] {
-  const schemes = targetOf(root, "#/components/securitySchemes");
+  const schemes = valueAt(root, "#/components/securitySchemes");
   const all = Object.entries(isMapping(schemes) ? schemes : {});
   const isOurs = (one: unknown) =>
     isMapping(one) && one.in === "header" && String(one.name).toLowerCase() === "x-api-key";

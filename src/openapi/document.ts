@@ -151,14 +151,14 @@ function checkReference(root: Members, reference: unknown, path: Path, report: R
       report("openapi_reference", path, "references lead to each other", "write out one of them");
       return;
     }
-    target = targetOf(root, target.$ref);
+    target = valueAt(root, target.$ref);
   }
   if (target !== undefined) return;
   report("openapi_reference", path, `nothing is at ${quote(reference.slice(0, 100))}`, "correct or add it");
 }
 
 /** The value at a JSON pointer, such as `#/components/schemas/Pet`. */
-export function targetOf(root: unknown, reference: string): unknown {
+export function valueAt(root: unknown, reference: string): unknown {
   let value = root;
   for (const step of stepsOf(reference)) {
     if (typeof value !== "object" || value === null || !Object.hasOwn(value, step)) return undefined;
@@ -186,7 +186,7 @@ export function resolved(
 ): { readonly at: Members; readonly path: Path } {
   let found = { at: isMapping(node) ? node : {}, path };
   for (let step = 0; typeof found.at.$ref === "string" && step < mostSteps; step++) {
-    const target = targetOf(root, found.at.$ref);
+    const target = valueAt(root, found.at.$ref);
     found = { at: isMapping(target) ? target : {}, path: stepsOf(found.at.$ref) };
   }
   return found;

@@ -4,7 +4,7 @@ import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
-import { bodyOf, type Content, lazily } from "./contents.js";
+import { type Content, lazily, sampledBody } from "./contents.js";
 import type { ApiDocument } from "./document.js";
 import { contentAt, type Operation, successOf } from "./operations.js";
 import { inputOf } from "./requests.js";
@@ -19,18 +19,21 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     .map((one) => one.announced)
     .find((one) => one !== undefined && at[one.extension] === true);
   const made = new Map<string, Success>();
+  const bodyIn = (from: Content, seed: number, name?: string) => {
+    if (from.type === "") return textBody("");
+    const { value } = sampledBody(schemas, from, seed, name) ?? { value: {} };
+    if (from.isJson) return jsonBody(value);
+    return textBody(typeof value === "string" ? value : "");
+  };
   const sent = (from: Content, seed: number, name?: string): Success => {
     const key = `${[...responses.values()].indexOf(from)} ${seed} ${name ?? ""}`;
     let success = made.get(key);
     if (success === undefined) {
-      const { value } = (from.type === "" ? undefined : bodyOf(schemas, from, seed, name)) ?? { value: {} };
-      const body =
-        from.type === ""
-          ? textBody("")
-          : from.isJson
-            ? jsonBody(value)
-            : textBody(typeof value === "string" ? value : "");
-      success = { ...body, headers: from.headers, ...(!from.isJson && { type: from.type }) };
+      success = {
+        ...bodyIn(from, seed, name),
+        headers: from.headers,
+        ...(!from.isJson && { type: from.type }),
+      };
       made.set(key, success);
     }
     return success;
@@ -39,7 +42,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     (): Shape =>
       content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema())),
   );
-  const example = lazily((): unknown => bodyOf(schemas, content, 1)?.value);
+  const example = lazily((): unknown => sampledBody(schemas, content, 1)?.value);
   const { input, ask, refusals } = inputOf(operation, document, schemas);
   return {
     ...{ method, path, operationId: id, input, refusals, scope: scopeOf(at, document) },

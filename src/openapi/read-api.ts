@@ -4,11 +4,11 @@ import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
-import { bodyOf } from "./contents.js";
+import { sampledBody } from "./contents.js";
 import { differencesTo, routeKey } from "./differences.js";
 import { type DocumentText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
-import { operationsOf } from "./operations.js";
+import { contentAt, operationsOf } from "./operations.js";
 import { schemasOf } from "./schemas.js";
 
 /** The operations of a document next to the built-in ones. */
@@ -41,7 +41,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   document.requireFine();
   notes.push(...differencesTo(own, operations, document));
   const success = ({ endpoint: { status }, operation: { responses } }: (typeof served)[number]) =>
-    responses.get(String(status ?? 200)) ?? responses.get("2XX") ?? responses.get("DEFAULT");
+    contentAt(responses, status ?? 200);
   return {
     endpoints: [...own, ...served.map(({ endpoint }) => endpoint)],
     examples: new Map(
@@ -55,7 +55,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
           content === undefined ||
           content.type === "" ||
           !content.isJson ||
-          bodyOf(schemas, content, 1) !== undefined;
+          sampledBody(schemas, content, 1) !== undefined;
         return isMade ? [] : [one.endpoint.operationId];
       }),
   };

@@ -6,7 +6,7 @@ import type { RequestContent } from "../spec/request.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { anything, isMapping } from "../spec/schema/shape.js";
-import { bodyOf, type Content, contentIn, isJsonType, lazily } from "./contents.js";
+import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, ajvMessage, resolved, stepsOf } from "./document.js";
 import type { Operation } from "./operations.js";
 import { type Check, expanded, type Schemas, sampleOf, shapeOfSchema } from "./schemas.js";
@@ -68,7 +68,7 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     const unread = (reason: string) => refusal(unreadable, { reason });
     if (sent.problem !== undefined) return unread(sent.problem);
     if (sent.text === "") return body.required === true ? unread("it is missing") : undefined;
-    const type = contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+    const type = mediaTypeOf(contentType);
     if (!types.some((one) => accepts(one, type))) {
       return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
     }
@@ -81,7 +81,7 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal =>
     readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked;
 
-  const example = lazily(() => content && bodyOf(schemas, content, 1)?.value);
+  const example = lazily(() => content && sampledBody(schemas, content, 1)?.value);
   /** A request that passes the checks. */
   const ask = (seed: number) => {
     const sample = sampleOf(ofParameters, schemas.checkOf(ofParameters), seed)?.value;
@@ -132,7 +132,7 @@ function refusalsOf({ responses }: Operation, schemas: Schemas) {
     const documented = responses.get(String(status));
     if (documented?.schema === undefined || !documented.isJson) return { refused, details, body: ours };
     const isOurs = schemas.checkOf(documented.schema())(parsedJson(ours.text)) === undefined;
-    const own = isOurs ? undefined : bodyOf(schemas, documented, 1);
+    const own = isOurs ? undefined : sampledBody(schemas, documented, 1);
     return { refused, details, body: own === undefined ? ours : jsonBody(own.value) };
   };
   return { unreadable, mismatched, refusal };
@@ -140,8 +140,7 @@ function refusalsOf({ responses }: Operation, schemas: Schemas) {
 
 /** Whether a documented media type, such as `application/*`, is this one. */
 function accepts(documented: string, type: string): boolean {
-  const [wanted = ""] = documented.toLowerCase().split(";");
-  const [kind, form] = wanted.trim().split("/");
+  const [kind, form] = mediaTypeOf(documented).split("/");
   const [givenKind, givenForm] = type.split("/");
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }

@@ -14,7 +14,7 @@ import {
   type Shape,
   shapeOf,
 } from "../spec/schema/shape.js";
-import { type ApiDocument, checkSchema, resolved, stepsOf, targetOf } from "./document.js";
+import { type ApiDocument, checkSchema, resolved, stepsOf, valueAt } from "./document.js";
 
 // The schemas of a document in the form of JSON Schema 2020-12, for three readers: Ajv, the sampler and our shapes.
 
@@ -87,7 +87,7 @@ export function schemasOf(document: ApiDocument) {
     if (name === undefined) {
       name = `d${names.size}`;
       names.set(key, name);
-      definitions[name] = inside(targetOf(root, reference), direction, stepsOf(reference)) as JsonSchema;
+      definitions[name] = inside(valueAt(root, reference), direction, stepsOf(reference)) as JsonSchema;
       checkSchema(document, definitions[name], stepsOf(reference));
     }
     return name;
