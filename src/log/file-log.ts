@@ -65,10 +65,11 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
     );
   }
   try {
-    const found = findState({ ...place, file }, options);
+    const target = { ...place, file };
+    const found = findState(target, options);
     const states = [found.own, ...found.instances.map(({ runtime }) => runtime)];
     if (states.some((state) => state?.scenario.openapi !== undefined)) await loadReader();
-    return openLocked({ ...place, file }, options, unlock, found);
+    return openLocked(target, options, unlock, found);
   } catch (error) {
     unlock();
     throw error;
