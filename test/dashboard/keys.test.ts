@@ -68,7 +68,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect([await tracesOf(second), ...said].join("\n")).not.toContain(secret);
   });
 
-  test("R34 the secret goes into the clipboard from its dialog alone", async () => {
+  test("R34 the secret goes into the clipboard from its dialog, then from the header until a reload", async () => {
     const { page } = await openDashboard({
       view,
       context: { permissions: ["clipboard-read", "clipboard-write"] },
@@ -86,6 +86,14 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.keyboard.press("Escape");
     await page.waitForFunction(() => sessionStorage.getItem("left") !== null);
     expect(await tracesOf(page)).not.toContain(secret);
+    await page.evaluate(() => navigator.clipboard.writeText(""));
+    const copy = page.getByRole("button", { name: "Copy key clipboard" });
+    await copy.click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
+    await page.reload();
+    await page.getByRole("link", { name: "Create a key", exact: true }).waitFor();
+    expect(await copy.count()).toBe(0);
   });
 
   test("Back asks before a secret that is not stored is lost, and the page stays", async () => {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance } from "./answers.js";
+import type { ClaimedInstance, IssuedKey } from "./answers.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -118,6 +118,13 @@ export function keepClaimed(instance: Claimed | undefined): void {
   claimed.value = instance;
   sessionStorage.setItem(claimedName, JSON.stringify(instance ?? null));
 }
+
+/** The key that this page created last, to copy from the header. A reload forgets it, and so does another scenario. */
+export const lastIssued = signal<IssuedKey | undefined>(undefined);
+
+listen((events) => {
+  if (events.some(({ type }) => type.startsWith("world."))) lastIssued.value = undefined;
+});
 
 /**
  * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time

@@ -7,6 +7,7 @@ import {
   instanceId,
   isPartner,
   isTokenRefused,
+  lastIssued,
   linkProblem,
   needsToken,
   serverPage,
@@ -112,13 +113,14 @@ function Header() {
 
 /** What a client needs: the base URL, and a key that this tab knows, or where to create one. */
 function Connect() {
-  const [[ref, secret] = []] = Object.entries(claimed.value?.keys ?? {});
+  const [[claimedRef, claimedSecret] = []] = Object.entries(claimed.value?.keys ?? {});
+  const { key: { ref } = { ref: claimedRef }, secret } = lastIssued.value ?? { secret: claimedSecret };
   return (
     <span class="bar small connect">
       <code>{baseUrl}</code>
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
       {secret === undefined ? (
-        <a href={linkTo("keys")}>Keys</a>
+        <a href={linkTo("keys")}>Create a key</a>
       ) : (
         <CopyButton text={secret}>
           Copy key <bdi>{ref}</bdi>

@@ -2,7 +2,7 @@ import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { IssuedKey, Key, KeyActionName } from "../../control/answers.js";
-import { baseUrl, ControlError, call } from "../../control/call.js";
+import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
@@ -236,7 +236,7 @@ interface IssueKeyProps {
   readonly children: (problems: Readonly<Record<string, string>>) => ComponentChildren;
 }
 
-/** A form that creates a key, then its secret. Only the open dialog keeps the secret. */
+/** A form that creates a key, then its secret, which the header copies until a reload. */
 function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProps) {
   const issued = useSignal<IssuedKey | undefined>(undefined);
   const { leave, onCopied, question } = useUnstored(issued.value, onClose);
@@ -320,7 +320,7 @@ export function useUnstored(issued: IssuedKey | undefined, onClose: () => void) 
       instead="Show it again"
       onClose={asks(false)}
     >
-      <p>You cannot see it again.</p>
+      <p>You cannot see it again. Until a reload, the top of this page copies it.</p>
     </Confirm>
   ) : null;
   return { leave: isAtRisk ? asks(true) : onClose, onCopied, question };
@@ -331,10 +331,14 @@ interface SecretProps {
   readonly onCopied: () => void;
 }
 
-export function Secret({ issued: { key, secret }, onCopied }: SecretProps) {
+export function Secret({ issued, onCopied }: SecretProps) {
+  const { key, secret } = issued;
   const shown = useRef<HTMLDivElement>(null);
-  // The form with the focus is gone.
-  useEffect(() => shown.current?.focus(), []);
+  useEffect(() => {
+    lastIssued.value = issued;
+    // The form with the focus is gone.
+    shown.current?.focus();
+  }, []);
   return (
     <div class="stack secret" ref={shown} tabIndex={-1}>
       <p>
