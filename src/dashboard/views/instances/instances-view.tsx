@@ -208,62 +208,64 @@ function NewInstance() {
       <summary>
         <strong>Create an instance</strong>
       </summary>
-      <ActionForm action="Create the instance" send={create}>
-        {(problems) => (
-          <div class="form-fields">
-            <TextField
-              name="label"
-              label="Label"
-              hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
-              problem={problems.label}
-            />
-            <Choice
-              name="scenario"
-              label="Scenario"
-              problem={problems.scenario}
-              of={[["", "the server's scenario"], ...(scenarios.data.value ?? []).map(({ name }) => name)]}
-            />
-            <Choice
-              name="profile"
-              label="Profile"
-              problem={problems.profile}
-              of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
-            />
-            <TextField
-              name="seed"
-              label="Seed"
-              hint="Default: the scenario's seed."
-              inputMode="numeric"
-              problem={problems.seed}
-            />
-            <TextField
-              name="expires"
-              label="Expires"
-              hint="Such as 30d. Default: when idle."
-              problem={problems.expires}
-            />
-            <TextField
-              name="requests_per_minute"
-              label="Requests per minute"
-              hint="Default: --instance-rate."
-              inputMode="numeric"
-              problem={problems.requests_per_minute}
-            />
+      <div class="stack">
+        <ActionForm action="Create the instance" send={create}>
+          {(problems) => (
+            <div class="form-fields">
+              <TextField
+                name="label"
+                label="Label"
+                hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
+                problem={problems.label}
+              />
+              <Choice
+                name="scenario"
+                label="Scenario"
+                problem={problems.scenario}
+                of={[["", "the server's scenario"], ...(scenarios.data.value ?? []).map(({ name }) => name)]}
+              />
+              <Choice
+                name="profile"
+                label="Profile"
+                problem={problems.profile}
+                of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
+              />
+              <TextField
+                name="seed"
+                label="Seed"
+                hint="Default: the scenario's seed."
+                inputMode="numeric"
+                problem={problems.seed}
+              />
+              <TextField
+                name="expires"
+                label="Expires"
+                hint="Such as 30d. Default: when idle."
+                problem={problems.expires}
+              />
+              <TextField
+                name="requests_per_minute"
+                label="Requests per minute"
+                hint="Default: --instance-rate."
+                inputMode="numeric"
+                problem={problems.requests_per_minute}
+              />
+            </div>
+          )}
+        </ActionForm>
+        {made.value === undefined ? null : (
+          <div class="notice" role="status">
+            <p>
+              <bdi>{nameOf(made.value)}</bdi> is ready at <code>{made.value.base_url}</code>. Copy its keys
+              and token now: they are shown only once.
+            </p>
+            <p class="bar">
+              <CopyButton text={made.value.claim_url}>Copy a one-time link for a partner</CopyButton>
+              <CopyButton text={variablesOf(made.value)}>Copy URL, keys and token as variables</CopyButton>
+            </p>
           </div>
         )}
-      </ActionForm>
-      {made.value === undefined ? null : (
-        <div class="notice" role="status">
-          <p>
-            <bdi>{nameOf(made.value)}</bdi> is ready at <code>{made.value.base_url}</code>. Copy its keys and
-            token now: they are shown only once.
-          </p>
-          <p class="bar">
-            <CopyButton text={made.value.claim_url}>Copy a one-time link for a partner</CopyButton>
-            <CopyButton text={variablesOf(made.value)}>Copy URL, keys and token as variables</CopyButton>
-          </p>
-        </div>
-      )}
+      </div>
     </details>
   );
 }
