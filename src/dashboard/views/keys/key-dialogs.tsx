@@ -1,6 +1,6 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { IssuedKey, Key, KeyActionName } from "../../control/answers.js";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
@@ -303,7 +303,8 @@ export function useUnstored(issued: IssuedKey | undefined, onClose: () => void) 
     isLeaving.value = does;
   };
   const isAtRisk = issued !== undefined && !isStored.value;
-  useEffect(() => (isAtRisk ? keepAddress(asks(true)) : undefined), [isAtRisk]);
+  // With the drawing: Back can be pressed as soon as the secret is visible.
+  useLayoutEffect(() => (isAtRisk ? keepAddress(asks(true)) : undefined), [isAtRisk]);
   const onCopied = () => {
     isStored.value = true;
   };
