@@ -66,6 +66,7 @@ const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --see
 
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
+  { name: "openapi", commands: [["npm", "test"]] },
   {
     name: "pytest",
     commands: [

@@ -4,7 +4,7 @@ const ask = (baseUrl, key, path, init = {}) =>
   fetch(`${baseUrl}/v1/relying-party${path}`, {
     ...init,
     headers: { "x-api-key": key, "Content-Type": "application/json" },
-    signal: AbortSignal.timeout(2000),
+    signal: AbortSignal.timeout(5000),
   });
 
 async function reportOf(response) {
