@@ -123,7 +123,11 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
 export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
   const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
   const reasons: [Run, ...Run[]][] = [];
-  for (const run of failing.toSorted((one, other) => rowsOf(one).length - rowsOf(other).length)) {
+  const pointsIn = ({ cause }: Run) => cause?.points.length ?? 0;
+  const bySize = failing.toSorted(
+    (one, other) => rowsOf(one).length - rowsOf(other).length || pointsIn(one) - pointsIn(other),
+  );
+  for (const run of bySize) {
     const known = reasons.find(([first]) => rowsOf(first).every((row) => rowsOf(run).includes(row)));
     if (known === undefined) reasons.push([run]);
     else known.push(run);

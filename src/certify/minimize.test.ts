@@ -25,12 +25,22 @@ test("finds the items that were planted, and nothing else", async () => {
   );
 });
 
-test("needs about twice the logarithm of their number to find one item", async () => {
+test("needs the logarithm of their number for each item, and an attempt to see that it is enough", async () => {
+  const most = Math.ceil(Math.log2(items.length)) + 1;
   for (const item of items) {
-    const { fails, asked } = oracle([item]);
-    expect(await minimize(items, fails)).toEqual([item]);
-    expect(asked.times).toBeLessThanOrEqual(2 * Math.ceil(Math.log2(items.length)));
+    const [alone, pair] = [oracle([item]), oracle([...new Set([item, 60])])];
+    expect(await minimize(items, alone.fails)).toEqual([item]);
+    expect(alone.asked.times).toBeLessThanOrEqual(most);
+    await minimize(items, pair.fails);
+    expect(pair.asked.times).toBeLessThanOrEqual(2 * most);
   }
+});
+
+test("finds an item among the likely ones with fewer attempts, and also elsewhere", async () => {
+  const [likely, other] = [oracle([2]), oracle([90])];
+  expect(await minimize(items, likely.fails, 4)).toEqual([2]);
+  expect(await minimize(items, other.fails, 4)).toEqual([90]);
+  expect(likely.asked.times).toBeLessThanOrEqual(4);
 });
 
 test("stops with its result so far when the responses make no sense", async () => {

@@ -45,9 +45,10 @@ export async function narrowVaried(
   if (first === undefined) return;
   // The rows that most of the failing runs have are tried first.
   const suspects = failing.flatMap(suspectsIn);
-  const rankOf = ({ row }: CausePoint) => suspects.filter((one) => one === row).length;
+  const rankOf = (point: CausePoint) =>
+    isSuspect(point) ? suspects.filter((row) => row === point.row).length : 0;
   const points = first.points.toSorted((one, other) => rankOf(other) - rankOf(one));
-  const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect), repeat);
+  const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect).length, repeat);
   onFound(first.run, cause);
   if (cause === "flaky" || cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
   const rows = rowsOf(cause.points);
@@ -58,7 +59,7 @@ export async function narrowVaried(
     const { run, points } = one;
     const inRows = points.filter(({ row }) => rows.includes(row));
     const alike = inRows.filter(({ status }) => cause.points.some((point) => point.status === status));
-    const candidates = [includesAll(points, cause.points) ? cause.points : alike, alike, inRows];
+    const candidates = [includesAll(points, cause.points) ? cause.points : alike, inRows];
     for (const some of new Map(candidates.map((some) => [some.length, some])).values()) {
       if (rowsOf(some).length < rows.length) continue;
       const id = JSON.stringify(some);
@@ -83,25 +84,15 @@ export async function narrowVaried(
 
 const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];
 
-/** How many rows are tried one by one before groups of rows. */
-const mostAlone = 3;
-
-/** Returns the cause of a run, and the variation that shows it; of its points, the first ones and `suspects` are the most likely. */
+/** Returns the cause of a run, and the variation that shows it; the first `likely` of its points are the most likely ones. */
 async function causeOf(
   { run, points }: FailingRun,
-  suspects: readonly CausePoint[],
+  likely: number,
   repeat: Repeat,
 ): Promise<[Narrowed, typeof everywhere]> {
   const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
-    const isAmong = suspects.length > 0 && suspects.length < points.length && (await fails(only(suspects)));
-    const among = isAmong ? suspects : points;
-    const groups = rowsOf(among).map((name) => among.filter(({ row }) => row === name));
-    const failsWith = (some: readonly CausePoint[][]) => fails(only(some.flat()));
-    const alone = groups.slice(0, mostAlone).map((group) => [group]);
-    const found = alone[(await Promise.all(alone.map(failsWith))).indexOf(true)];
-    const inRows = (found ?? (await minimize(groups, failsWith))).flat();
-    const least = await minimize(inRows, (part) => fails(only(part)));
+    const least = await minimize(points, (part) => fails(only(part)), likely);
     // Also without any point: a client that fails by chance must not get a cause.
     const [shown, isBare] = await Promise.all([repeat(run, only(least)), fails(everywhere([]))]);
     if (!shown.failed || isBare) return undefined;
@@ -141,45 +132,35 @@ export async function narrowFault(
   return faultCause(run.fault, { path: (await fails(besides(path))) ? undefined : path });
 }
 
+const mostAsked = 200;
+
 /**
- * Returns a minimal failing part of the items: without any one of its items, the rest passes (delta debugging, Zeller).
+ * Returns a minimal failing part of the items: without any one of its items, the rest passes.
  *
- * All items together must fail, and an empty list must pass. Tries groups in parallel, and stops with its current result after
- * 200 tries.
+ * All items together must fail, and an empty list must pass. Asks first about the first `likely` items, and stops with its
+ * current result after 200 attempts.
  */
 export async function minimize<Item>(
   items: readonly Item[],
   fails: (some: readonly Item[]) => Promise<boolean>,
+  likely = items.length >> 1,
 ): Promise<readonly Item[]> {
+  let needed: readonly Item[] = [];
   let left = items;
-  let parts = 2;
+  let guess = likely;
   let asked = 0;
-  const most = 200;
-  const firstThatFails = async (all: readonly (readonly Item[])[]) => {
-    const candidates = all.slice(0, most - asked);
-    asked += candidates.length;
-    const failing = await Promise.all(candidates.map(fails));
-    return candidates[failing.indexOf(true)];
-  };
-  while (left.length > 1 && asked < most) {
-    const size = Math.ceil(left.length / parts);
-    const chunks = Array.from({ length: Math.ceil(left.length / size) }, (_, i) =>
-      left.slice(i * size, (i + 1) * size),
-    );
-    const chunk = await firstThatFails(chunks);
-    if (chunk !== undefined) {
-      left = chunk;
-      parts = 2;
-      continue;
+  do {
+    // The last item of the shortest beginning that fails with the needed items is needed as well.
+    let [passing, failing] = [0, left.length];
+    while (failing - passing > 1) {
+      if (asked++ === mostAsked) return [...left.slice(0, failing), ...needed];
+      const at = passing < guess && guess < failing ? guess : (passing + failing) >> 1;
+      guess = 0;
+      if (await fails([...left.slice(0, at), ...needed])) failing = at;
+      else passing = at;
     }
-    // With two chunks, the complement of one is the other.
-    const rests = parts === 2 ? [] : chunks.map((one) => left.filter((item) => !one.includes(item)));
-    const rest = await firstThatFails(rests);
-    if (rest !== undefined) {
-      left = rest;
-      parts = Math.max(2, parts - 1);
-    } else if (parts >= left.length) break;
-    else parts = Math.min(left.length, parts * 2);
-  }
-  return left;
+    needed = [...left.slice(failing - 1, failing), ...needed];
+    left = left.slice(0, failing - 1);
+  } while (left.length > 0 && asked++ < mostAsked && !(await fails(needed)));
+  return needed;
 }
