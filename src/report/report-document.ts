@@ -1,4 +1,6 @@
 import { type Advice, type AdviceLevel, adviceTable } from "../spec/advice.js";
+import { variableOf } from "../spec/api-key.js";
+import { effectAt } from "../spec/fault-effects.js";
 import { escapeControls } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
@@ -17,6 +19,7 @@ import type {
 } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
 import type {
+  HowToMeet,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
@@ -71,7 +74,7 @@ export function reportDocument(
   const isWhole = coverage.met === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
-  const shared = sharedCurl(shown);
+  const shared = sharedRequest(shown);
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -86,8 +89,8 @@ export function reportDocument(
       columns: ["path", "requests", "when, and how to cover it"],
       rows: shown.map((row) => pathRow(row, shared)),
       note: shared && {
-        text: `With its variable instead of ${keyVariable.exec(shared)?.[0]}:`,
-        code: shared,
+        text: `With its variable instead of ${variableOf(shared.ref)}:`,
+        code: shared.curl,
       },
     },
     {
@@ -165,26 +168,25 @@ function endpointRow({
   };
 }
 
-function pathRow({ pathId, promised, met, count, when, howToMeet }: ReportedPath, shared = ""): TableRow {
+function pathRow(row: ReportedPath, shared: HowToMeet | undefined): TableRow {
+  const { pathId, promised, met, count, when, howToMeet } = row;
   const tone = met ? (promised ? "good" : "quiet") : "warning";
   const what = promised ? when : `${when} (not promised)`;
   const how = howToMeet === null ? "" : `: ${howToMeet.text}`;
-  const isShared = howToMeet !== null && withoutKey(howToMeet.curl) === withoutKey(shared);
+  const isShared = shared !== undefined && isLike(row, shared);
   const cell = isShared || how === "" ? `${what}${how}` : { text: `${what}${how}:`, code: howToMeet?.curl };
   return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
-const keyVariable = /SVC_KEY_\w+/;
-
-function withoutKey(curl: string): string {
-  return curl.replace(/ -H "x-api-key: \$\w+"/, "");
+/** Whether a path's command differs from this one only in its key. The command of a path without a response has a timeout. */
+function isLike({ pathId, howToMeet }: ReportedPath, { request }: HowToMeet): boolean {
+  return effectAt(pathId)?.ends !== "hang" && JSON.stringify(howToMeet?.request) === JSON.stringify(request);
 }
 
-/** The command of the first path that also covers others with another key; `undefined` if each has its own. */
-function sharedCurl(paths: readonly ReportedPath[]): string | undefined {
-  const lines = paths.flatMap(({ howToMeet }) => howToMeet?.curl ?? []);
-  const isShared = (line: string) => lines.filter((one) => withoutKey(one) === withoutKey(line)).length > 1;
-  return lines.find((line) => keyVariable.test(line) && isShared(line));
+/** How to cover the first path whose request also covers others with another key; `undefined` if each has its own. */
+function sharedRequest(paths: readonly ReportedPath[]): HowToMeet | undefined {
+  const isShared = (how: HowToMeet) => paths.filter((row) => isLike(row, how)).length > 1;
+  return paths.flatMap(({ howToMeet }) => howToMeet ?? []).find((how) => how.ref !== "none" && isShared(how));
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };

@@ -205,7 +205,7 @@ async function problemOf(response: Response): Promise<ControlError> {
     // The key exists but was not saved, so this message is the only place with its secret.
     const secret = details?.data?.secret;
     const shown = secret === undefined ? message : `${message} The secret is ${secret}.`;
-    return new ControlError(code, shown, fieldWords(details?.fields ?? {}), details?.ended !== undefined);
+    return new ControlError(code, shown, fieldWords(details), details?.ended !== undefined);
   } catch {
     return new ControlError(
       "unexpected_answer",
@@ -214,14 +214,10 @@ async function problemOf(response: Response): Promise<ControlError> {
   }
 }
 
-/** The problems of a body without the names of its members, and without advice for authors of YAML. */
-function fieldWords(fields: Readonly<Record<string, string>>): Record<string, string> {
-  const words = Object.entries(fields).map(([path, problem]) => {
-    const [, name = ""] = /([^.]+?)(?:\.\d+)?$/.exec(path) ?? [];
-    const start = problem.split(" ", 1)[0] ?? "";
-    const text = start.replace(/\[\d+\]$/, "") === name ? problem.slice(start.length + 1) : problem;
-    const said = text.replace(/: write [^:]*(?:without quotes|remove the (?:field|line))$/, "");
-    return [path, `${said.charAt(0).toUpperCase()}${said.slice(1)}`];
-  });
-  return Object.fromEntries(words);
+/** The problems of a body, each as a sentence beside its field. */
+function fieldWords({ fields = {}, in_form = {} }: Record<string, Record<string, string>> = {}) {
+  const words = Object.entries({ ...fields, ...in_form });
+  return Object.fromEntries(
+    words.map(([field, text]) => [field, text.charAt(0).toUpperCase() + text.slice(1)]),
+  );
 }

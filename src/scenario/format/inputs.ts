@@ -92,9 +92,10 @@ export function checkInput<Of extends Shape>(
   return input as ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
+function leakedKeys(value: unknown, path: Path): { path: Path; message: string; inForm: string }[] {
   if (typeof value === "string" && containsKey(value)) {
-    return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
+    const inForm = "must not contain an API key";
+    return [{ path, message: `${path.at(-1) ?? "body"} ${inForm}`, inForm }];
   }
   if (typeof value !== "object" || value === null) return [];
   return (

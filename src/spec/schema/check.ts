@@ -59,19 +59,26 @@ function shownName(path: Path): string {
   return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
 }
 
-/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
+/**
+ * The error for an invalid value outside of scenarios, with each field's problem in `details.fields`, and in
+ * `details.in_form` the same for forms.
+ */
 export function validationError(
   failure: string,
-  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint">[],
+  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint" | "inForm">[],
 ): SandboxError {
-  const problems = diagnostics.map(({ path, message, hint }) => [
-    redactKeys(path.join(".")) || "body",
-    redactKeys(hint === undefined ? message : `${message}: ${hint}`),
-  ]);
+  const byField = (text: (one: (typeof diagnostics)[number]) => string | undefined) =>
+    diagnostics.flatMap((one) => {
+      const words = text(one);
+      return words === undefined ? [] : [[redactKeys(one.path.join(".")) || "body", redactKeys(words)]];
+    });
+  const problems = byField(({ message, hint }) => (hint === undefined ? message : `${message}: ${hint}`));
+  const forForms = byField(({ inForm }) => inForm);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
   const text = `${failure}: ${problems[0]?.[1]}${more}`;
   return new SandboxError("validation_failed", text.endsWith("?") ? text : `${text}.`, {
     fields: Object.fromEntries(problems),
+    ...(forForms.length > 0 && { in_form: Object.fromEntries(forForms) }),
   });
 }
 

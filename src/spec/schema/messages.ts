@@ -37,6 +37,8 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly path: Path;
   readonly message: string;
   readonly hint?: string | undefined;
+  /** The same beside its field in a form: without the field's name, and without advice for authors of files. */
+  readonly inForm?: string;
   /** Whether to point at the name of the field instead of its value. */
   readonly pointAt?: "key" | "value";
   /** The field that was probably meant. */
@@ -49,20 +51,33 @@ export function inWords({ kind, path, shape, value, holder }: Mistake, root: Sha
   if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
   if (kind === "empty") {
     const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
-    return { code: "missing_field", path, message: `${labelOf(path)} has no effect`, hint };
+    return explained(path, labelOf(path), { code: "missing_field", problem: "has no effect", hint });
   }
-  if (kind === "value") return { path, ...wrongValue(labelOf(path), value, shape) };
-  return { path, pointAt: "key", ...wrongText(undefined, value as string, shape as TextKind) };
+  if (kind === "value") return explained(path, labelOf(path), wrongValue(value, shape));
+  const wrong = wrongText(value as string, shape as TextKind, "is not");
+  return { ...explained(path, quote(value), wrong), pointAt: "key" };
 }
 
-type Explanation = Pick<ShapeProblem, "code" | "message" | "hint">;
+interface Explanation extends Pick<ShapeProblem, "code"> {
+  /** The message without its subject. */
+  readonly problem: string;
+  readonly hint?: string;
+  /** Whether the hint shows how to write the value in a file. */
+  readonly isForFiles?: boolean;
+}
+
+function explained(path: Path, name: string, { code, problem, hint, isForFiles }: Explanation): ShapeProblem {
+  const inForm = hint === undefined || isForFiles ? problem : `${problem}: ${hint}`;
+  return { code, path, message: `${name} ${problem}`, hint, inForm };
+}
 
 function missingField(path: Path, shape: Shape): ShapeProblem {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
   const choices = shape.kind === "choice" && shape.choices.length <= mostChoicesShown ? shape.choices : [];
   const hint = choices.length > 0 ? `add ${name}: ${listed(choices.map(String), "or")}` : `add ${name}`;
-  return { code: "missing_field", path, pointAt: "key", message: `${name} is missing${where}`, hint };
+  const wrong = { code: "missing_field", problem: `is missing${where}`, hint } as const;
+  return { ...explained(path, name, wrong), pointAt: "key" };
 }
 
 // The name of a field; for an item of a list, the list's name and the position.
@@ -71,31 +86,31 @@ function labelOf(path: Path): string {
   return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
 }
 
-function wrongValue(name: string, value: unknown, shape: Shape): Explanation {
-  if (shape.kind === "choice") return wrongChoice(name, value, shape);
+function wrongValue(value: unknown, shape: Shape): Explanation {
+  if (shape.kind === "choice") return wrongChoice(value, shape);
   if (value === null) {
     const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
-    return { code: "wrong_type", message: `${name} is empty`, hint };
+    return { code: "wrong_type", problem: "is empty", hint, isForFiles: true };
   }
-  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(name, value.length, shape);
+  if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
   if (shape.kind === "text") {
     // A number may only lack its unit.
     const isText = typeof value === "string" || (typeof value === "number" && shape.hint?.(String(value)));
-    if (isText) return wrongText(name, String(value), shape);
+    if (isText) return wrongText(String(value), shape);
   }
+  const isQuoted = shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value);
   return {
     code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
-    message: `${name} must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
-    hint: `write ${typeHint(value, shape)}`,
+    problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
+    hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape)}`,
+    isForFiles: isQuoted || shape.kind === "boolean",
   };
 }
 
 function typeHint(value: unknown, shape: Shape): string {
   switch (shape.kind) {
     case "number":
-      return typeof value === "string" && /^\d+$/.test(value)
-        ? `${value} without quotes`
-        : expectedOf(shape, value);
+      return expectedOf(shape, value);
     case "boolean":
       return "true or false, without quotes";
     case "list":
@@ -111,39 +126,36 @@ function typeHint(value: unknown, shape: Shape): string {
 
 const mostChoicesShown = 8;
 
-function wrongChoice(name: string, value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
+function wrongChoice(value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
   const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
-  const message = value === null ? `${name} is empty` : `${name} must be ${shown}, not ${quote(value)}`;
+  const problem = value === null ? "is empty" : `must be ${shown}, not ${quote(value)}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
-    return { code, message, hint: `write ${value.trim()} without quotes` };
+    return { code, problem, hint: `write ${value.trim()} without quotes`, isForFiles: true };
   }
   const advised = hint?.(value);
-  if (advised !== undefined) return { code, message, hint: advised };
+  if (advised !== undefined) return { code, problem, hint: advised };
   const typed = String(value).toLowerCase();
   // A similar number is not more likely to be the intended one.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
-  return { code, message, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
+  return { code, problem, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
 }
 
-function wrongLength(name: string, length: number, { most }: ListKind): Explanation {
+function wrongLength(length: number, { most }: ListKind): Explanation {
   if (length === 0) {
     const hint = "add an entry or remove the field";
-    return { code: "empty_list", message: `${name} is an empty list`, hint };
+    return { code: "empty_list", problem: "is an empty list", hint, isForFiles: true };
   }
-  const hint = `list at most ${most}`;
-  return { code: "out_of_range", message: `${name} is too long: ${length} entries`, hint };
+  return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${most}` };
 }
 
-function wrongText(name: string | undefined, value: string, shape: TextKind): Explanation {
+function wrongText(value: string, shape: TextKind, is: "must be" | "is not" = "must be"): Explanation {
   const { noun, example, hint, most } = shape;
-  const is = name === undefined ? `${quote(value)} is not` : `${name} must be`;
-  const not = name === undefined ? "" : `, not ${quote(value)}`;
   return {
     code: shape.code ?? (noun === undefined && most !== undefined ? "out_of_range" : "bad_format"),
-    message: `${is} ${nounOf(shape)}${not}`,
+    problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
     hint: hint?.(value) ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };
 }
