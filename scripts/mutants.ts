@@ -121,8 +121,8 @@ async function tryMutants(
 }
 
 if (!existsSync(packages)) await install(join(root, folder), [], 600_000);
-const untracked = git("ls-files", "--others", "--exclude-standard");
-const changed = new Set([...git("diff", "--name-only", "main"), ...untracked]);
+const untracked = () => git("ls-files", "--others", "--exclude-standard");
+const changed = new Set(isWhole ? [] : [...git("diff", "--name-only", "main"), ...untracked()]);
 const isChosen = (room: string, file: string) =>
   positionals.length > 0 ? positionals.includes(room) : isWhole || changed.has(file);
 const filesOf = (room: string) =>

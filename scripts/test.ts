@@ -5,8 +5,8 @@ import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis } from "../test/support/redis-server.js";
 import { root, runProgram } from "./run-program.js";
 
-// `npm test`: lint, types and build (unless it is up to date) in parallel, then the quick tests. `npm run test:all`: all
-// tests, then the checks that no single Node can show.
+// `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
+// test:all`: all tests, then the checks that no single Node can show.
 
 /** Runs a step and prints its duration; if it fails, also its output. */
 async function step(name: string, line: string): Promise<boolean> {
@@ -36,11 +36,10 @@ async function runChecks(): Promise<boolean> {
 }
 
 console.log("… lint, types, build");
-const steps = [
-  ...[step("lint", "biome check ."), step("types", "tsx scripts/generate.ts && tsc --noEmit")],
-  step("build", "node scripts/prepare.js"),
-];
-let passed = (await Promise.all(steps)).every(Boolean);
+// What it has checked before is not checked again.
+const types = "tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/svc-sandbox/types.json";
+const checked = [step("lint", "biome check ."), step("types", `tsx scripts/generate.ts && ${types}`)];
+let passed = await step("build", "node scripts/prepare.js");
 if (passed) {
   console.log("… tests");
   passed = await run([
@@ -49,6 +48,7 @@ if (passed) {
   ]);
   if (isWhole) passed = (await runChecks()) && passed;
 }
+passed = (await Promise.all(checked)).every(Boolean) && passed;
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
 if (isWhole && noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
 if (isWhole && noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);

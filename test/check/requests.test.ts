@@ -159,8 +159,8 @@ describe("a check", () => {
 
   test("a check over midnight reports no difference", async () => {
     const midnight = Date.parse("2026-03-03T00:00:00Z");
-    for (const profile of ["minimal", "typical", "varied"] as const) {
-      for (let before = 0; before <= 20; before++) {
+    for (const [index, profile] of (["minimal", "typical", "varied"] as const).entries()) {
+      for (let before = index; before <= 20; before += 3) {
         const now = new Date(midnight - before * 1000).toISOString();
         const sandbox = createSandbox({ profile, now, frozen: true, seed: before });
         const refs = sandbox.keys.list().map(({ ref }) => ref);
