@@ -21,6 +21,7 @@ import { failed, passed } from "./certified.js";
 
 const formats = { json: "json", markdown: "md", junit: "xml", text: "txt", html: "html" } as const;
 const allFormats = Object.keys(formats) as (keyof typeof formats)[];
+const formatsForPeople = allFormats.filter((format) => format !== "json");
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type Steps = readonly (string | number)[];
@@ -59,9 +60,17 @@ function another(value: Json): Json {
   return value === null ? 0 : `${value}x`;
 }
 
-test.each(allFormats)("a certificate as %s is what the golden file has", async (format) => {
+test.each(formatsForPeople)("a certificate as %s is what the golden file has", async (format) => {
   const golden = `./golden/certificate.${formats[format]}`;
   await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
+});
+
+test("a certificate as JSON has every member of the result, in its order, under its name with underscores", () => {
+  const named = JSON.stringify(failed).replace(/"\w+":/g, (name) =>
+    name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+  );
+  const json = { svc_sandbox_certificate: 3, ...JSON.parse(named) };
+  expect(textOf(failed)).toBe(`${JSON.stringify(json, undefined, 2)}\n`);
 });
 
 test("a text ends with the causes and the verdict, and has one line for all runs that were not made", () => {
