@@ -22,7 +22,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     /^test\/(?:operations|stories|preview|api|faults|control\/(?:world|upcoming|story|state))/,
   ],
   api: ["api", 90, /^test\/(?:api|faults|varied|preview|changes)/],
-  report: ["report", 85, /^test\/(?:report|docs)/],
+  report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
   library: ["library", 85, /^test\/(?:library|undici|operations|cli\/capture)/],
   check: ["check", 85, /^test\/check/],
   certify: ["certify", 85, /^test\/certify/],
