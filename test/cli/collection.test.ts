@@ -133,10 +133,17 @@ test.each(
     headers: { "Content-Type": "application/json" },
     body: JSON.stringify({ name: "active" }),
   });
+  const late: Promise<void>[] = [];
   for (const request of requests) {
     const { name, status, code } = request;
-    expect({ name, ...(await send(request, values)) }).toEqual({ name, status, code });
+    const sending = send(request, values).then((got) =>
+      expect({ name, ...got }).toEqual({ name, status, code }),
+    );
+    // The last ones take seconds, and change nothing.
+    if (name.startsWith("fault")) late.push(sending);
+    else await sending;
   }
+  await Promise.all(late);
   const rows = server.sandbox.report().paths;
   expect(rows.filter(({ met }) => !met)).toEqual([]);
   const health = await fetch(`${server.controlUrl}/health`);

@@ -1,11 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { outcomes, type PathId, type ScenarioName } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
 import { pageOf, sectionOf } from "./pages.js";
 import { runCli } from "./run-cli.js";
 import { runCommand } from "./running-command.js";
 import { isOfTheConnection } from "./send.js";
-import { temporaryFolder } from "./temporary-folder.js";
 
 const page = "docs/errors.md";
 
@@ -45,11 +47,13 @@ async function answerOf(path: PathId): Promise<string> {
   const scenario = [...before.matchAll(/svc-sandbox start ([\w-]+)$/gm)].at(-1)?.[1] ?? "";
   const [, line = ""] = /```sh\n(curl .*)\n```/.exec(section) ?? [];
   const server = await startServer({ scenario: scenario as ScenarioName, frozen: true });
+  // The page is made before any test.
+  const cwd = mkdtempSync(join(tmpdir(), "svc-sandbox-"));
   try {
     if (!environments.has(scenario)) environments.set(scenario, keysOf(scenario));
     // The line stays as it is: curl's own settings lead to another port.
     const connectTo = `connect-to = "127.0.0.1:4747:127.0.0.1:${new URL(server.url).port}"\nnoproxy = "*"\n`;
-    const cwd = temporaryFolder({ ".curlrc": connectTo });
+    writeFileSync(join(cwd, ".curlrc"), connectTo);
     const env = { ...(await environments.get(scenario)), CURL_HOME: cwd };
     const { code, stdout } = await runCommand(line, { cwd, env }).ended;
     const [met] = server.sandbox.requests.list();
@@ -57,6 +61,7 @@ async function answerOf(path: PathId): Promise<string> {
       throw new Error(`${page}: the curl line of ${path} ends on ${met?.pathId} with code ${code}: ${line}`);
     return stdout === "" ? "The API sends no response." : shown(stdout);
   } finally {
+    rmSync(cwd, { recursive: true });
     await server.close(0);
   }
 }
