@@ -102,7 +102,7 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
-  options: PlaywrightFixtureOptions<Source> & {
+  options: Omit<PlaywrightFixtureOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
   },
 ): SandboxTest<FixturesOf<Source>>;

@@ -35,7 +35,9 @@ export type SandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFix
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
 export function sandboxTest<const Source extends FixtureSource>(
-  options: FixtureOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, FixtureSource> },
+  options: Omit<FixtureOptions, "scenario"> & {
+    readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
+  },
 ): SandboxTest<FixturesOf<Source>>;
 export function sandboxTest(options?: FixtureOptions<never>): SandboxTest;
 export function sandboxTest(options?: FixtureOptions): SandboxTest {

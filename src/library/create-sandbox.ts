@@ -92,9 +92,11 @@ function textOf(document: string | object): string {
  * response.status; // 401
  */
 export function createSandbox<const Source extends ScenarioSource>(
-  options: SandboxOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, ScenarioSource> },
+  options: Omit<SandboxOptions, "scenario"> & {
+    readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
+  },
 ): Sandbox<KeyRef<Source>, OrganizationRef<Source>>;
-// A separate overload: with a default for `Source`, editors would suggest only that name.
+// Without `Omit`, editors would suggest String's methods in a scenario; with a default for `Source`, only that name.
 export function createSandbox(
   options?: SandboxOptions<never>,
 ): Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;

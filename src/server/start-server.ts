@@ -88,7 +88,9 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * response.status; // 200
  */
 export function startServer<const Source extends ScenarioSource>(
-  options: ServerOptions<Source> & { readonly scenario: Source & WithKnownFields<Source, ScenarioSource> },
+  options: Omit<ServerOptions, "scenario"> & {
+    readonly scenario: Source & WithKnownFields<Source, ScenarioSource>;
+  },
 ): Promise<SandboxServer<KeyRef<Source>, OrganizationRef<Source>>>;
 export function startServer(
   options?: ServerOptions<never>,
