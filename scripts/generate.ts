@@ -31,7 +31,7 @@ async function builtFiles(): Promise<Record<string, string>> {
 /** The stories of the bundled scenarios as JSON. */
 ${textsOf("storyTexts", scenarios, ({ story = [] }) => story)}`,
     "src/dashboard/control/report-formats.generated.ts": `/** The formats of the report's file. */
-export const reportFiles = ${JSON.stringify(reportFiles())};
+export const reportFiles = ${JSON.stringify(reportFiles())} as const;
 `,
     "src/scenario/starter.generated.ts": `/** The scenario that \`svc-sandbox init\` writes: valid unchanged, every field of the format shown or explained. */
 export const starterScenario = ${JSON.stringify(starter)};

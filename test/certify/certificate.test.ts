@@ -15,13 +15,12 @@ import {
 } from "../../src/certify/result.js";
 import type { Verification } from "../../src/certify/verify-certificate.js";
 import { renderVerification, verifyCertificate } from "../../src/certify/verify-certificate.js";
+import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
 import { redactKeys } from "../../src/spec/redact.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 
-const formats = { json: "json", markdown: "md", junit: "xml", text: "txt", html: "html" } as const;
-const allFormats = Object.keys(formats) as (keyof typeof formats)[];
-const formatsForPeople = allFormats.filter((format) => format !== "json");
+const filesForPeople = reportFiles.filter(({ format }) => format !== "json");
 
 type Json = string | number | boolean | null | Json[] | { [name: string]: Json };
 type Steps = readonly (string | number)[];
@@ -60,8 +59,11 @@ function another(value: Json): Json {
   return value === null ? 0 : `${value}x`;
 }
 
-test.each(formatsForPeople)("a certificate as %s is what the golden file has", async (format) => {
-  const golden = `./golden/certificate.${formats[format]}`;
+test.each(filesForPeople)("a certificate as $title is what the golden file has", async ({
+  format,
+  ending,
+}) => {
+  const golden = `./golden/certificate.${ending}`;
   await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
 });
 
@@ -420,7 +422,7 @@ describe("R46 a caller who writes what could break out", () => {
     ],
   };
 
-  test.each(allFormats)("does not in %s", (format) => {
+  test.each(reportFiles)("does not in $title", ({ format }) => {
     const text = renderCertificate(hostile, format);
     for (const key of keys) expect(text).not.toContain(key.slice(-12));
     expect(text).not.toContain("9f8e7d6c");

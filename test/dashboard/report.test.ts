@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import type { Report } from "../../src/dashboard/control/answers.js";
+import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";
@@ -56,15 +57,9 @@ describe.skipIf(noBrowser)("the report", () => {
     await fetch(server.url + mePath);
     await go("overview");
     const headers = { authorization: "Bearer a-token-of-the-test" };
-    for (const [name, format, ending] of [
-      ["Markdown", "markdown", "md"],
-      ["HTML", "html", "html"],
-      ["JUnit", "junit", "xml"],
-      ["JSON", "json", "json"],
-      ["Text", "text", "txt"],
-    ] as const) {
+    for (const { title, format, ending } of reportFiles) {
       const download = page.waitForEvent("download");
-      await page.getByRole("button", { name, exact: true }).click();
+      await page.getByRole("button", { name: title, exact: true }).click();
       const file = await download;
       expect(file.suggestedFilename()).toBe(`report-key-states.${ending}`);
       const { text } = await ask(`/report?format=${format}`, { headers });
