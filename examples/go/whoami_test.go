@@ -74,7 +74,7 @@ func timeToWait(header http.Header) time.Duration {
 }
 
 func TestEachKey(t *testing.T) {
-	cases := []struct {
+	for _, one := range []struct {
 		ref, code string
 		statuses  []int
 	}{
@@ -92,8 +92,7 @@ func TestEachKey(t *testing.T) {
 		{"organization-inactive", "access_denied", []int{403}},
 		{"rate-limited-minute", "", []int{429, 200}},
 		{"rate-limited", "rate_limited", []int{429, 429, 429}},
-	}
-	for _, one := range cases {
+	} {
 		one := one
 		t.Run(one.ref, func(t *testing.T) {
 			t.Parallel()

@@ -29,11 +29,11 @@ const ways = `Do one of these:
 
 // Sandbox is a test's own sandbox. Its clock is frozen until the test moves it, unless Frozen(false) is set.
 type Sandbox struct {
-	BaseURL string
-	// Keys by ref.
-	Keys       map[string]string
+	ID         string
+	BaseURL    string            `json:"base_url"`
+	ControlURL string            `json:"control_url"`
+	Keys       map[string]string // By ref.
 	t          testing.TB
-	controlURL string
 }
 
 // Option is an option of New.
@@ -65,16 +65,10 @@ func New(t testing.TB, chosen ...Option) *Sandbox {
 	for _, choose := range chosen {
 		choose(options)
 	}
-	var started struct {
-		ID         string            `json:"id"`
-		BaseURL    string            `json:"base_url"`
-		ControlURL string            `json:"control_url"`
-		Keys       map[string]string `json:"keys"`
-	}
-	instances := &Sandbox{t: t, controlURL: server.controlURL + "/instances"}
-	instances.Control("POST", "", options, &started)
-	t.Cleanup(func() { instances.Control("DELETE", "/"+started.ID, nil, nil) })
-	return &Sandbox{BaseURL: started.BaseURL, Keys: started.Keys, t: t, controlURL: started.ControlURL}
+	instances, sandbox := &Sandbox{ControlURL: server.controlURL + "/instances", t: t}, &Sandbox{t: t}
+	instances.Control("POST", "", options, sandbox)
+	t.Cleanup(func() { instances.Control("DELETE", "/"+sandbox.ID, nil, nil) })
+	return sandbox
 }
 
 // Key returns the key with a ref.
@@ -114,7 +108,7 @@ func (s *Sandbox) Statuses(ref string) []int {
 // Control calls the control plane. It stores the `data` of the response in data, unless that is nil.
 func (s *Sandbox) Control(method, path string, body, data any) {
 	s.t.Helper()
-	if err := call(method, s.controlURL+path, body, data); err != nil {
+	if err := call(method, s.ControlURL+path, body, data); err != nil {
 		s.t.Fatal(err)
 	}
 }
@@ -207,9 +201,7 @@ func start() error {
 	command.Stderr = &stderr
 	server.stdin, _ = command.StdinPipe()
 	stdout, _ := command.StdoutPipe()
-	var line struct {
-		ControlURL string `json:"control_url"`
-	}
+	var line Sandbox
 	err := command.Start()
 	if err == nil {
 		if err = json.NewDecoder(stdout).Decode(&line); err != nil {
@@ -237,8 +229,7 @@ func program() string {
 	if found := strings.Fields(string(images)); len(found) > 0 {
 		return found[0]
 	}
-	folder, _ := os.Getwd()
-	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+	for folder, _ := os.Getwd(); folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
 		if found, err := exec.LookPath(filepath.Join(folder, "node_modules/.bin/svc-sandbox")); err == nil {
 			return found
 		}

@@ -1,6 +1,6 @@
 import { existsSync, promises } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
-import { fileFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
+import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { endingWords, formatOfEnding, type ReportFormat } from "../report/render/document.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
@@ -77,8 +77,7 @@ export function reportTargets(
 /** Reads a file of the user; throws `usage` if it cannot be read. `what` is a noun such as `the report`. */
 export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io, "cwd">): Promise<string> {
   return promises.readFile(resolve(cwd, file), "utf8").catch((error) => {
-    const why = error.code === "ENOENT" ? "there is no such file" : fileFailure(error);
-    throw usageError(`Failed to read ${what} ${quote(file)}: ${why}.`);
+    throw usageError(`Failed to read ${what} ${quote(file)}: ${readFailure(error)}.`);
   });
 }
 

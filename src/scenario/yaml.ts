@@ -248,7 +248,7 @@ function syntaxProblem({ code, message, pos: [start] }: YAMLError, text: string)
     };
   }
   if (isKey && /^[\s-]*$/.test(before)) {
-    const spaced = above.trim().replace(/^(\w+):(?=\S)/, "$1: ");
+    const spaced = above.trim().replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
     const hint = spaced === above.trim() ? "write it as name: value, or remove it" : `write ${spaced}`;
     return { said: `${quote(above.trim())} is not a field`, hint };
   }

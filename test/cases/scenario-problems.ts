@@ -49,6 +49,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ],
   ["yaml_syntax", `${keys("main: { environment: test }")}▲oops\n`, "name: value"],
   ["yaml_syntax", "▲version:1\norganizations: {}\n", "write version: 1"],
+  ["yaml_syntax", "▲version:\u00a01\norganizations: {}\n", "write version: 1"],
   ["yaml_syntax", "version: 1\n? ▲[organizations]\n: {}", "write a plain name"],
   ["several_documents", `${top("")}▲---\nversion: 1\n`, "put one scenario into a file"],
   ["yaml_syntax", top('name: ▲!!js/function "return 1"'), "remove the tag"],

@@ -95,6 +95,7 @@ describe("a certificate does not verify", () => {
 
   test.each([
     [["--verify", "none.json"], 'Failed to read the certificate "none.json": there is no such file.'],
+    [["--openapi", "none.yaml", "--", "true"], 'the document "none.yaml": there is no such file.'],
     [["--certificate", "c.pdf", "--", "true"], 'the name "c.pdf" does not set the format of the certificate'],
     [
       ["--verify", "c.json", "--seeds", "4"],

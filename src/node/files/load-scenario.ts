@@ -9,7 +9,7 @@ import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
-import { fileFailure } from "./write-file.js";
+import { fileFailure, readFailure } from "./write-file.js";
 
 export interface LoadedScenario {
   readonly scenario: Scenario;
@@ -107,7 +107,7 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
     return utf8.decode(readStart(file, scenarioLimits.bytes + 1));
   } catch (error) {
     if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
-    const why = fileFailure(error as NodeJS.ErrnoException);
+    const why = readFailure(error);
     throw new SandboxError("file_unreadable", `Failed to read the ${what} ${JSON.stringify(given)}: ${why}.`);
   }
 }

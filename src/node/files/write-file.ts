@@ -94,6 +94,11 @@ export function fileFailure(error: unknown): string {
   return reasons[code ?? ""] ?? code ?? message;
 }
 
+/** Why a file of the user cannot be read, whose absence is no defect of its folder. */
+export function readFailure(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : fileFailure(error);
+}
+
 const machineCodes = ["ENOSPC", "EDQUOT", "EMFILE", "ENFILE", "ENOMEM", "EIO", "EROFS"];
 
 /** Whether the machine has reached a limit, such as a full disk; not a defect of this program. */

@@ -5,7 +5,7 @@ import { hostname, networkInterfaces } from "node:os";
 import { resolve } from "node:path";
 import { createSecureContext } from "node:tls";
 import { isWildcard } from "../../node/addresses.js";
-import { fileFailure } from "../../node/files/write-file.js";
+import { readFailure } from "../../node/files/write-file.js";
 import { der, sequence } from "../../node/java-trust-store.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -31,9 +31,8 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
     try {
       return await readFile(resolve(cwd, files[which]), "utf8");
     } catch (error) {
-      const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
-      const why = isMissing ? "there is no such file" : fileFailure(error);
-      throw new SandboxError("file_unreadable", `Failed to read ${names[which]}: ${why}.`);
+      const message = `Failed to read ${names[which]}: ${readFailure(error)}.`;
+      throw new SandboxError("file_unreadable", message);
     }
   };
   const [cert, key] = await Promise.all([read("cert"), read("key")]);
