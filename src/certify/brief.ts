@@ -123,7 +123,7 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
 export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
   const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
   const reasons: [Run, ...Run[]][] = [];
-  const pointsIn = ({ cause }: Run) => cause?.points.length ?? 0;
+  const pointsIn = ({ cause }: Run) => cause?.points.length || 1;
   const bySize = failing.toSorted(
     (one, other) => rowsOf(one).length - rowsOf(other).length || pointsIn(one) - pointsIn(other),
   );

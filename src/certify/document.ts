@@ -95,6 +95,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     },
     ...ofReport.sections.filter((one) => !isCoverage(one)),
     {
+      id: "retries",
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],
       rows: retries
@@ -105,11 +106,12 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
         })),
     },
     {
+      id: "not-tried",
       title: "Not tried",
       columns: ["what", "why", "what to do"],
       rows: notTried.map(({ what, why, whatToDo }) => ({ cells: [what], details: [[why], [whatToDo]] })),
     },
-    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
+    { id: "certificate", title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];
   return {
     kind: "certificate",

@@ -5,7 +5,7 @@ import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import type { AdviceId } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
-import type { CertifyResult, Gates, NotTried, PromiseRun } from "./result.js";
+import { type CertifyResult, type Gates, type NotTried, openKinds, type PromiseRun } from "./result.js";
 
 /** The minimum of promised paths that a client must cover: fewer show too little. */
 export const leastPaths = 5;
@@ -87,38 +87,32 @@ export function notTriedIn(
   only?: readonly string[],
   endpoints?: readonly Endpoint[],
 ): NotTried[] {
-  const unmade = {
-    why: "the run was not made",
-    whatToDo: "Run certify to its end: fix what fails first, or raise --budget.",
-  };
-  const rows = [
-    ...retries.flatMap(({ after, outcome, sentence: why, whatToDo = "" }) =>
-      outcome === "not_tried" ? [{ what: `retries after ${after}`, why, whatToDo }] : [],
-    ),
-    ...runs.flatMap(({ name, outcome }) => (outcome === "not_run" ? [{ what: name, ...unmade }] : [])),
-    ...promises.runs.flatMap(({ id, pathId, outcome }) => {
-      const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
-      if (outcome === "not_run") return [{ what: id, ...unmade }];
-      return outcome === "not_tried"
-        ? [{ what: id, why: "the client got no response with it", whatToDo }]
-        : [];
-    }),
-  ];
-  if (only !== undefined) return rows;
-  const broken = promises.runs.map(({ id }) => id);
-  const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
-  const kinds = promisesOn(paths, "all", endpoints).flatMap(({ id, words }) =>
-    broken.includes(id) ? [] : words,
-  );
-  if (promises.kinds === "none")
-    rows.push({ what: "broken promises", why: "--promises none breaks none", whatToDo: "Leave it out." });
-  else if (kinds.length > 0) {
-    const what = `other promises: ${[...new Set(kinds)].join(", ")}`;
-    rows.push({ what, why: "--promises swaps breaks only swaps", whatToDo: "Add --promises all." });
+  const unmade = [
+    "the run was not made",
+    "Run certify to its end: fix what fails first, or raise --budget.",
+  ] as const;
+  const rows: (readonly [NotTried["kind"], what: string, why: string, whatToDo: string])[] = [];
+  for (const { after, outcome, sentence, whatToDo = "" } of retries)
+    if (outcome === "not_tried") rows.push(["experiment", `retries after ${after}`, sentence, whatToDo]);
+  for (const { name, outcome } of runs) if (outcome === "not_run") rows.push(["run", name, ...unmade]);
+  for (const { id, pathId, outcome } of promises.runs) {
+    const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
+    if (outcome === "not_run") rows.push(["promise", id, ...unmade]);
+    if (outcome === "not_tried") rows.push(["promise", id, "the client got no response with it", whatToDo]);
   }
-  if (faults.length === 0)
-    rows.push({ what: "faults", why: "certify ran without --faults", whatToDo: "Add --faults." });
-  return rows;
+  if (only === undefined) {
+    const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
+    const others = promisesOn(paths, "all", endpoints).flatMap(({ id, words }) =>
+      promises.runs.some((run) => run.id === id) ? [] : words,
+    );
+    const what = `other promises: ${[...new Set(others)].join(", ")}`;
+    if (promises.kinds === "none")
+      rows.push(["broken_promises", "broken promises", "--promises none breaks none", "Leave it out."]);
+    else if (others.length > 0)
+      rows.push(["other_promises", what, "--promises swaps breaks only swaps", "Add --promises all."]);
+    if (faults.length === 0) rows.push(["faults", "faults", "certify ran without --faults", "Add --faults."]);
+  }
+  return rows.map(([kind, what, why, whatToDo]) => ({ kind, what, why, whatToDo }));
 }
 
 /** As in "Not tried: 2 of 5 experiments, faults." */
@@ -128,14 +122,16 @@ export function notTriedSentence({
   retries = [],
   notTried,
 }: CertifyResult): string | undefined {
-  const share = (all: readonly { readonly outcome: string }[], what: string) => {
-    const open = all.filter(({ outcome }) => outcome === "not_tried" || outcome === "not_run").length;
-    return open === 0 ? [] : `${open} of ${pluralize(all.length, what)}`;
+  const all: Partial<Record<NotTried["kind"], number>> = {
+    ...{ experiment: retries.length, run: runs.length, promise: promises.runs.length },
   };
-  const shares = [share(retries, "experiment"), share(runs, "run"), share(promises.runs, "promise")].flat();
-  const kinds = notTried.flatMap(({ what }) => /^(?:broken|other) promises|^faults$/.exec(what) ?? []);
-  const all = [...shares, ...kinds];
-  return all.length === 0 ? undefined : `Not tried: ${all.join(", ")}.`;
+  const shares = openKinds.flatMap((kind) => {
+    const open = notTried.filter((one) => one.kind === kind).length;
+    const total = all[kind];
+    if (open === 0) return [];
+    return total === undefined ? kind.replace("_", " ") : `${open} of ${pluralize(total, kind)}`;
+  });
+  return shares.length === 0 ? undefined : `Not tried: ${shares.join(", ")}.`;
 }
 
 const mostNamed = 3;

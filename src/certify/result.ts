@@ -99,8 +99,17 @@ const retry = mapping({
 });
 export interface RetryResult extends ValueOf<typeof retry> {}
 
-/** A run, promise or experiment that shows nothing about the client. */
-const notTried = mapping({ what: text(), why: text(), whatToDo: text() });
+export const openKinds = [
+  "experiment",
+  "run",
+  "promise",
+  "broken_promises",
+  "other_promises",
+  "faults",
+] as const;
+
+/** A run, promise or experiment that shows nothing about the client, or what no run was asked for. */
+const notTried = mapping({ kind: choice(openKinds), what: text(), why: text(), whatToDo: text() });
 export interface NotTried extends ValueOf<typeof notTried> {}
 
 const gates = mapping({
@@ -215,7 +224,7 @@ export function readCertificate(text: string): ReadCertificate | { readonly prob
 type Members = Record<string, unknown>;
 
 /** Returns the JSON of a certificate of 0.2 in today's format; what 0.2 did not have is empty. */
-function upgraded({ retries, report, ...facts }: Members): Members {
+function upgraded({ retries, report, unmet, ...facts }: Members): Members {
   const each = (rows: unknown, change: (row: Members) => Members) =>
     Array.isArray(rows) ? rows.map((row) => (isMapping(row) ? change(row) : row)) : rows;
   const { preview: _, paths, ...reported } = (report ?? {}) as Members;
@@ -223,6 +232,11 @@ function upgraded({ retries, report, ...facts }: Members): Members {
     ...facts,
     svc_sandbox_certificate: certificateFormat,
     not_tried: [],
+    // It has only the flag's text.
+    unmet: each(unmet, (row) => ({
+      ...(/^--fail-on /.test(String(row.threshold)) && { gate: "advice" }),
+      ...row,
+    })),
     ...(retries !== undefined && {
       // Its 429 always had this header.
       retries: each(retries, ({ after, outcome, ...row }) => ({

@@ -55,13 +55,12 @@ export function verifyCertificate(
   };
 }
 
-const advised = "--fail-on";
 const unknownBefore = "429 without Retry-After";
 
 /** Returns a result with only what a certificate of 0.2 also has, with the same meaning. */
 function alsoIn({ retries: certified = [] }: CertifyResult, result: CertifyResult): CertifyResult {
   const { runs, promises, retries = [], report } = result;
-  const unmet = result.unmet.filter(({ threshold }) => !threshold.startsWith(advised));
+  const unmet = result.unmet.filter(({ gate }) => gate !== "advice");
   const isTried = ({ after }: (typeof retries)[number]) =>
     after !== unknownBefore && certified.every((one) => one.after !== after || one.outcome !== "not_tried");
   return {
@@ -79,7 +78,7 @@ const noTexts = { sentence: "", whatToDo: [] };
 function noteOnEarlier({ sandbox, retries = [] }: CertifyResult): string {
   const open = retries.flatMap(({ after, outcome }) => (outcome === "not_tried" ? [`after ${after}`] : []));
   const unclear = open.length === 0 ? "" : ` Retries ${open.join(", ")}: it has no clear result.`;
-  return `The certificate has the format of 0.2 (svc-sandbox ${sandbox}). Not compared: what only this version has (retries after ${unknownBefore}, endpoints, what was not tried), the texts of causes and promises, and ${advised}, because the levels of advice have changed.${unclear}`;
+  return `The certificate has the format of 0.2 (svc-sandbox ${sandbox}). Not compared: what only this version has (retries after ${unknownBefore}, endpoints, what was not tried), the texts of causes and promises, and --fail-on, because the levels of advice have changed.${unclear}`;
 }
 
 /** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */
@@ -108,7 +107,7 @@ function factsOf(result: CertifyResult): Map<string, unknown> {
   for (const { after, outcome } of retries) facts.set(`retries after ${after}`, outcome);
   facts.set(
     "not tried",
-    notTried.map(({ what }) => what),
+    notTried.map(({ kind, what }) => `${kind}: ${what}`),
   );
   facts.set(
     "failed gates",

@@ -1,7 +1,7 @@
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { formatWords, reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/fields.js";
-import { adviceLevels } from "../spec/advice.js";
+import { type AdviceLevel, adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
 import {
   type FlagValues,
@@ -197,17 +197,20 @@ export const formatFlag = option(
   { variables: [] },
 );
 
+export const failOnFlag = (usual: AdviceLevel | "none") =>
+  option(
+    "--fail-on <level>",
+    `exit with 5 if there is advice of this level or above: note, warning or error (default: ${usual})`,
+    oneOf(adviceLevels),
+  );
+
 export const thresholdFlags = {
   minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
-  failOn: option(
-    "--fail-on <level>",
-    "exit with 5 if there is advice of this level or above: note, warning or error (default: none)",
-    oneOf(adviceLevels),
-  ),
+  failOn: failOnFlag("none"),
 };
 
 export const standardUrl = "http://127.0.0.1:4747";

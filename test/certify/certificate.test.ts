@@ -323,7 +323,7 @@ Not verified: 3 of 51 facts differ.
         ...(read.result.retries ?? []),
         { after: unnamed as "429 without Retry-After", outcome: "passed", sentence: "" },
       ],
-      notTried: [{ what: "faults", why: "", whatToDo: "" }],
+      notTried: [{ kind: "faults", what: "faults", why: "", whatToDo: "" }],
       unmet: [{ gate: "advice", threshold: advised as string, sentence: "" }],
       report: { ...read.result.report, endpoints: passed.report.endpoints },
     };

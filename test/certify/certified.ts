@@ -157,8 +157,16 @@ export const failed: CertifyResult = {
     { after: "outage", outcome: "not_tried", sentence: "The run was not made.", whatToDo: "Raise --budget." },
   ],
   notTried: [
-    { what: "retries after outage", why: "The run was not made.", whatToDo: "Raise --budget." },
-    { what: "fault.hang", why: "the run was not made", whatToDo: "Raise --budget." },
+    {
+      kind: "experiment",
+      what: "retries after outage",
+      why: "The run was not made.",
+      whatToDo: "Raise --budget.",
+    },
+    { kind: "run", what: "fault.hang", why: "the run was not made", whatToDo: "Raise --budget." },
+    ...["200.test:usage-not-counting", "429.per_minute:never-ends"].map((what) => ({
+      ...{ kind: "promise" as const, what, why: "the run was not made", whatToDo: "Raise --budget." },
+    })),
   ],
   gates: { failOn: "warning", minCoverage: 60, minNoticed: 80 },
   unmet: [{ gate: "noticed", threshold: "--min-noticed 80", sentence: "The client notices 1 of 4." }],

@@ -30,6 +30,7 @@ import {
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import {
+  failOnFlag,
   interceptFlags,
   json,
   quiet,
@@ -95,7 +96,7 @@ const flags = {
     wholeNumber(0, 100),
   ),
   minCoverage: thresholdFlags.minCoverage,
-  failOn: { ...thresholdFlags.failOn, text: thresholdFlags.failOn.text.replace("none)", "error)") },
+  failOn: failOnFlag("error"),
   jobs: option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
