@@ -36,18 +36,20 @@ const spentMs = () => process.cpuUsage().user / 1000;
 const none = "";
 
 /**
- * Runs each test as it is, then once more, to see whether it can be repeated, then with each mutant that it has reached. A
- * failure counts if the test passes again without the mutant.
+ * Runs each test as it is, then with each mutant that it has reached. Its failures count if it passes again at the end
+ * without a mutant: it can be repeated, and no mutant has left anything behind.
  */
 export default class MutantRunner extends VitestTestRunner {
   #tries: string[] = [];
+  #failed: string[] = [];
   #hits: Readonly<Record<string, number>> = {};
   #ms = 0;
   #startedAt = 0;
   #endsAt = 0;
 
   override async onBeforeRunTask(test: Test) {
-    this.#tries = [none, none];
+    this.#tries = [none];
+    this.#failed = [];
     if (left.size === 0) test.mode = "skip";
     // Vitest compares it before each try.
     test.repeats = { valueOf: () => this.#tries.length - 1 } as number;
@@ -67,7 +69,7 @@ export default class MutantRunner extends VitestTestRunner {
   async runTask(test: Test) {
     const run = VitestTestRunner.getTestFn(test)?.() as Promise<unknown>;
     if (planted.activeMutant === undefined) return void (await run);
-    const limit = 20_000 + 10 * this.#ms;
+    const limit = 5_000 + 10 * this.#ms;
     const start = eventLoopUtilization();
     // On a busy machine, a test may take any time: what counts is what it computes, and how long it waits for nothing.
     let timer: NodeJS.Timeout | undefined;
@@ -81,12 +83,13 @@ export default class MutantRunner extends VitestTestRunner {
   }
 
   onAfterRetryTask(test: Test, { repeats }: { readonly repeats: number }) {
-    const [before, id] = [this.#tries[repeats - 1], this.#tries[repeats] as string];
+    const id = this.#tries[repeats] as string;
     const ms = spentMs() - this.#startedAt;
     const hasFailed = test.result?.state === "fail";
     delete planted.activeMutant;
     delete planted.currentTestId;
     if (repeats === 0) {
+      if (hasFailed) return;
       this.#ms = ms;
       this.#endsAt = spentMs() + most.test;
       this.#hits = planted.mutantCoverage?.perTest[test.id] ?? {};
@@ -94,20 +97,20 @@ export default class MutantRunner extends VitestTestRunner {
         "reached",
         Object.keys(this.#hits).filter((id) => left.has(id)),
       );
-      if (hasFailed || this.#next() === undefined) this.#tries.length = 1;
-      return;
-    }
-    Object.assign(test.result as object, { state: "pass", errors: undefined });
-    if (id !== none) {
+    } else {
+      Object.assign(test.result as object, { state: "pass", errors: undefined });
+      if (id === none) {
+        if (hasFailed) return;
+        for (const one of this.#failed) left.delete(one);
+        report("noticed", this.#failed);
+        return;
+      }
       left.set(id, (left.get(id) ?? 0) + ms);
-      if (hasFailed) return void this.#tries.push(none);
-    } else if (hasFailed) return;
-    else if (before) {
-      left.delete(before);
-      report("noticed", [before]);
+      if (hasFailed) this.#failed.push(id);
     }
     const next = this.#next();
     if (next !== undefined) this.#tries.push(next);
+    else if (this.#failed.length > 0) this.#tries.push(none);
   }
 
   override onAfterRunFiles() {
