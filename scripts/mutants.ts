@@ -23,7 +23,11 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   ],
   api: ["api", 90, /^test\/(?:api|faults|varied|preview|changes)/],
   report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
-  library: ["library", 85, /^test\/(?:library|undici|operations|cli\/capture)/],
+  library: [
+    "library",
+    85,
+    /^test\/(?:library|undici|operations|preview|scenario\/rehearsal|cli\/capture|node\/custom-handlers)/,
+  ],
   check: ["check", 85, /^test\/check/],
   certify: ["certify", 85, /^test\/certify/],
   node: ["node", 85, /^test\/(?:node|cli|control\/state|log)/],

@@ -61,6 +61,18 @@ test("the end of a long session is captured, with the limits at that time", asyn
   expect(capturedStatuses(sandbox)).toEqual([429]);
 });
 
+test("a capture has what a member tried, but no call that was wrong in itself", async () => {
+  const sandbox = createSandbox({ scenario });
+  expect(() => sandbox.keys.revoke("main", { actor: "member" })).toThrow();
+  expect(() => sandbox.keys.revoke("nothing" as "main")).toThrow();
+  await send(sandbox);
+  expect(sandbox.capture().story).toMatchObject([
+    { revoke: { key: "main", actor: "member" }, expect: { error: "not_an_administrator" } },
+    { say: expect.any(String) },
+    { request: { key: "main" }, expect: { status: 200 } },
+  ]);
+});
+
 test("a thousand operations do not outgrow a story", async () => {
   const sandbox = createSandbox({ scenario });
   await send(sandbox);
