@@ -13,15 +13,23 @@ import { root, runProgram } from "./run-program.js";
 
 /** By room, its folder of `src`, the percentage of mutants that tests must notice, and the start of the paths of its tests. */
 const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tests: RegExp]>> = {
-  spec: ["spec", 90, /^test\/(?:api|faults|docs|report\/client)/],
-  scenario: ["scenario", 90, /^test\/(?:scenario|docs|stories)/],
+  spec: ["spec", 90, /^test\/(?:api|faults|docs|scenario|varied|report\/client|control\/(?:world|writes))/],
+  scenario: [
+    "scenario",
+    90,
+    /^test\/(?:scenario|docs|stories|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios))/,
+  ],
   farmers: ["farmers", 85, /^test\/farmers/],
   sandbox: [
     "sandbox",
     90,
-    /^test\/(?:operations|stories|preview|api|faults|control\/(?:world|upcoming|story|state))/,
+    /^test\/(?:operations|stories|preview|api|faults|library|changes|control\/(?:world|upcoming|story|state))/,
   ],
-  api: ["api", 90, /^test\/(?:api|faults|varied|preview|changes)/],
+  api: [
+    "api",
+    90,
+    /^test\/(?:api|faults|varied|preview|changes|openapi\/(?!hostile)|report\/client|control\/(?:gate|requests|desc))/,
+  ],
   report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
   library: [
     "library",
@@ -32,7 +40,11 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   certify: ["certify", 85, /^test\/certify/],
   node: ["node", 85, /^test\/(?:node|cli|control\/state|log)/],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
-  sockets: ["server/sockets", 90, /^test\/(?:node|faults|control\/tenants|preview\/server)/],
+  sockets: [
+    "server/sockets",
+    90,
+    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:tenants|events|safety)|preview\/server)/,
+  ],
   control: ["server/control", 90, /^test\/(?:control|docs)/],
   cli: ["cli", 85, /^test\/(?:cli|stories|docs)/],
 };
