@@ -30,7 +30,7 @@ fc.configureGlobal({ endOnFailure: true });
 const report = (word: string, ids: readonly string[]) =>
   appendFileSync(MUTANT_RESULTS, ids.map((id) => `${word} ${id}\n`).join(""));
 /** Milliseconds of the processor that all tests spend on one mutant, and that one test spends on all. */
-const most = { mutant: 10_000, test: 30_000 };
+const most = { mutant: 20_000, test: 20_000 };
 const spentMs = () => process.cpuUsage().user / 1000;
 /** Stands for a try without a mutant. */
 const none = "";
