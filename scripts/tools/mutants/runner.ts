@@ -107,6 +107,8 @@ export default class MutantRunner extends VitestTestRunner {
       }
       left.set(id, (left.get(id) ?? 0) + ms);
       if (hasFailed) this.#failed.push(id);
+      // Only an import in the first try has run it.
+      else if (planted.hitCount === 0) report("loaded", [id]);
     }
     const next = this.#next();
     if (next !== undefined) this.#tries.push(next);
