@@ -88,6 +88,15 @@ test("a masked path is shown as the path itself, with its keys beside it", () =>
   );
 });
 
+test("keys in the query and in headers are masked, and cut short in the page that sent them", () => {
+  const key = "SVC_live_9f8e7d6c5b4a";
+  const evidence = { inQuery: [key], inHeaders: [key], page: `https://any.example/${key}` };
+  const masked = maskRequest(asked({ evidence }), sha256);
+  const { inQuery = [], inHeaders = [], page } = masked.evidence ?? {};
+  const hashes = [...inQuery, ...inHeaders].map((mask) => hashOf(mask, masked.hashes));
+  expect([...hashes, page]).toEqual([sha256(key), sha256(key), "https://any.example/SVC_live_…"]);
+});
+
 test("a masked body has a key, cut short, exactly if the body that was sent has one", () => {
   const base = { query: "", contentType: undefined, idempotencyKey: undefined };
   fc.assert(
