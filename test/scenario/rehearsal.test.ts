@@ -40,6 +40,10 @@ const failing: readonly (readonly [text: string, said: string])[] = [
   [story("rotate: { key: active }", "▲revoke: { key: activ }"), 'Did you mean "active"?'],
   [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],
   [
+    timeline("▲{ at: 10m, revoke: { key: gone } }") + story("advance: 1h"),
+    "write expect: { error: key_not_a",
+  ],
+  [
     timeline("{ at: 1h, revoke: { key: active }, expect: { error: ▲key_not_active } }"),
     'expected "key_not_active", found nothing',
   ],
@@ -61,6 +65,8 @@ const fine: Readonly<Record<string, string>> = {
     "advance: 61m",
     "{ request: { key: active }, expect: { status: 401 } }",
   )}`,
+  "a timeline that revokes a key which the story makes":
+    timeline("{ at: 10m, revoke: { key: other-2 } }") + story("rotate: { key: other }", "advance: 1h"),
   "what is refused, as the step says":
     timeline("{ at: 10m, revoke: { key: gone }, expect: { error: key_not_active } }") +
     story("{ revoke: { key: active, actor: member }, expect: { error: not_an_administrator } }"),
