@@ -34,7 +34,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   library: [
     "library",
     85,
-    /^test\/(?:library|undici|operations|preview|scenario\/rehearsal|cli\/capture|node\/custom-handlers)/,
+    /^test\/(?:library|undici|operations|preview|scenario\/(?:rehearsal|population)|cli\/capture|node\/custom-handlers)/,
   ],
   check: ["check", 85, /^test\/check/],
   certify: ["certify", 85, /^test\/certify/],
