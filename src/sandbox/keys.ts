@@ -63,7 +63,7 @@ export interface KeyEntry {
   };
 }
 
-/** Returns the keys that still work at `now`, and removes the others from the set: no key works again. */
+/** Returns the keys that work at `now`, and removes the others from the set: only `change` makes a key work again. */
 export function stillWorking(keys: Set<KeyEntry>, now: number): KeyEntry[] {
   for (const entry of keys) if (!isWorking(keyStateAt(entry.key, now))) keys.delete(entry);
   return [...keys];
@@ -77,6 +77,10 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   const keys = new Map<string, KeyEntry>();
   const byHash = new Map<string, KeyEntry>();
   const dated = new Set<KeyEntry>();
+  const track = (entry: KeyEntry) => {
+    entry.holder.working?.add(entry);
+    if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) dated.add(entry);
+  };
 
   /** Throws `unknown_ref`, with the known refs. */
   const organization = (ref: string): OrganizationEntry =>
@@ -87,8 +91,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     const holder = organization(key.organization);
     const entry: KeyEntry = { key, holder, usage };
     holder.keys.push(entry);
-    holder.working?.add(entry);
-    if ((key.expiresAt ?? key.overlapEndsAt) !== undefined) dated.add(entry);
+    track(entry);
     keys.set(key.ref, entry);
     // A pinned hash may be of a secret of the scenario: `find` returns the first key.
     if (!byHash.has(key.sha256)) byHash.set(key.sha256, entry);
@@ -111,6 +114,11 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** The next number to try for a ref, by its first part: those before it are taken for good. */
     numbers: new Map<string, number>(),
     addKey,
+    /** Replaces members of a key's record. */
+    change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
+      entry.key = { ...entry.key, ...changes };
+      track(entry);
+    },
   };
 }
 

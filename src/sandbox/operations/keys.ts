@@ -119,9 +119,8 @@ export function rotateKey(
   const isInherited = world.assumptions.replacement_usage === "inherited";
   const usage = isInherited ? structuredClone(usageAt(entry.usage, world.windows, now)) : undefined;
   const { key: replacement, secret } = issueKey(world, described, now, by, usage);
-  entry.key = { ...entry.key, overlapEndsAt: now + overlap, replacedBy };
+  world.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
   entry.replacement = world.registry.key(replacedBy);
-  world.registry.dated.add(entry);
   const key = viewKey(entry, world, now);
   world.history.announce({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
@@ -143,7 +142,7 @@ export function changeKeyBy(name: KeyActionName) {
   const { states, change } = keyActions[name];
   return (world: SandboxState, input: { readonly key: string }, now: number): { readonly key: KeyView } => {
     const entry = requireKeyIn(world, input.key, now, name, states);
-    entry.key = { ...entry.key, ...change(now) };
+    world.registry.change(entry, change(now));
     const key = viewKey(entry, world, now);
     world.history.announce({ type: `key.${actions[name].done}`, key });
     return { key };

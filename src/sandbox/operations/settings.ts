@@ -108,7 +108,7 @@ function varyRecords(world: SandboxState, next: SandboxState): void {
       first = old.key;
     }
     const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(world, entry.key.scopes));
-    entry.key = { ...entry.key, scopes };
+    world.registry.change(entry, { scopes });
   }
 }
 
