@@ -1,3 +1,4 @@
+import { keyActionNames } from "../../src/spec/steps.js";
 import type { Asking } from "./client.js";
 
 /** A write that the world of `key-states` accepts. */
@@ -14,7 +15,7 @@ export const newKey = { organization: "harvest-bank", environment: "test", name:
 const calls: readonly (readonly [call: string, real: string, json?: object])[] = [
   ["POST /keys", "/keys", newKey],
   ["POST /keys/{ref}/rotate", "/keys/active/rotate", { overlap_minutes: 5 }],
-  ["POST /keys/{ref}/revoke", "/keys/active/revoke", {}],
+  ...keyActionNames.map((name) => [`POST /keys/{ref}/${name}`, `/keys/active/${name}`, {}] as const),
   ["PATCH /organizations/{ref}", "/organizations/harvest-bank", { status: "inactive" }],
   ["PUT /clock", "/clock", { frozen: true }],
   ["POST /clock/advance", "/clock/advance", { by: "1m" }],

@@ -23,11 +23,11 @@ const sparse: Scenario = {
 export async function goldenFiles(): Promise<Record<string, object>> {
   const files: Record<string, object> = {};
   for (const seed of seeds) {
-    files[`key-states.seed-${seed}.json`] = await goldenWorld(() => createSandbox({ seed, frozen: true }));
-    files[`sparse.seed-${seed}.json`] = await goldenWorld(() =>
-      createSandbox({ scenario: sparse, seed, frozen: true }),
-    );
-    files[`farmers.seed-${seed}.json`] = goldenFarmers(seed);
+    files[`seed-${seed}.json`] = {
+      "key-states": await goldenWorld(() => createSandbox({ seed, frozen: true })),
+      sparse: await goldenWorld(() => createSandbox({ scenario: sparse, seed, frozen: true })),
+      farmers: goldenFarmers(seed),
+    };
   }
   return files;
 }

@@ -35,14 +35,9 @@ test("an editor is offered the bundled names, and no field that snapshots write"
     if (value?.doNotSuggest === true) hidden.add(name);
     return value;
   });
-  expect([...hidden].sort()).toEqual([
-    "counted_at",
-    "requests_answered",
-    "requests_matched",
-    "revoked_at",
-    "sha256",
-    "suspensions",
-  ]);
+  const written = new Set<string>();
+  JSON.stringify(bundledScenarios, (name, value) => written.add(name) && value);
+  expect([hidden.has("sha256"), [...hidden].filter((name) => written.has(name))]).toEqual([true, []]);
 });
 
 const valid = new Ajv2020({ strict: false }).compile(scenarioJsonSchema(scenarioNames));
