@@ -15,6 +15,11 @@ export function outcomeText({ outcome, code }: Run): string {
   return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
 }
 
+/** Returns the path, the status and the id of a run's last request; empty if it sent none. */
+export function lastRequestOf({ lastRequest: last }: Pick<Run, "lastRequest">): string[] {
+  return last === undefined ? [] : [`${last.pathId}, ${last.status || "no response"}, ${last.id}`];
+}
+
 interface Subject extends Pick<CertifyResult, "scenario" | "intercept" | "command"> {
   /** How the user starts svc-sandbox. Default: by its name. */
   readonly program?: string;

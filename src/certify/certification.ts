@@ -56,7 +56,7 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
-export interface CertificationPlan extends Pick<CertifyResult, "like"> {
+export interface CertificationPlan {
   /** The baseline first. */
   readonly runs: readonly [PlannedRun, ...PlannedRun[]];
   readonly jobs: number;
@@ -66,9 +66,10 @@ export interface CertificationPlan extends Pick<CertifyResult, "like"> {
   readonly kinds: CertifyResult["promises"]["kinds"];
   /** The names of the only promises and experiments. Default: all. */
   readonly only?: readonly string[] | undefined;
-  readonly bail?: boolean;
+  readonly like?: CertifyResult["like"] | undefined;
+  readonly bail?: boolean | undefined;
   /** Maximum milliseconds for all runs together. */
-  readonly budget?: number;
+  readonly budget?: number | undefined;
 }
 
 export interface Progress {

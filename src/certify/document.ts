@@ -14,7 +14,14 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { breakAgain, certificateBrief, failuresByReason, outcomeText, type Seen } from "./brief.js";
+import {
+  breakAgain,
+  certificateBrief,
+  failuresByReason,
+  lastRequestOf,
+  outcomeText,
+  type Seen,
+} from "./brief.js";
 import { mustNotice, noticedSentence, notTriedSentence, whyTooLittle } from "./promises.js";
 import {
   type Certificate,
@@ -176,11 +183,7 @@ function causesOf(all: readonly Run[]): TableRow[] {
         [runs.map(({ name }) => name).join(", ")],
         [...new Set(causes.map(takenBy))],
         [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
-        runs
-          .flatMap(({ lastRequest: last }) =>
-            last ? [`${last.pathId}, ${last.status || "no response"}, ${last.id}`] : [],
-          )
-          .slice(0, 1),
+        runs.flatMap(lastRequestOf).slice(0, 1),
       ].map((lines) => lines.filter((line) => line !== "")),
     };
   });

@@ -53,33 +53,28 @@ export async function narrowVaried(
   if (cause === "flaky" || cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
   const rows = rowsOf(cause.points);
   // What one run shows about some points is not tried again with another run.
-  const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<Narrowed | undefined>(cause)]]);
+  const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<RunCause | undefined>(cause)]]);
+  const show = async (some: readonly CausePoint[], run: PlannedRun) => {
+    const { failed, lastPath } = await repeat(run, only(some));
+    return failed ? variationCause(some, run, lastPath(some.map(({ status }) => status))) : undefined;
+  };
   // Other variants of the same rows have the same remedy, also on other statuses.
   const open = others.map(async (one) => {
     const { run, points } = one;
     const inRows = points.filter(({ row }) => rows.includes(row));
     const alike = inRows.filter(({ status }) => cause.points.some((point) => point.status === status));
-    const candidates = [includesAll(points, cause.points) ? cause.points : alike, inRows];
-    for (const some of new Map(candidates.map((some) => [some.length, some])).values()) {
+    for (const some of [includesAll(points, cause.points) ? cause.points : alike, inRows]) {
       if (rowsOf(some).length < rows.length) continue;
       const id = JSON.stringify(some);
-      const known = await tried.get(id);
-      if (known !== undefined) return onFound(run, known);
-      const shown = repeat(run, only(some)).then(({ failed, lastPath }) =>
-        failed ? variationCause(some, run, lastPath(some.map(({ status }) => status))) : undefined,
-      );
+      const shown = tried.get(id) ?? show(some, run);
       tried.set(id, shown);
       const found = await shown;
       if (found !== undefined) return onFound(run, found);
     }
     return one;
   });
-  return narrowVaried(
-    (await Promise.all(open)).flatMap((one) => one ?? []),
-    innocent,
-    repeat,
-    onFound,
-  );
+  const left = (await Promise.all(open)).flatMap((one) => one ?? []);
+  return narrowVaried(left, innocent, repeat, onFound);
 }
 
 const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];

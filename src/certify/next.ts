@@ -14,7 +14,7 @@ import { outcomes } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
-import { execAgain } from "./brief.js";
+import { execAgain, lastRequestOf } from "./brief.js";
 import { minimize } from "./narrow.js";
 import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
@@ -156,9 +156,7 @@ function calendarOf(rehearsal: Rehearsal): ReportDocument {
     cells: [one.dates.join(", "), one.ref, { text: textOf(one), tone: tones[one.verdict] }],
     details: [
       one.say === undefined ? [] : [one.say],
-      one.lastRequest
-        ? [`${one.lastRequest.pathId}, ${one.lastRequest.status || "no response"}, ${one.lastRequest.id}`]
-        : [],
+      lastRequestOf(one),
       one.breaksOn === undefined ? [] : [again(one.breaksOn)],
     ],
   });

@@ -84,6 +84,11 @@ export function headerOf({ headers }: Pick<CheckedResponse, "headers">, name: st
   return values.length === 0 ? undefined : values.join(", ");
 }
 
+/** Returns the minute of its `Date`; not a number without one. */
+export function minuteOf(answer: CheckedResponse): number {
+  return Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000);
+}
+
 /** Returns the body's member at a path of names; `undefined` if it is missing. */
 export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: readonly string[]): unknown {
   return path.reduce<unknown>(

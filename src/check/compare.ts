@@ -1,5 +1,5 @@
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, headerOf, memberAt, quoted, shownText } from "./answer.js";
+import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./answer.js";
 import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { AnsweredAttempt } from "./judge.js";
 
@@ -26,7 +26,7 @@ function compareUsage(successes: readonly AnsweredAttempt[]): ContractDifference
     const count = memberAt(answer, "data", "usage", "today");
     if (typeof count !== "number") return [];
     const before = seen.get(apiKey);
-    const minute = Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000);
+    const minute = minuteOf(answer);
     seen.set(apiKey, { count, minute });
     if (before === undefined || count === before.count + 1) return [];
     // A new day may have started in between, with a new minute.

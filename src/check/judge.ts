@@ -11,6 +11,7 @@ import {
   describeValue,
   headerOf,
   memberAt,
+  minuteOf,
   quoted,
   shownText,
 } from "./answer.js";
@@ -188,9 +189,7 @@ export function judgeNoLimit(
   answers: readonly CheckedResponse[],
   perMinute: number,
 ): Pick<Attempt, "reason" | "difference"> {
-  const minutes = new Set(
-    answers.map((answer) => Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000)),
-  );
+  const minutes = new Set(answers.map(minuteOf));
   if (minutes.size !== 1 || minutes.has(Number.NaN)) {
     return { reason: `a minute may have ended while ${answers.length} requests were sent; none got 429` };
   }

@@ -67,17 +67,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   };
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
-    {
-      runs,
-      jobs,
-      endpoints,
-      kinds,
-      only,
-      timeout,
-      ...(like && { like }),
-      ...(bail && { bail }),
-      ...(budget && { budget }),
-    },
+    { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
     { run: client.run, isStopped: () => client.stoppedBy() !== undefined, onFailure, stopwatch, progress },
   );
   const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
