@@ -66,7 +66,8 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
   const bundled = await rolldown({
     cwd: root,
     input: { ...entries },
-    platform: isPage ? "neutral" : "node",
+    // For Node, the runtime of modules would import `node:module`, which pages do not have.
+    platform: kind === "cjs" ? "node" : "neutral",
     onLog: failOnWarning,
     experimental: { attachDebugInfo: "none" },
     external: usersPackages,
@@ -208,8 +209,6 @@ const inAscii: Plugin = {
       if (chunk.type !== "chunk") continue;
       const ascii = (sign: string) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`;
       chunk.code = chunk.code.replaceAll(/[^\0-\x7f]/g, ascii);
-      // Unused, and pages do not have it.
-      chunk.code = chunk.code.replace(/^import "node:module";\n/, "");
     }
   },
 };
