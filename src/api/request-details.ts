@@ -9,7 +9,7 @@ import { snakeCase } from "../spec/schema/json.js";
 import { scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
 import { sentAnswer } from "./handle.js";
-import { endpointsOf, routeOf } from "./routes.js";
+import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
 
 const targetChecks: readonly GateCheck[] = [
   { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
@@ -79,6 +79,6 @@ export function requestDetails(world: SandboxState, id: string): Record<string, 
     what_to_do: whatToDo,
     advice_details: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ id, level, rule, meaning, whatToDo }) => ({ id, level, rule, meaning, what_to_do: whatToDo })),
+      .map(({ whatToDo, ...row }) => ({ ...row, what_to_do: withEndpoints(whatToDo, endpointsOf(world)) })),
   };
 }

@@ -66,6 +66,15 @@ export function endpointNamed(world: SandboxState, operationId: string | undefin
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
+const mostNamed = 3;
+
+/** A text about the endpoints of a sandbox, with the first ones in place of `{endpoints}`. */
+export function withEndpoints(text: string, endpoints: readonly Endpoint[]): string {
+  const first = endpoints.slice(0, mostNamed).map(({ method, path }) => `${method} ${path}`);
+  const rest = endpoints.length - first.length;
+  return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
+}
+
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of the others. */
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
   const own = endpoints.flatMap((one) => {

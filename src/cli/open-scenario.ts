@@ -25,10 +25,10 @@ import type { Io } from "./io.js";
 
 /** The default file, and the bundled scenario if there is no such file. */
 export const ownScenario = "svc-sandbox.yaml";
-const fallbackScenario = "key-states";
+export const fallbackScenario = "key-states";
 
 // YAML files may also end with .yml.
-function ownIn(cwd: string): string | undefined {
+export function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
@@ -127,16 +127,20 @@ export async function warnOfSteps(
 }
 
 /** Lists what a person should know about the document of a scenario: differences, missing scopes, what is left out. */
+export async function documentNotes(loaded: LoadedScenario, world: SandboxState): Promise<readonly string[]> {
+  const { openapi, ...scenario } = loaded.scenario;
+  if (openapi === undefined) return [];
+  const { notesOf } = await import("../openapi/read-api.js");
+  const scopes = new Set(Array.from(world.registry.keys.values(), ({ key }) => key.scopes).flat());
+  return notesOf({ openapi }, endpointsIn(scenario), scopes);
+}
+
 export async function warnOfDocument(
   loaded: LoadedScenario,
   world: SandboxState,
-  log: Logger,
+  log: Pick<Logger, "note">,
 ): Promise<void> {
-  const { openapi, ...scenario } = loaded.scenario;
-  if (openapi === undefined) return;
-  const { notesOf } = await import("../openapi/read-api.js");
-  const scopes = new Set(Array.from(world.registry.keys.values(), ({ key }) => key.scopes).flat());
-  const notes = notesOf({ openapi }, endpointsIn(scenario), scopes);
+  const notes = await documentNotes(loaded, world);
   if (notes.length > 0) log.note(`About the document:\n${notes.map((one) => `  ${one}\n`).join("")}`);
 }
 

@@ -4,14 +4,20 @@ import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
+import { listed } from "../spec/schema/words.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
 import type { ApiDocument } from "./document.js";
 import { contentAt, type Operation, successOf } from "./operations.js";
 import { inputOf } from "./requests.js";
 import { expanded, type Schemas, shapeOfSchema } from "./schemas.js";
 
-/** An operation as an endpoint. */
-export function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
+/** An operation as an endpoint; `leftOut` gets a note about what it does not check. */
+export function endpointOf(
+  operation: Operation,
+  document: ApiDocument,
+  schemas: Schemas,
+  leftOut: (note: string) => void,
+): Endpoint {
   const { method, path, id, at, responses } = operation;
   const status = successOf(responses) ?? 200;
   const content = contentAt(responses, status) as Content;
@@ -43,9 +49,12 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema())),
   );
   const example = lazily((): unknown => sampledBody(schemas, content, 1)?.value);
-  const { input, ask, refusals } = inputOf(operation, document, schemas);
+  const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
+  const [scope = null, ...others] = scopesOf(at, document);
+  const all = [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)];
+  if (all.length > 0) leftOut(`${id} does not check ${listed(all.slice(0, 5), "or")}.`);
   return {
-    ...{ method, path, operationId: id, input, refusals, scope: scopeOf(at, document) },
+    ...{ method, path, operationId: id, input, refusals, scope },
     ...(status !== 200 && { status }),
     ...(announced !== undefined && { announced }),
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
@@ -66,12 +75,12 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   };
 }
 
-/** The scope in `security`, or `x-required-scope`. */
-function scopeOf({ security, "x-required-scope": own }: Members, { root }: ApiDocument): string | null {
-  const all = security ?? root.security;
-  const scopes = (Array.isArray(all) ? all : []).flatMap((one) =>
+/** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
+function scopesOf({ security, "x-required-scope": own }: Members, { root }: ApiDocument): string[] {
+  const given = security ?? root.security;
+  const scopes = (Array.isArray(given) ? given : []).flatMap((one) =>
     isMapping(one) ? Object.values(one).flat() : [],
   );
-  const scope = scopes[0] ?? own;
-  return typeof scope === "string" && scope !== "" ? scope : null;
+  const all = scopes.length > 0 ? scopes : [own];
+  return [...new Set(all)].filter((scope): scope is string => typeof scope === "string" && scope !== "");
 }

@@ -28,7 +28,8 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
   const notes: string[] = [];
-  const operations = operationsOf(document, schemas, (note) => void notes.push(note));
+  const leftOut = (note: string) => void notes.push(note);
+  const operations = operationsOf(document, schemas, leftOut);
   const known = new Set(own.map(routeKey));
   const added = new Map(
     operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]),
@@ -36,7 +37,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const ids = new Set(own.map(({ operationId }) => operationId));
   const served = [...added.values()].map((one) => {
     const id = ids.has(one.id) ? `${one.id}-2` : one.id;
-    return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas) };
+    return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas, leftOut) };
   });
   document.requireFine();
   notes.push(...differencesTo(own, operations, document));

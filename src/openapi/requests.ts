@@ -6,6 +6,7 @@ import type { RequestContent } from "../spec/request.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { anything, isMapping } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, ajvMessage, resolved, stepsOf } from "./document.js";
 import type { Operation } from "./operations.js";
@@ -14,12 +15,14 @@ import { type Check, expanded, type Schemas, sampleOf, shapeOfSchema } from "./s
 /** The checks of an operation's input, and a request that passes them. */
 export function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) {
   const { at, place, path } = operation;
-  // Header and cookie parameters are left to the handlers of the user.
-  const checked = operation.parameters.filter(({ in: where, at: one }) => {
-    return /^(?:query|path)$/.test(where) && isMapping(one.schema) && one.style !== "deepObject";
-  });
+  // The journal keeps no other headers, so header and cookie parameters are left to the user's handlers.
+  const checked = operation.parameters.filter(
+    ({ in: where, at: one }) => /^(?:query|path)$/.test(where) && isMapping(one.schema),
+  );
+  const checkedIn = (where: string) => checked.filter((one) => one.in === where);
+  const inQuery = checkedIn("query");
   const inPlace = (where: string) => {
-    const here = checked.filter((one) => one.in === where);
+    const here = checkedIn(where);
     const properties = Object.fromEntries(here.map(({ name, at: one }) => [name, one.schema]));
     return {
       type: "object",
@@ -49,11 +52,9 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
 
   const readParameters = (asked: EndpointInput, query: string) => {
     const given = new URLSearchParams(query);
-    const inQuery = checked.filter(({ in: where, name }) => where === "query" && given.has(name));
-    const values = inQuery.map(({ name, at: { explode } }) => {
-      const all = given.getAll(name);
-      const isList = isMapping(shapes[name]) && shapes[name].type === "array";
-      return [name, !isList ? all[0] : explode === false ? all.flatMap((one) => one.split(",")) : all];
+    const values = inQuery.flatMap((one) => {
+      const value = valueIn(given, one, shapes[one.name]);
+      return value === undefined ? [] : [[one.name, value]];
     });
     const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
     const inPath = names.map((name) => [name, decoded(asked.params[name] ?? "")]);
@@ -61,21 +62,29 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     return wrong(schemas.checkOf(ofParameters, true), value);
   };
 
+  const whyOther = (type: string) => {
+    const isDocumented = types.some((one) => accepts(one, type));
+    return isDocumented ? undefined : `it is not sent as ${types.slice(0, 5).join(" or ")}`;
+  };
   const readBody = (
     of: Content,
     { contentType = "", body: sent }: RequestContent,
   ): OwnRefusal | undefined => {
     const unread = (reason: string) => refusal(unreadable, { reason });
-    if (sent.problem !== undefined) return unread(sent.problem);
-    if (sent.text === "") return body.required === true ? unread("it is missing") : undefined;
+    if (sent.text === "" && sent.problem === undefined)
+      return body.required === true ? unread("it is missing") : undefined;
     const type = mediaTypeOf(contentType);
-    if (!types.some((one) => accepts(one, type))) {
-      return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
-    }
-    if (!isJsonType(type)) return undefined;
-    const value = parsedJson(sent.text);
-    if (value === undefined || isTooDeep(value)) return unread("it is not JSON, or nested too deep");
-    return of.isJson && of.schema ? wrong(schemas.checkOf(of.schema()), value, "body") : undefined;
+    const why = sent.problem ?? whyOther(type);
+    if (why !== undefined) return unread(why);
+    const isForm = type === formType && mediaTypeOf(of.type) === formType;
+    return isForm || isJsonType(type) ? readValue(of, sent.text, isForm) : undefined;
+  };
+  const readValue = (of: Content, sent: string, isForm: boolean) => {
+    const value = isForm ? formIn(sent) : parsedJson(sent);
+    if (value === undefined || isTooDeep(value))
+      return refusal(unreadable, { reason: "it is not JSON, or nested too deep" });
+    const isChecked = of.schema !== undefined && (isForm || of.isJson);
+    return isChecked ? wrong(schemas.checkOf(of.schema(), isForm), value, "body") : undefined;
   };
 
   const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal =>
@@ -91,17 +100,21 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     const encoded = (value: unknown) =>
       encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value)) || "1";
     const filled = path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
-    const needed = checked.filter(({ in: where, isRequired }) => where === "query" && isRequired);
-    const pairs = needed.flatMap(({ name }) =>
-      [sampled("query", name)].flat().map((one) => `${encodeURIComponent(name)}=${encoded(one)}`),
-    );
-    const json = content?.isJson === true && jsonRequest(example(), { "Content-Type": content.type });
-    return { path: pairs.length === 0 ? filled : `${filled}?${pairs.join("&")}`, ...json };
+    const needed = inQuery.filter(({ isRequired }) => isRequired);
+    const pairs = needed.flatMap((one): [string, unknown][] => {
+      const value = sampled("query", one.name);
+      return isMapping(value)
+        ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
+        : [value].flat().map((inner) => [one.name, inner]);
+    });
+    const query = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
+    return {
+      path: query === "" ? filled : `${filled}?${query}`,
+      ...(content && sentAs(content, example())),
+    };
   };
 
-  const ofQuery = checked
-    .filter((one) => one.in === "query")
-    .map(({ name }) => [name, shapeOfSchema(shapes[name])]);
+  const ofQuery = inQuery.map(({ name }) => [name, shapeOfSchema(shapes[name])]);
   const input = {
     ...(ofQuery.length > 0 && { query: Object.fromEntries(ofQuery) }),
     ...(content !== undefined && {
@@ -115,7 +128,64 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     read,
   };
   const takesInput = checked.length > 0 || content !== undefined;
-  return { input, ask, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
+  const isOurs = /^(?:accept|authorization|content-type|x-api-key)$/i;
+  const others = operation.parameters.filter((one) => !checked.includes(one) && !isOurs.test(one.name));
+  const isReadable =
+    types.length === 0 ||
+    types.some((one) => isJsonType(one) || one.includes("*")) ||
+    content?.type === formType;
+  const unchecked = [
+    ...others.map(({ in: where, name }) => `the ${where} parameter ${quote(name.slice(0, 60))}`),
+    ...(isReadable ? [] : [`the body as ${types.slice(0, 3).join(" or ")}`]),
+  ];
+  return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
+}
+
+const formType = "application/x-www-form-urlencoded";
+
+const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
+
+interface Parameter {
+  readonly name: string;
+  readonly at: Members;
+}
+
+/** The name of a member of an object in a query. */
+const memberName = ({ name, at }: Parameter, member: string) =>
+  at.style === "deepObject" ? `${name}[${member}]` : member;
+
+/** The value of a parameter in a query, as texts; `undefined` for none. */
+function valueIn(given: URLSearchParams, parameter: Parameter, schema: unknown): unknown {
+  const { name, at } = parameter;
+  const { type, properties } = isMapping(schema) ? schema : {};
+  if (type === "object") {
+    const members = Object.keys(isMapping(properties) ? properties : {})
+      .map((member) => [member, given.get(memberName(parameter, member))] as const)
+      .filter(([, value]) => value !== null);
+    return members.length === 0 ? undefined : Object.fromEntries(members);
+  }
+  const all = given.getAll(name);
+  if (type !== "array" || all.length === 0) return all[0];
+  const { style = "form", explode = style === "form" } = at;
+  return explode === true ? all : all.flatMap((one) => one.split(separators[String(style)] ?? ","));
+}
+
+/** The members of a form; a repeated one is a list. */
+function formIn(text: string): Members {
+  const given = new URLSearchParams(text);
+  const members = [...given.keys()].map((name) => {
+    const [first, ...more] = given.getAll(name);
+    return [name, more.length === 0 ? first : [first, ...more]] as const;
+  });
+  return Object.fromEntries(members);
+}
+
+/** A body in its media type. */
+function sentAs({ type, isJson }: Content, body: unknown) {
+  const headers = { "Content-Type": type };
+  if (isJson) return jsonRequest(body, headers);
+  const isForm = mediaTypeOf(type) === formType && isMapping(body);
+  return { headers, body: isForm ? String(new URLSearchParams(body as Record<string, string>)) : "a" };
 }
 
 type Refused = "400.bad_request" | "422.validation";

@@ -1,5 +1,5 @@
 import { type Endpoint, successPathsOf } from "../api/endpoint.js";
-import { endpointsOf, outcomesOf, routeAt } from "../api/routes.js";
+import { endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -54,7 +54,8 @@ export function clientReport(
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);
       return { ...request, at: new Date(request.at).toISOString(), didYouMean: suggestion || null };
     });
-    const advice = { id, level, rule, count, meaning, whatToDo, examples: requests };
+    const fix = withEndpoints(whatToDo, served);
+    const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
     const shown = listed(keysInOutput.slice(0, mostExamples), "and");
     return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${shown}.` };

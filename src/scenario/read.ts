@@ -66,7 +66,9 @@ function withDocument(
   const fail = (why: string, hint: string) => {
     const message = `the document ${quote(name)} cannot be read${why}`;
     const { place } = own.placeOf(["openapi"], "value");
-    return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint });
+    const isDocument = own.fields.info !== undefined;
+    const better = isDocument ? "this file is a document, not a scenario: give it to --openapi" : hint;
+    return report({ code: "openapi_not_found", path: ["openapi"], place, message, hint: better });
   };
   try {
     const openapi = readText?.(name, from);

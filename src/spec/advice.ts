@@ -103,7 +103,7 @@ export const adviceTable = [
     level: "warning",
     rule: "R47, R49, section 4",
     meaning: "The API does not have this path, or the path does not accept this method.",
-    whatToDo: "Call exactly GET /v1/relying-party/me, in lower case, without a slash at the end.",
+    whatToDo: "Call exactly {endpoints}, in lower case, without a slash at the end.",
   },
   {
     id: "sent-again-after-refusal",

@@ -21,8 +21,8 @@ export interface Outcome {
   readonly whatToDo: string;
   /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
-  /** Whether only the preview of the announced endpoints has this outcome. Default: false. */
-  readonly preview?: true;
+  /** What an endpoint with this outcome has, as no released one: input that it checks, or records. Default: none of these. */
+  readonly needs?: "input" | "records";
 }
 
 const unauthorized = {
@@ -40,7 +40,8 @@ const liveAccess = {
 const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
-const announced = { promised: false, preview: true } as const;
+const ofInput = { promised: false, needs: "input" } as const;
+const ofRecords = { promised: false, needs: "records" } as const;
 
 const apiOutcomes = [
   {
@@ -160,7 +161,7 @@ const apiOutcomes = [
     ...notFound,
     promised: false,
     when: "a path that the API does not have",
-    whatToDo: "Correct the path. The API has GET /v1/relying-party/me.",
+    whatToDo: "Correct the path. It is exact: in lower case, and without a slash at the end.",
   },
   {
     path: "405.method",
@@ -169,23 +170,23 @@ const apiOutcomes = [
     message: "This path does not accept this method.",
     promised: false,
     when: "a method that the path does not accept",
-    whatToDo: "Use GET. The response's Allow header lists the accepted methods.",
+    whatToDo: "Use a method that the response's Allow header lists.",
   },
   {
     path: "400.bad_request",
     status: 400,
     code: "bad_request",
     message: "The body of the request is not JSON, or too long.",
-    ...announced,
-    when: "a body that is not valid JSON, not sent as JSON, or longer than 64 KiB (preview)",
+    ...ofInput,
+    when: "a body that is not valid JSON, not sent as JSON, or longer than 64 KiB",
     whatToDo: "Send the body as JSON in UTF-8, with Content-Type: application/json and at most 64 KiB.",
   },
   {
     path: "404.unknown_record",
     ...notFound,
-    ...announced,
+    ...ofRecords,
     message: "There is no such record.",
-    when: "an unknown farmer, consent request or attestation, or one of another organization (preview)",
+    when: "an unknown farmer, consent request or attestation, or one of another organization",
     whatToDo:
       "Check the id. A key sees the records of its organization and environment. A live key sees no synthetic farmer.",
   },
@@ -194,8 +195,8 @@ const apiOutcomes = [
     status: 409,
     code: "conflict",
     message: "The record is not in a state that allows this.",
-    ...announced,
-    when: "a change that the state of the record does not allow (preview)",
+    ...ofRecords,
+    when: "a change that the state of the record does not allow",
     whatToDo: "Read the record again: its state no longer allows this.",
   },
   {
@@ -203,8 +204,8 @@ const apiOutcomes = [
     status: 422,
     code: "validation_failed",
     message: "The request is not valid.",
-    ...announced,
-    when: "an invalid field, parameter or header (preview)",
+    ...ofInput,
+    when: "an invalid field, parameter or header",
     whatToDo: "Correct the fields in error.details.fields, and send the request again.",
   },
   {
@@ -212,8 +213,8 @@ const apiOutcomes = [
     status: 422,
     code: "idempotency_key_reused",
     message: "This Idempotency-Key was sent with another body before.",
-    ...announced,
-    when: "an Idempotency-Key that was sent with another body before (preview)",
+    ...ofRecords,
+    when: "an Idempotency-Key that was sent with another body before",
     whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
 ] as const satisfies readonly Outcome[];

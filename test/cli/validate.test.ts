@@ -88,3 +88,26 @@ test("a pinned secret without the sandbox's mark earns a warning, which shows no
     { file: "ours.yaml", ok: true, problems: [] },
   ]);
 });
+
+test("validate --openapi checks a document with its notes, and a document that is no scenario has this hint", async () => {
+  const info = "info: { title: a, version: b }\n";
+  const body = "application/json: { schema: { type: many } }";
+  const get = (content: string) =>
+    `paths: { /a: { get: { operationId: a, responses: { 200: { description: "", content: { ${content} } } } } } }\n`;
+  const cwd = temporaryFolder({
+    "good.yaml": `openapi: 3.1.0\n${info}${get("")}`,
+    "bad.yaml": `openapi: 3.1.0\n${info}${get(body)}`,
+  });
+  expect(await runCli(["validate", "--openapi", "good.yaml"], { cwd })).toEqual({
+    ...{ code: 0, stdout: expect.stringMatching(/^ok {2}key-states /) },
+    stderr: "The document does not have GET /v1/relying-party/me, which the sandbox has.\n",
+  });
+  const problem = { code: "openapi_invalid", file: "bad.yaml", line: 3 };
+  const { code, stdout } = await runCli(["validate", "--openapi", "bad.yaml", "--json"], { cwd });
+  expect([code, JSON.parse(stdout)]).toEqual([
+    1,
+    [expect.objectContaining({ problems: [expect.objectContaining(problem)] })],
+  ]);
+  const asScenario = await runCli(["validate", "good.yaml"], { cwd });
+  expect([asScenario.code, asScenario.stderr]).toEqual([1, expect.stringContaining("give it to --openapi")]);
+});

@@ -23,7 +23,7 @@ test("the gate has each path of the API once, as an exit of a check or as a succ
     const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
     const listed = outcomesOf(endpointsIn(scenario ?? releasedOnly)).map(({ path }) => path);
     const expected = listed.filter(
-      (path) => !isFault(path) && (scenario !== undefined || !outcomeOf(path).preview),
+      (path) => !isFault(path) && (scenario !== undefined || outcomeOf(path).needs === undefined),
     );
     expect(paths.toSorted()).toEqual(expected.toSorted());
     expect(faults).toEqual(faultPathIds);

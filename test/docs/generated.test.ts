@@ -5,6 +5,7 @@ import peerResults from "../../bench/peers/results.json" with { type: "json" };
 import { partOf, type Results } from "../../bench/peers/table.js";
 import project from "../../package.json" with { type: "json" };
 import { promisesOn } from "../../src/api/promises.js";
+import { endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { outcomes } from "../../src/index.js";
@@ -249,7 +250,9 @@ function problemsPart(): string {
 function advicePart(): string {
   return table(
     ["advice", "level", "what the client did", "what to do"],
-    ...adviceTable.map(({ id, level, meaning, whatToDo }) => [code(id), level, meaning, whatToDo]),
+    ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
+      ...[code(id), level, meaning, withEndpoints(whatToDo, endpointsIn({ version: 1 }))],
+    ]),
   );
 }
 

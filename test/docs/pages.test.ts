@@ -105,8 +105,8 @@ test("docs/farmers.md names every endpoint with its scope, every refusal, member
   expect(
     calls.filter((call) => !new RegExp(`^\\| \`${call}\` \\| \`\\w+:\\w+\` \\|`, "m").test(page)),
   ).toEqual([]);
-  for (const { path, status, code, preview } of outcomes as readonly Outcome[]) {
-    if (preview === true) expect(page).toContain(`| \`${path}\` | ${status} \`${code}\` |`);
+  for (const { path, status, code, needs } of outcomes as readonly Outcome[]) {
+    if (needs !== undefined) expect(page).toContain(`| \`${path}\` | ${status} \`${code}\` |`);
   }
   // The subject is told on docs/farmers.md, the envelope in an example.
   const envelope = ["data", "error", "page", "limit", "offset", "total"];

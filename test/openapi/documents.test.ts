@@ -126,6 +126,14 @@ test("a fault returns a documented response, and without a document only a failu
   expect(() => createSandbox({ scenario: { ...plain, faults } as Scenario })).toThrow(/status must be 500/);
 });
 
+test("a fault matches the documented 400, and one about records is a problem with the endpoints that have them", async () => {
+  const onPath = (path_id: string) =>
+    ({ faults: [{ when: { path_id }, then: { status: 503 } }] }) as Partial<Scenario>;
+  const { ask } = sandboxOf(onPath("400.bad_request"));
+  expect((await ask("POST", "/reports", {})).status).toBe(503);
+  expect(() => sandboxOf(onPath("409.conflict"))).toThrow(/preview/);
+});
+
 test("a sample is the same for a seed, differs between seeds, and is valid", async () => {
   const bodyOf = async (seed: number) => (await sandboxOf({}, { seed }).ask("GET", "/reports/r-1")).sent;
   const [one, again, other] = [await bodyOf(7), await bodyOf(7), await bodyOf(8)];
@@ -228,4 +236,101 @@ test("a problem has its file, line, column and hint, in JSON and in YAML", () =>
   expect(problemOf(yaml, "api.yaml")).toMatchObject(place);
   const json = '{\n "openapi": "2.0" }';
   expect(problemOf(json, "api.json")).toMatchObject({ code: "openapi_version", file: "api.json", line: 2 });
+});
+
+const words = { type: "string" };
+const searched = {
+  openapi: "3.1.0",
+  info: { title: "Search", version: "1" },
+  paths: {
+    "/find": {
+      get: {
+        operationId: "find",
+        security: [{ key: ["attestations:read", "reports:write"] }],
+        parameters: [
+          { in: "header", name: "X-Trace", required: true, schema: words },
+          { in: "cookie", name: "session", schema: words },
+          {
+            ...{ in: "query", name: "filter", style: "deepObject", required: true },
+            schema: { type: "object", properties: { from: { type: "integer" } }, required: ["from"] },
+          },
+          {
+            in: "query",
+            name: "page",
+            schema: { type: "object", properties: { size: { type: "integer" } } },
+          },
+          {
+            in: "query",
+            name: "ids",
+            style: "pipeDelimited",
+            schema: { type: "array", items: { type: "integer" } },
+          },
+        ],
+        responses: { 204: { description: "" } },
+      },
+    },
+    "/form": {
+      post: {
+        operationId: "form",
+        requestBody: {
+          required: true,
+          content: {
+            "application/x-www-form-urlencoded": {
+              schema: {
+                ...{ type: "object", required: ["months"] },
+                properties: { months: { type: "integer" }, tags: { type: "array", items: words } },
+              },
+            },
+          },
+        },
+        responses: { 204: { description: "" } },
+      },
+    },
+    "/file": {
+      post: {
+        operationId: "file",
+        requestBody: { content: { "image/png": {} } },
+        responses: { 204: { description: "" } },
+      },
+    },
+  },
+};
+
+test("the request that shows how to cover an operation passes its checks, in any media type", async () => {
+  const sandbox = createSandbox({ scenario: { ...scenario, openapi: { text: JSON.stringify(searched) } } });
+  const statuses: number[] = [];
+  for (const { pathId, howToMeet } of sandbox.report().paths) {
+    const { method = "", path, headers, body } = howToMeet?.request ?? {};
+    if (!pathId.startsWith("204")) continue;
+    const sent = { method, headers: { ...headers, "x-api-key": sandbox.secret("main") }, body: body ?? null };
+    statuses.push((await sandbox.fetch(`http://any.example${path}`, sent)).status);
+  }
+  expect(statuses).toEqual([204, 204, 204]);
+});
+
+test("objects and lists in a query and forms are checked; the notes list what is not", async () => {
+  const sandbox = createSandbox({ scenario: { ...scenario, openapi: { text: JSON.stringify(searched) } } });
+  const ask = async (path: string, body?: string, type = "application/x-www-form-urlencoded") => {
+    const response = await sandbox.fetch(`http://any.example${path}`, {
+      method: body === undefined ? "GET" : "POST",
+      headers: { "x-api-key": sandbox.secret("main"), ...(body !== undefined && { "Content-Type": type }) },
+      ...(body !== undefined && { body }),
+    });
+    return response.status === 204 ? 204 : (await response.json()).error.details;
+  };
+  const wrong = (name: string) => ({ fields: { [name]: expect.any(String) } });
+  expect(await ask("/find?filter[from]=1&size=2&ids=1|2")).toBe(204);
+  expect(await ask("/find?filter[from]=a")).toEqual(wrong("query.filter.from"));
+  expect(await ask("/find")).toEqual({ fields: { "query.filter": "is missing" } });
+  expect(await ask("/find?filter[from]=1&size=a")).toEqual(wrong("query.page.size"));
+  expect(await ask("/find?filter[from]=1&ids=1|a")).toEqual(wrong("query.ids.1"));
+  expect(await ask("/form", "months=12&tags=a&tags=b")).toBe(204);
+  expect(await ask("/form", "tags=a")).toEqual({ fields: { "body.months": "is missing" } });
+  expect(await ask("/form", "{}", "application/json")).toEqual({ reason: expect.stringContaining("form") });
+  expect(await ask("/file", "a", "image/png")).toBe(204);
+  expect(readApi({ text: JSON.stringify(searched) }, []).notes).toEqual([
+    'find does not check the header parameter "X-Trace", the cookie parameter "session" or the scope reports:write.',
+    "file does not check the body as image/png.",
+    expect.stringContaining("does not have GET /v1/relying-party/me"),
+  ]);
 });

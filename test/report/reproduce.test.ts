@@ -39,7 +39,7 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
   },
 };
 
-const inPreview = (pathId: PathId) => outcomeOf(pathId).preview === true;
+const inPreview = (pathId: PathId) => outcomeOf(pathId).needs !== undefined;
 
 function hintFor(sandbox: Sandbox, pathId: PathId): HowToMeet {
   const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet;

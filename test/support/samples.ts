@@ -1,6 +1,6 @@
 import { createSandbox } from "../../src/index.js";
 import { control } from "./call-control.js";
-import { blockWith, type Part } from "./pages.js";
+import { blockWith, type Part, pageOf } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
 import { runCli, serve } from "./run-cli.js";
 import { mePath } from "./send.js";
@@ -165,6 +165,11 @@ function coveringAll(except: readonly string[], status = 200): string {
   return client([...words, `ACTIVE:${status}`].join(" "));
 }
 
+const documentName = "relying-party-0.2.0.yaml";
+const withDocument = Object.fromEntries(
+  [documentName, "scenario.yaml"].map((name) => [name, pageOf(`examples/openapi/${name}`)]),
+);
+
 const report = { client: client("ACTIVE:200 REVOKED:401 REVOKED:401"), stream: "stderr" } as const;
 
 /** The parts of the pages, by the names of their marks. */
@@ -233,6 +238,19 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/deploy.md": { start: started() },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
   "docs/farmers.md": { farmers },
+  "docs/openapi.md": {
+    notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withDocument, stream: "stderr" }),
+    keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
+    problem: printed("validate --openapi relying-party-0.2.0.yaml", {
+      files: {
+        [documentName]: (withDocument[documentName] as string).replace(
+          "type: integer",
+          "type: number of months",
+        ),
+      },
+      ...{ client: "another document", stream: "stderr", ranges: [[/^relying/, /^hint/]] },
+    }),
+  },
   "docs/report.md": { report: reportOfServer },
   "docs/store.md": { restart: started("--state", "sandbox.json") },
   "docs/stories.md": {

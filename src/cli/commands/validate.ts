@@ -1,4 +1,3 @@
-import { loadScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
 import { pluralize } from "../../report/plain-text.js";
 import { ScenarioError } from "../../scenario/problems.js";
@@ -8,9 +7,18 @@ import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet } from "../flags.js";
+import { json, quiet, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { namedOrOwn, problemsJson, stepsThatFail } from "../open-scenario.js";
+import {
+  documentNotes,
+  fallbackScenario,
+  loadNamed,
+  namedOrOwn,
+  openNamed,
+  ownIn,
+  problemsJson,
+  stepsThatFail,
+} from "../open-scenario.js";
 
 interface Verdict {
   readonly file: string;
@@ -19,6 +27,8 @@ interface Verdict {
   readonly error?: SandboxError;
   /** Valid, but usually a mistake. */
   readonly warning?: ScenarioError | undefined;
+  /** About its document. */
+  readonly notes?: readonly string[];
 }
 
 export const command = declareCommand({
@@ -26,24 +36,27 @@ export const command = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { json, quiet },
+  flags: { openapi: worldFlags.openapi, json, quiet },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
+    "svc-sandbox validate --openapi api.yaml": "an OpenAPI document",
     "svc-sandbox validate scenarios/*.yaml --json": "many files, for machines",
   },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
-    const files = namedOrOwn(words, "validate", io);
-    for (const file of files) verdicts.push(await check(file, io));
+    const { openapi } = flags;
+    const own = () => [ownIn(io.cwd) ?? fallbackScenario];
+    const files = openapi !== undefined && words.length === 0 ? own() : namedOrOwn(words, "validate", io);
+    for (const file of files) verdicts.push(await check(file, openapi, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
     return Math.max(...verdicts.map(({ code }) => code));
   },
 });
 
-async function check(file: string, io: Io): Promise<Verdict> {
+async function check(file: string, openapi: string | undefined, io: Io): Promise<Verdict> {
   try {
-    const loaded = await loadScenario(file, { cwd: io.cwd, stdin: io.stdin });
+    const loaded = await loadNamed(file, io, { openapi });
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
     const { name, files, piped } = loaded;
@@ -51,14 +64,15 @@ async function check(file: string, io: Io): Promise<Verdict> {
     const isBundled = files.length === 0 && piped === undefined;
     const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
-    return { file, code: exitCode.fine, scenario: loaded.scenario, warning };
+    const notes = await documentNotes(loaded, openNamed(loaded, {}));
+    return { file, code: exitCode.fine, scenario: loaded.scenario, warning, notes };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
   }
 }
 
-function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boolean): void {
+function print({ file, scenario, error, warning, notes = [] }: Verdict, io: Io, quiet: boolean): void {
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
     const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
@@ -68,6 +82,7 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
       const count = pluralize(warning.problems.length, "warning");
       io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
     }
+    for (const note of notes) io.stderr.say(printable(redactKeys(`${note}\n`)));
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
     const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
@@ -75,12 +90,13 @@ function print({ file, scenario, error, warning }: Verdict, io: Io, quiet: boole
   }
 }
 
-function asJson({ file, error, warning }: Verdict): object {
+function asJson({ file, error, warning, notes = [] }: Verdict): object {
   const problems = error === undefined ? [] : problemsJson(error, file);
   return {
     file: redactKeys(file),
     ok: error === undefined,
     problems,
     ...(warning !== undefined && { warnings: warning.problems }),
+    ...(notes.length > 0 && { notes: notes.map((note) => redactKeys(note)) }),
   };
 }

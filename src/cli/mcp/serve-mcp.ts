@@ -2,6 +2,7 @@ import { Writable } from "node:stream";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import { endpointsOf, withEndpoints } from "../../api/routes.js";
 import { isNoAnswer } from "../../check/answer.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { sendOnce } from "../../node/clients/send-once.js";
@@ -89,7 +90,7 @@ const tools: Readonly<
 };
 
 const instructions =
-  "An offline sandbox of the relying-party API: GET /v1/relying-party/me with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
+  "An offline sandbox of the relying-party API: {endpoints} with the header x-api-key. Call environment, and run the client's tests with these variables. Then call report: missed has each path that is not covered, with the key to send. AGENTS.md in the package has the expected behavior of each path.";
 
 interface Served {
   readonly server: Pick<RunningServer, "url" | "controlUrl">;
@@ -106,7 +107,11 @@ export async function serveMcp(
 ): Promise<void> {
   const protocol = new Server(
     { name: "svc-sandbox", version },
-    { capabilities: { tools: {} }, instructions, jsonSchemaValidator: { getValidator: noValidator } },
+    {
+      capabilities: { tools: {} },
+      instructions: withEndpoints(instructions, endpointsOf(served.world())),
+      jsonSchemaValidator: { getValidator: noValidator },
+    },
   );
   protocol.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: Object.entries(tools).map(([name, { description, input, row }]) => ({

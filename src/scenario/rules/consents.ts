@@ -37,7 +37,7 @@ export const consentsFit: ScenarioRule = (facts) => {
   }
 };
 
-export type Served = { readonly scenario: Pick<Scenario, "preview">; readonly wrong: Wrong };
+export type Served = { readonly scenario: Pick<Scenario, "preview" | "openapi">; readonly wrong: Wrong };
 
 /** The announced endpoints are on (R49). */
 export function needsAnnounced(path: Path, { scenario, wrong }: Served, what = "consent requests need") {
@@ -46,9 +46,11 @@ export function needsAnnounced(path: Path, { scenario, wrong }: Served, what = "
   wrong("preview_off", path, message, "write preview: true at the top level");
 }
 
-/** An outcome that only announced endpoints have needs them. */
+/** An outcome that released endpoints do not have needs announced ones, or a document if it is about input. */
 export function servesPath(pathId: PathId, path: Path, served: Served): void {
-  if (outcomeOf(pathId).preview === true) needsAnnounced(path, served, `${quote(pathId)} needs`);
+  const { needs } = outcomeOf(pathId);
+  if (needs === undefined || (needs === "input" && served.scenario.openapi !== undefined)) return;
+  needsAnnounced(path, served, `${quote(pathId)} needs`);
 }
 
 export function farmerExists(farmer: number, path: Path, { scenario, wrong }: Facts): void {

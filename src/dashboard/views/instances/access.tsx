@@ -1,6 +1,8 @@
 import { useSignal } from "@preact/signals";
 import type { ClaimedInstance, Sent } from "../../control/answers.js";
 import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
+import { useResources } from "../../control/resource.js";
+import { curlLine, report } from "../../control/resources.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
@@ -20,6 +22,7 @@ export function variablesOf({
 
 /** The instance of the one-time link that opened this page, until it is closed. */
 export function Claimed() {
+  useResources(report);
   const sent = useSignal<Sent | undefined>(undefined);
   if (claimed.value === undefined || claimed.value.isClosed) {
     return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
@@ -40,11 +43,7 @@ export function Claimed() {
         works only once.
       </p>
       <CodeLine code={variablesOf(claimed.value)}>Copy as variables</CodeLine>
-      {secret === undefined ? null : (
-        <CodeLine code={`curl -i -H "x-api-key: ${secret}" ${url}/v1/relying-party/me`}>
-          Copy as curl
-        </CodeLine>
-      )}
+      {secret === undefined ? null : <CodeLine code={curlLine(url, secret)}>Copy as curl</CodeLine>}
       <p class="bar">
         {key === undefined ? null : <ActionButton run={send}>Send a first request</ActionButton>}
         <button

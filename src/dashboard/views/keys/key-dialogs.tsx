@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import type { IssuedKey, Key, KeyActionName } from "../../control/answers.js";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { assumptions } from "../../control/resources.js";
+import { assumptions, curlLine, report } from "../../control/resources.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
@@ -333,6 +333,7 @@ interface SecretProps {
 }
 
 export function Secret({ issued, onCopied }: SecretProps) {
+  useResources(report);
   const { key, secret } = issued;
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -353,10 +354,7 @@ export function Secret({ issued, onCopied }: SecretProps) {
         <CopyButton text={secret} onCopied={onCopied}>
           Copy the secret
         </CopyButton>
-        <CopyButton
-          text={`curl -i -H "x-api-key: ${secret}" ${baseUrl}/v1/relying-party/me`}
-          onCopied={onCopied}
-        >
+        <CopyButton text={curlLine(baseUrl, secret)} onCopied={onCopied}>
           Copy as curl
         </CopyButton>
       </p>

@@ -2,7 +2,7 @@ import { useEffect } from "preact/hooks";
 import { baseUrl, fetchControl } from "../../control/call.js";
 import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
-import { report } from "../../control/resources.js";
+import { curlLine, report } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { saveFile } from "../../elements/save-file.js";
@@ -106,7 +106,7 @@ function Nothing() {
   return (
     <div class="stack no-requests">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
-      <pre class="code">curl -i {baseUrl}/v1/relying-party/me</pre>
+      <pre class="code">{curlLine(baseUrl)}</pre>
       <p>
         The <a href={linkTo("overview")}>overview</a> shows how to cover each path.
       </p>
