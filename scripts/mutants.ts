@@ -23,7 +23,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   sandbox: [
     "sandbox",
     90,
-    /^test\/(?:operations|stories|preview|api|faults|library|changes|control\/(?:world|upcoming|story|state))/,
+    /^test\/(?:operations|stories|preview|api|faults|library|changes|report\/client|control\/(?:world|upcoming|story|state))/,
   ],
   api: [
     "api",
