@@ -35,8 +35,6 @@ export interface Endpoint extends ServedEndpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
-  readonly scope?: string | null;
   /** Its input besides the key and the path. Default: none. */
   readonly input?: InputSchema;
   /** The shape of a success body, with its name in the description, and an example. */

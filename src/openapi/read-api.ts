@@ -93,9 +93,7 @@ export function notesOf(
   );
   const all = [
     ...notes,
-    ...[...missing].map(
-      (scope) => `No key has the scope ${scope}: add it to assumptions.scopes and to a key's scopes.`,
-    ),
+    ...[...missing].map((scope) => `No key has the scope ${scope}: add it to a key's scopes.`),
     ...unsampled().map(
       (id) =>
         `${id} responds with {}: its schema allows no sample that the sandbox can make. Add an example.`,

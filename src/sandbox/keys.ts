@@ -277,6 +277,7 @@ export function startKey(
   start: number,
   windows: Windows,
   profiled: Profiled,
+  documented: readonly string[] = [],
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
   const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
@@ -290,9 +291,11 @@ export function startKey(
     today: today && today + more.perDay,
     countedAt: times?.map(Date.parse),
   });
-  const ended = ends === undefined ? record : { ...record, ...endsFrom(start, ends) };
+  const scopes = settings.scopes === undefined ? [...record.scopes, ...documented] : record.scopes;
+  const changed = ends === undefined && documented.length === 0 ? record : { ...record, scopes };
+  const ended = ends === undefined ? changed : { ...changed, ...endsFrom(start, ends) };
   if (profiled.profile !== "varied") return { key: ended, usage };
-  const { limits, scopes } = record;
+  const { limits } = record;
   const varying = {
     scopes: withGrantedScopes(profiled, first, scopes),
     limits: { perMinute: limits.perMinute + more.perMinute, perDay: limits.perDay + more.perDay },

@@ -23,6 +23,8 @@ export interface ServedEndpoint {
   readonly status?: 201 | 202 | 204;
   /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
   readonly answersContext?: true;
+  /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
+  readonly scope?: string | null;
   /** The state that it needs. Default: none. */
   readonly part?: StatePart;
 }

@@ -1,6 +1,9 @@
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError } from "../scenario/problems.js";
+import { keysWritten } from "../scenario/rules/facts.js";
+import { unknownScopes } from "../scenario/rules/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { defaultScopes } from "../spec/api-key.js";
 import { assumptionsFor } from "../spec/assumptions.js";
 import { pathText } from "../spec/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto } from "../spec/seed.js";
@@ -90,10 +93,29 @@ export function prepareScenario(
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  const problems = [...shared, ...unknownEndpoints(given, surroundings.platform.endpoints(given))];
+  const known = [...knownScopes(given), ...documentedScopes(surroundings.platform, given)];
+  const problems = [
+    ...shared,
+    ...unknownEndpoints(given, surroundings.platform.endpoints(given)),
+    // Without a document, the rules of the scenario have checked them.
+    ...(given.openapi === undefined ? [] : unknownScopes(keysWritten(given), known)),
+  ];
   if (problems.length > 0)
     throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
   return startedWith(surroundings, scenario, options);
+}
+
+const knownScopes = ({ assumptions: { profile = "minimal", ...own } = {} }: Scenario) =>
+  assumptionsFor(profile, own).scopes;
+
+/** The scopes that only the operations of a scenario's document need. The sandbox knows them, and so do keys without own scopes. */
+function documentedScopes(platform: Platform, scenario: Scenario): readonly string[] {
+  const { openapi, ...rest } = scenario;
+  if (openapi === undefined) return [];
+  const builtIn = platform.endpoints(rest);
+  const added = platform.endpoints(scenario).filter((one) => !builtIn.includes(one));
+  const needed = added.flatMap(({ scope }) => scope ?? []);
+  return [...new Set(needed)].filter((scope) => !defaultScopes.includes(scope));
 }
 
 function startedWith(
@@ -106,7 +128,12 @@ function startedWith(
   const endpoints = platform.endpoints(scenario);
   const changes = scenario.changes && datedChanges(scenario.changes, endpoints);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
-  const givenAssumptions = changes === undefined ? own : { ...own, ...assumedAt(changes, start) };
+  const documented = documentedScopes(platform, scenario);
+  const givenAssumptions = {
+    ...own,
+    ...(changes && assumedAt(changes, start)),
+    ...(documented.length > 0 && { scopes: [...new Set([...knownScopes(scenario), ...documented])] }),
+  };
   const assumptions = assumptionsFor(profile, givenAssumptions);
   const windows = windowsOf(assumptions);
   const profiled = { seed, profile, givenAssumptions, trial };
@@ -132,7 +159,7 @@ function startedWith(
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
       organizations.map((one) => withNameEnding(profiled, one)),
-      keys.map((one) => startKey(one, start, windows, profiled)),
+      keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_answered, idGroup),
     behaviour: { rejected: new Map(), pages: new Set(), unknownKey },

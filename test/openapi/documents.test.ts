@@ -7,6 +7,7 @@ import { createSandbox, openApiDocument, type Scenario } from "../../src/index.j
 import "../../src/library/entries/openapi.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { readApi } from "../../src/openapi/read-api.js";
+import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
 import { root } from "../support/pages.js";
 
 const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
@@ -14,13 +15,13 @@ const scopes = ["attestations:read", "reports:write"];
 const scenario: Scenario = {
   version: 1,
   openapi: { text, file: "api.yaml" },
-  assumptions: { scopes },
   organizations: {
     bank: {
       type: "bank",
       keys: {
-        main: { environment: "test", scopes },
-        reader: { environment: "test" },
+        main: { environment: "test" },
+        both: { environment: "test", scopes },
+        reader: { environment: "test", scopes: ["attestations:read"] },
         limited: { environment: "test", scopes, limits: { per_minute: 0 } },
       },
     },
@@ -66,6 +67,28 @@ test("an operation of a document responds with its first example after the reque
     ["createReport", true],
     ["readReport", false],
   ]);
+});
+
+test("a document's scopes are known; a key without own scopes has them, and no other scope is", async () => {
+  const { sandbox, ask } = sandboxOf();
+  expect(sandbox.keys.list().map(({ scopes }) => scopes)).toEqual([
+    scopes,
+    scopes,
+    ["attestations:read"],
+    scopes,
+  ]);
+  expect((await ask("POST", "/reports", months, "both")).status).toBe(201);
+  const wrong = { bank: { type: "bank", keys: { main: { environment: "test", scopes: ["report:write"] } } } };
+  expect(() => sandboxOf({ organizations: wrong } as Partial<Scenario>)).toThrow(
+    expect.objectContaining({
+      problems: [
+        expect.objectContaining({ code: "unknown_scope", path: "organizations.bank.keys.main.scopes[0]" }),
+      ],
+    }),
+  );
+  changeAssumptions(runtimeOf(sandbox), { profile: "typical" }, Date.now());
+  const more = { organization: "bank", environment: "test", name: "More", scopes } as const;
+  expect(sandbox.keys.create(more).key.scopes).toEqual(scopes);
 });
 
 test("a scenario chooses an example by name, and a wrong name is a problem with the right ones", async () => {

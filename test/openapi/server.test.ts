@@ -14,7 +14,6 @@ const keys = {
 const scenario = {
   version: 1,
   openapi: { text },
-  assumptions: { scopes: ["attestations:read", "reports:write"] },
   organizations: { bank: { type: "bank", keys } },
 };
 

@@ -44,14 +44,18 @@ export type Wrong = (
 
 export type ScenarioRule = (facts: Facts) => void;
 
-export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake) => void): Facts {
-  const { population, clock } = scenario;
-  const organizations = new Map(Object.entries(scenario.organizations ?? {}));
-  const keys = [...organizations].flatMap(([organization, { keys = {} }]) =>
+export function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
+  return Object.entries(organizations).flatMap(([organization, { keys = {} }]) =>
     Object.entries(keys).map(([ref, fields]) => {
       return { ref, organization, path: ["organizations", organization, "keys", ref], fields };
     }),
   );
+}
+
+export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake) => void): Facts {
+  const { population, clock } = scenario;
+  const organizations = new Map(Object.entries(scenario.organizations ?? {}));
+  const keys = keysWritten(scenario);
   const keyOf = new Map<string, KeyFacts>();
   for (const key of keys) if (!keyOf.has(key.ref)) keyOf.set(key.ref, key);
   const { profile = "minimal", ...given } = scenario.assumptions ?? {};

@@ -13,7 +13,26 @@ import { listed, quote } from "../../spec/schema/words.js";
 import { endsFrom, readEnds, settingNames } from "../format/key-settings.js";
 import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";
+import type { ScenarioMistake } from "../problems.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
+
+/** The scopes of keys that are not among these. */
+export function unknownScopes(
+  keys: readonly Pick<KeyFacts, "path" | "fields">[],
+  known: readonly string[],
+): (ScenarioMistake & { readonly hint: string })[] {
+  return keys.flatMap(({ path, fields: { scopes = defaultScopes } }) =>
+    scopes.flatMap((scope, index) =>
+      known.includes(scope)
+        ? []
+        : {
+            ...{ code: "unknown_scope", path: [...path, "scopes", index] },
+            message: `there is no scope ${quote(scope)}`,
+            hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
+          },
+    ),
+  );
+}
 
 /** Every scope is known, no key has it twice, and the endpoint's scope is known. */
 const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
@@ -24,16 +43,14 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
     const hint = "set me_scope to one of them, or to null for no scope";
     wrong("unknown_scope", ["assumptions", field], message, hint);
   }
+  // The operations of a document may need others; only the start reads it.
+  const unknown = scenario.openapi === undefined ? unknownScopes(keys, known) : [];
+  for (const { code, path, message, hint } of unknown) wrong(code, path, message, hint);
   for (const { path, fields } of keys) {
-    const { scopes = defaultScopes } = fields;
+    const { scopes = [] } = fields;
     for (const [index, scope] of scopes.entries()) {
-      const at = [...path, "scopes", index];
-      if (!known.includes(scope)) {
-        const hint = `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`;
-        wrong("unknown_scope", at, `there is no scope ${quote(scope)}`, hint);
-      } else if (scopes.indexOf(scope) < index) {
-        wrong("duplicate_scope", at, `${quote(scope)} is listed twice`, "list it once");
-      }
+      if (scopes.indexOf(scope) === index) continue;
+      wrong("duplicate_scope", [...path, "scopes", index], `${quote(scope)} is listed twice`, "list it once");
     }
   }
 };
