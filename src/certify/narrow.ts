@@ -144,7 +144,7 @@ export async function minimize<Item>(
   let left = items;
   let guess = likely;
   let asked = 0;
-  do {
+  for (;;) {
     // The last item of the shortest beginning that fails with the needed items is needed as well.
     let [passing, failing] = [0, left.length];
     while (failing - passing > 1) {
@@ -156,6 +156,8 @@ export async function minimize<Item>(
     }
     needed = [...left.slice(failing - 1, failing), ...needed];
     left = left.slice(0, failing - 1);
-  } while (left.length > 0 && asked++ < mostAsked && !(await fails(needed)));
-  return needed;
+    if (left.length === 0) return needed;
+    if (asked++ === mostAsked) return [...left, ...needed];
+    if (await fails(needed)) return needed;
+  }
 }
