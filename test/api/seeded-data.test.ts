@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { goldenFiles } from "../support/golden.js";
+import { goldenData, goldenFile } from "../support/golden.js";
 import { runs } from "../support/property-seed.js";
 
 /** What a world is made of: everything that is derived from the seed, by ref. */
@@ -65,9 +64,8 @@ test("an organization or a key that is added anywhere, also to the population, c
   );
 });
 
-const fixtures = join(import.meta.dirname, "../../fixtures");
-const golden = Object.entries(await goldenFiles());
+const kept = JSON.parse(await readFile(goldenFile, "utf8"));
 
-test.each(golden)("%s has the seeded data; see fixtures/README.md", async (name, world) => {
-  expect(world).toEqual(JSON.parse(await readFile(join(fixtures, name), "utf8")));
+test.each(Object.entries(await goldenData()))("%s has its data; see fixtures/README.md", (name, data) => {
+  expect(data).toEqual(kept[name]);
 });

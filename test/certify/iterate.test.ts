@@ -8,10 +8,10 @@ import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { faultKinds } from "../../src/spec/fault-effects.js";
 import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
-import { faultKinds } from "../../src/spec/fault-effects.js";
 import { asked } from "../support/send.js";
 
 const planted = (mistake: string) => [

@@ -222,19 +222,25 @@ test("the text lists every promised path, what else was covered, and the advice 
 
 test("a client that covers every promised path has no advice, and is pointed to what comes next", async () => {
   const sandbox = createSandbox({ frozen: true });
-  const get = (apiKey?: string) =>
-    sandbox.fetch(`https://any.example${mePath}`, {
-      headers: apiKey === undefined ? {} : { "x-api-key": apiKey },
-    });
-  for (const { ref } of sandbox.keys.list()) await get(sandbox.secret(ref as "active"));
-  for (const apiKey of [undefined, "not-a-key", "SVC_test_sbx-nobody-holds-this"]) await get(apiKey);
+  const keyless: Readonly<Record<string, string>> = {
+    none: "",
+    malformed: "not-a-key",
+    unknown: "SVC_test_sbx-nobody-holds-this",
+  };
+  for (const { promised, howToMeet } of sandbox.report().paths) {
+    if (!promised || howToMeet === null) continue;
+    const { ref, request } = howToMeet;
+    const key = keyless[ref] ?? sandbox.secret(ref as "active");
+    const headers = { ...request.headers, ...(key !== "" && { "x-api-key": key }) };
+    await sandbox.fetch(`https://any.example${request.path}`, { method: request.method, headers });
+  }
   const report = sandbox.report();
   const text = renderReport(report, "text");
   expect(text).toMatch(new RegExp(`\n${coverageText(promisedCount)}\\. No advice; \\d notes\\.\n$`));
   expect(text).toMatch(/^Every promised path is covered\. Next: /m);
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
-  await get();
+  await sandbox.fetch(`https://any.example${mePath}`);
   expect(sandbox.report().faults).toEqual({ met: 1, total: faultKinds.length });
   expect(conclusion(sandbox.report())).toContain(`Faults: 1 of ${faultKinds.length} covered.`);
 });

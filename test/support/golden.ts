@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { farmerAt } from "../../src/farmers/farmers.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
-const folder = new URL("../../fixtures/", import.meta.url);
+export const goldenFile = new URL("../../fixtures/seeded-data.json", import.meta.url);
 const seeds = [1, 7];
 
 /** Says nothing that the seed could give: names are invented here, which the bundled scenarios write out. */
@@ -19,17 +19,17 @@ const sparse: Scenario = {
   },
 };
 
-/** The seeded data that users rely on, as the files of `fixtures/` hold it, by file name. Writes nothing. */
-export async function goldenFiles(): Promise<Record<string, object>> {
-  const files: Record<string, object> = {};
+/** The seeded data that users rely on, by seed, as `fixtures/seeded-data.json` has it. Writes nothing. */
+export async function goldenData(): Promise<Record<string, object>> {
+  const data: Record<string, object> = {};
   for (const seed of seeds) {
-    files[`seed-${seed}.json`] = {
+    data[`seed ${seed}`] = {
       "key-states": await goldenWorld(() => createSandbox({ seed, frozen: true })),
       sparse: await goldenWorld(() => createSandbox({ scenario: sparse, seed, frozen: true })),
       farmers: goldenFarmers(seed),
     };
   }
-  return files;
+  return data;
 }
 
 /** The first farmers of all locales, and one much later. */
@@ -68,6 +68,5 @@ async function goldenWorld(create: () => Sandbox): Promise<object> {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, world] of Object.entries(await goldenFiles()))
-    await writeFile(new URL(name, folder), `${JSON.stringify(world, null, 2)}\n`);
+  await writeFile(goldenFile, `${JSON.stringify(await goldenData(), null, 2)}\n`);
 }
