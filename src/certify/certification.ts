@@ -212,7 +212,8 @@ async function findCauses(state: Certification): Promise<void> {
   const { plan, tools, done } = state;
   const failing = plan.runs.flatMap((run) => {
     const made = done.get(run.name)?.made;
-    return made === undefined || made.outcome === "passed" ? [] : [{ run, made, points: made.points }];
+    if (made === undefined || made.outcome === "passed") return [];
+    return [{ run: { ...run, isLate: made.outcome === "timed_out" }, made, points: made.points }];
   });
   if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
   const varied = failing.filter(({ run }) => run.fault === undefined);

@@ -169,6 +169,15 @@ test("a cause of several things is one clause, with the remedies of all", () => 
   });
 });
 
+test("a run whose time was over did not end, and its remedy names the wait", () => {
+  const [run] = runs;
+  const point = { row: "retry_after", variant: "seconds", status: 429 };
+  expect(variationCause([point], { ...run, isLate: true })).toMatchObject({
+    sentence: "does not end in time when a 429 has a `Retry-After` in seconds",
+    whatToDo: [remedies.retry_after, expect.stringContaining("--timeout")],
+  });
+});
+
 test("a run that a fault breaks has the remedy of the fault, also if there was no time to find the path", () => {
   const facts = { code: 1, durationMs: 1, requests: 1, percent: 1 };
   const run = { ...minimal, ...facts, fault: "fault.truncate", outcome: "failed" } as const;

@@ -12,6 +12,8 @@ import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from ".
 export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
   /** The start of the clock. Default: as for all runs. */
   readonly now?: number | undefined;
+  /** Whether its time was over. */
+  readonly isLate?: boolean;
 }
 
 /** Returns the runs that certify a client, the baseline first. */
@@ -131,6 +133,9 @@ const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = word
 
 const remedyOf: Readonly<Record<string, string>> = remedies;
 
+const tooLong =
+  "Limit how long your client waits: a `Retry-After` may be hours. If it may wait that long, raise --timeout.";
+
 /** Returns the cause of a failure by varied points, or by the seed itself if there are no points. */
 export function variationCause(points: readonly CausePoint[], run: PlannedRun, path?: PathId): RunCause {
   const at = path === undefined ? {} : { pathId: path };
@@ -147,8 +152,10 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
     );
     return `a ${status} ${listed(words, "and")}`;
   });
-  const whatToDo = [...new Set(points.flatMap(({ row }) => remedyOf[row] ?? []))];
-  return { sentence: `fails when ${parts.join(" and ")}`, whatToDo, points, ...at };
+  const late = run.isLate ? [tooLong] : [];
+  const whatToDo = [...new Set(points.flatMap(({ row }) => remedyOf[row] ?? [])), ...late];
+  const start = run.isLate ? "does not end in time" : "fails";
+  return { sentence: `${start} when ${parts.join(" and ")}`, whatToDo, points, ...at };
 }
 
 const isSame = (one: CausePoint) => (other: CausePoint) =>
