@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { checkResults, gateChecks } from "../../src/api/request-details.js";
 import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { authorizationChecks } from "../../src/spec/authorize.js";
 import { faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
 
-const names = ["path", "method", "key", "organization", "live access", "scope", "minute limit", "day limit"];
+const names = ["path", "method", ...authorizationChecks.map(({ name }) => name)];
 
 interface Check {
   readonly name: string;
@@ -33,11 +34,15 @@ test("the gate has each path of the API once, as an exit of a check or as a succ
 test("a request was refused by the check that has its path, and has passed those before", () => {
   const results = (path: Parameters<typeof checkResults>[1]) =>
     checkResults(gateChecks(endpointsIn(releasedOnly)), path).map(({ result }) => result);
-  const rest = (count: number) => Array(count).fill("not_reached");
-  expect(results("404.unknown_path")).toEqual(["refused", ...rest(7)]);
-  expect(results("403.live_suspended")).toEqual([...Array(4).fill("passed"), "refused", ...rest(3)]);
-  expect(results("200.test")).toEqual(Array(8).fill("passed"));
-  for (const path of faultPathIds.filter(isFault)) expect(results(path)).toEqual(rest(8));
+  const refusedBy = (check: string) => {
+    const at = names.indexOf(check);
+    return names.map((_, index) => (index < at ? "passed" : index === at ? "refused" : "not_reached"));
+  };
+  expect(results("404.unknown_path")).toEqual(refusedBy("path"));
+  expect(results("403.live_suspended")).toEqual(refusedBy("live access"));
+  expect(results("200.test")).toEqual(names.map(() => "passed"));
+  for (const path of faultPathIds.filter(isFault))
+    expect(results(path)).toEqual(names.map(() => "not_reached"));
 });
 
 test("a key is listed with what its next request gets, and why", async () => {
