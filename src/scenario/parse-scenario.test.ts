@@ -234,6 +234,14 @@ test.each([
   expect(codesOf({ main: { ...active, ...fields }, new: active }, { clock })).toEqual(codes);
 });
 
+test("a fault ends after it starts, and a wait is an hour at most", () => {
+  const codes = (when: object, latency: string) =>
+    codesOf({}, { clock, faults: [{ when, then: { latency } }] });
+  expect(codes({ after: "1m", until: "2m" }, "60m")).toEqual([]);
+  expect(codes({ after: "1m", until: "1m" }, "60m")).toEqual(["fault_contradiction"]);
+  expect(codes({}, "61m")).toEqual(["bad_time"]);
+});
+
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {
   expect(codesOf({ main: { ...active, secret: "legacysvc_test_abc" } })).toEqual([]);
 });

@@ -56,6 +56,7 @@ describe("a scenario of the user's own", () => {
   it.each([["bank.yml", "bank.yaml"]])("%s suggests %s if only that file exists", async (given, there) => {
     const { code, stderr } = await runCli([given], { cwd: temporaryFolder({ [there]: good }) });
     expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean "${there}"?`)]);
+    expect((await runCli([given], { cwd: temporaryFolder() })).stderr).not.toContain(there);
   });
 
   it("is read from stdin for -, with the places of its problems", async () => {

@@ -7,7 +7,7 @@ import { handle } from "../../api/handle.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { openWorld } from "../platform.js";
-import { createSandboxFile, parseSandboxFile } from "./sandbox-file.js";
+import { brokenState, createSandboxFile, parseSandboxFile, requireFormat } from "./sandbox-file.js";
 
 const opened = (check?: () => void) => {
   const place = { file: join(temporaryFolder(), "state"), given: "state" };
@@ -71,4 +71,10 @@ test("a sandbox's requests are lines until these are 256 kB and four times its s
   expect(saved.sizes().rest).toBe(0);
   const { own, mine } = read();
   expect([mine, own.exchanges.length]).toEqual([1, Math.min(1000, count * 20 + 1)]);
+});
+
+test("what is no state, or a broken one, is told from one of another format, with what to do", () => {
+  for (const text of [{}, null, "x"]) expect(() => requireFormat(text, 4, "a")).toThrow("or only a part");
+  expect(() => requireFormat({ svc_sandbox_state: 9 }, 4, "a")).toThrow("it has format 9");
+  expect(brokenState("a").message).toMatch(/remove this one/);
 });

@@ -13,7 +13,7 @@ import {
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/support/temporary-folder.js";
-import { writeFileAtomically, writeReportFile } from "./write-file.js";
+import { isOfMachine, writeFileAtomically, writeReportFile } from "./write-file.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
 
@@ -55,4 +55,9 @@ test.runIf(process.platform === "linux")("a report to standard output is appende
   await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
   closeSync(descriptor);
   expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");
+});
+
+test("only an error of the system is a limit of the machine", () => {
+  const full = Object.assign(new Error("no room"), { code: "ENOSPC" });
+  expect([full, new Error("no room"), { code: "ENOSPC" }].map(isOfMachine)).toEqual([true, false, false]);
 });
