@@ -235,11 +235,15 @@ test.each([
 });
 
 test("a fault ends after it starts, and a wait is an hour at most", () => {
-  const codes = (when: object, latency: string) =>
-    codesOf({}, { clock, faults: [{ when, then: { latency } }] });
-  expect(codes({ after: "1m", until: "2m" }, "60m")).toEqual([]);
-  expect(codes({ after: "1m", until: "1m" }, "60m")).toEqual(["fault_contradiction"]);
-  expect(codes({}, "61m")).toEqual(["bad_time"]);
+  const codes = (when: string, latency: string) => {
+    const faults = `faults: [{ when: ${when}, then: { latency: ${latency} } }]\n`;
+    return problemsOf(`version: 1\norganizations: { bank: { type: bank } }\n${faults}`).map(
+      ({ code }) => code,
+    );
+  };
+  expect(codes("{ after: 1m, until: 2m }", "60m")).toEqual([]);
+  expect(codes("{ after: 1m, until: 1m }", "60m")).toEqual(["fault_contradiction"]);
+  expect(codes("{}", "61m")).toEqual(["bad_time"]);
 });
 
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {
