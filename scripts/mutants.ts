@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   sockets: [
     "server/sockets",
     90,
-    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:tenants|events|safety)|preview\/server)/,
+    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:tenants|events|safety|world|reach)|preview\/server|cli\/(?:tls|start))/,
   ],
   control: ["server/control", 90, /^test\/(?:control|docs)/],
   cli: ["cli", 85, /^test\/(?:cli|stories|docs)/],

@@ -127,8 +127,8 @@ describe("an instance", () => {
     expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
   });
 
-  test("is found by a part of its label or id among all, newest first, in pages", async () => {
-    const { ask } = await serveControl();
+  test("is found by a part of its label or id, or by its errors, among all, newest first, in pages", async () => {
+    const { ask, server } = await serveControl();
     const ids = [];
     for (const label of ["Bank 1", "Bank 2", "Farm 3", "Bank 4"])
       ids.unshift((await create(ask, { label })).id);
@@ -139,6 +139,8 @@ describe("an instance", () => {
     expect(await found("")).toEqual([4, "Bank 4", "Farm 3", "Bank 2", "Bank 1"]);
     expect(await found("label=bank&offset=1&limit=1")).toEqual([3, "Bank 2"]);
     expect(await found(`label=${ids[1]}`)).toEqual([1, "Farm 3"]);
+    await fetch(`${server.url}/i/${ids[2]}${mePath}`);
+    expect(await found("errors=true")).toEqual([1, "Bank 2"]);
   });
 
   test("is refused above --max-instances, until another one is removed", async () => {

@@ -106,14 +106,15 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
 });
 
 test("what cannot be sent is refused, and named", async () => {
-  const { ask } = await serveControl();
+  const { ask } = await serveControl({ scenario: "announced-endpoints" });
   const refused = async (json: object) => {
     const { status, body } = await ask("/send", post(json));
     return [status, body.error.code, ...Object.keys(body.error.details.fields ?? {})];
   };
   expect(await refused({})).toEqual([422, "validation_failed", "key"]);
   expect(await refused({ key: "absent" })).toEqual([422, "validation_failed", "key"]);
-  expect(await refused({ key: "active", path: "me" })).toEqual([422, "validation_failed", "path"]);
+  for (const path of ["me", "/v1/{consent.99}"])
+    expect(await refused({ key: "none", path })).toEqual([422, "validation_failed", "path"]);
   expect(await refused({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
     ...[422, "validation_failed", "headers.X-API-Key"],
   ]);

@@ -43,6 +43,8 @@ describe("an instance's own token", () => {
     expect(token).toMatch(/^svci_[0-9A-Za-z]{32}$/);
     expect(await stateOf(ask, id, token)).toBe(200);
     expect(await stateOf(ask, id, controlToken)).toBe(200);
+    const health = await ask("/health", { base: `/i/${id}`, headers: bearer(token) });
+    expect(health.body.scenario).toBe("key-states");
     for (const wrong of [`${token}x`, token.slice(0, -1), "svci_", token.slice(5)])
       expect(await stateOf(ask, id, wrong)).toBe(401);
     expect((await ask("/state", { headers: bearer(token) })).status).toBe(401);

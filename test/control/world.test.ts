@@ -188,8 +188,10 @@ test("the options of startServer, and of an instance, hold for later scenarios a
   expect((await ask("/reset", { method: "POST" })).body.data).toMatchObject({ seed: 7, now });
   const varied = { assumptions: { profile: "varied" }, clock: { frozen: true, now } };
   expect((await ask("/state")).body.data).toMatchObject(varied);
+  const create = (json: object) => ask("/instances", { method: "POST", json });
+  expect((await create({ scenario: "active" })).body.data.seed).toBe(7);
   const json = { scenario: "active", seed: 11 };
-  const base = `/i/${(await ask("/instances", { method: "POST", json })).body.data.id}`;
+  const base = `/i/${(await create(json)).body.data.id}`;
   const its = { seed: 11, now: expect.stringMatching(/^2026-05-01T00:0/) };
   expect((await ask("/scenario", { ...put, base })).body.data).toMatchObject(its);
   expect((await ask("/clock", { base })).body.data.frozen).toBe(false);
