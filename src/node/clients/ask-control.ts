@@ -159,10 +159,7 @@ async function ask(
       "usage",
       `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
     );
-  const headers = {
-    ...(method === "POST" && { "content-type": "application/json" }),
-    ...(token !== undefined && { authorization: `Bearer ${token}` }),
-  };
+  const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const answer = await send(url, { method, headers, timeout, maxBody });
   if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
   const { data, ...rest } = jsonOf(answer) as { data?: unknown; error?: unknown };

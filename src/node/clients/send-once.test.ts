@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { sendOnce } from "./send-once.js";
+import { endpointUnder, sendOnce } from "./send-once.js";
 
 /** Sends a request to a server that responds with this text, and leaves the connection open unless it `ends`. */
 async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 } = {}) {
@@ -26,6 +26,13 @@ async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 
 
 const head = (length: number, status = "200 Fine") =>
   `HTTP/1.1 ${status}\r\nX-A: 1\r\nContent-Length: ${length}\r\n\r\n`;
+
+test("the endpoint is under any HTTP URL, and no other text is repeated", () => {
+  const urls = ["http://a/b/", "http://a/b/v1/relying-party/me"].map((base) => endpointUnder(base).href);
+  expect(new Set(urls)).toEqual(new Set(["http://a/b/v1/relying-party/me"]));
+  const isUsage = expect.objectContaining({ code: "usage", message: expect.not.stringContaining("s3cret") });
+  expect(() => endpointUnder("ftp://s3cret")).toThrow(isUsage);
+});
 
 test("a whole response of the longest body is read, and its connection is closed", async () => {
   const { received, reply: answer } = await reply(`${head(5)}12345`, { ends: false });
