@@ -1,5 +1,7 @@
 import { once } from "node:events";
+import { request } from "node:http";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { createMemoryLog } from "../../src/log/memory-log.js";
 import { openWorld } from "../../src/node/platform.js";
@@ -38,6 +40,18 @@ const joined = async (way: Way, { client, remote }: { client: Socket; remote: So
   if (way === "a request") await once(remote, "data");
   else await once(client, "data");
 };
+
+test("a client that trusts only the proxy's authority reaches the sandbox by each name of a wildcard", async () => {
+  const proxy = await startInterceptor(["*.example"], false, (pair) => createHttpServer(state, pair));
+  onTestFinished(() => proxy.close(0));
+  for (const host of ["a.example", "a.b.example"]) {
+    const asked = request({ port: proxy.port, method: "CONNECT", path: `${host}:443` }).end();
+    const [, socket] = (await once(asked, "connect")) as [unknown, Socket];
+    const secure = connectTls({ socket, servername: host, ca: proxy.certificate });
+    secure.write(`GET /v1/relying-party/me HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
+    expect(String(Buffer.concat(await secure.toArray()))).toMatch(/^HTTP\/1\.1 401 /);
+  }
+});
 
 test.each(ways)("the origin of %s is left when its client goes away", async (way) => {
   const ends = await passingThrough(messages[way]);
