@@ -91,14 +91,25 @@ export function namedOrOwn(
   );
 }
 
-export function openNamed({ scenario, name, text }: LoadedScenario, flags: GivenOptions): SandboxState {
-  return openWorld(scenario, { name, text, ...givenOptions(flags) });
+type Flags = Omit<GivenOptions, "openapi"> & { readonly openapi?: unknown };
+
+/** The flags that apply to every scenario that starts there; with `--openapi`, the document of this one. */
+export function givenFlags(
+  { openapi: wanted, ...flags }: Flags,
+  { scenario: { openapi } }: Pick<LoadedScenario, "scenario">,
+): GivenOptions {
+  return givenOptions({ ...flags, openapi: wanted === undefined ? undefined : openapi });
+}
+
+export function openNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
+  const { scenario, name, text } = loaded;
+  return openWorld(scenario, { name, text, ...givenFlags(flags, loaded) });
 }
 
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: GivenOptions): SandboxState {
+export function startNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
   const { scenario, name, text } = loaded;
-  const given = givenOptions(flags);
+  const given = givenFlags(flags, loaded);
   return startSandbox(scenario, { platform: nodePlatform, name, text, ...given, given });
 }
 
@@ -110,7 +121,7 @@ export async function stepsThatFail(
   // Usually there is nothing to rehearse.
   const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
   const placeOf = (path: Path) => placeInScenario(loaded.name, path, cwd, loaded.piped);
-  return rehearsalProblems(loaded, placeOf, givenOptions(flags));
+  return rehearsalProblems(loaded, placeOf, givenFlags(flags, loaded));
 }
 
 /** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */

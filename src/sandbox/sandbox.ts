@@ -127,7 +127,7 @@ export interface SandboxState extends StartedScenario {
 }
 
 /** Options that override the settings of every scenario that a sandbox starts. */
-export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "trial">;
+export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi" | "trial">;
 
 export interface StartOptions {
   /** Default: the scenario's title, or `unnamed`. */
@@ -142,6 +142,8 @@ export interface StartOptions {
   readonly frozen?: boolean | undefined;
   /** Default: the scenario's profile, or `minimal`. */
   readonly profile?: Profile | undefined;
+  /** The document in place of the scenario's. Default: the scenario's, or none. */
+  readonly openapi?: Scenario["openapi"] | undefined;
   /** Default: none. */
   readonly trial?: Trial | undefined;
 }

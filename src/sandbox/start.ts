@@ -37,8 +37,8 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ seed, now, frozen, profile, trial }: GivenOptions): GivenOptions {
-  return { seed, now, frozen, profile, trial };
+export function givenOptions({ seed, now, frozen, profile, openapi, trial }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile, openapi, trial };
 }
 
 /**
@@ -93,12 +93,13 @@ export function prepareScenario(
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  const known = [...knownScopes(given), ...documentedScopes(surroundings.platform, given)];
+  const { platform } = surroundings;
+  const known = [...knownScopes(scenario), ...documentedScopes(platform, scenario)];
   const problems = [
     ...shared,
-    ...unknownEndpoints(given, surroundings.platform.endpoints(given)),
+    ...unknownEndpoints(given, platform.endpoints(scenario)),
     // Without a document, the rules of the scenario have checked them.
-    ...(given.openapi === undefined ? [] : unknownScopes(keysWritten(given), known)),
+    ...(scenario.openapi === undefined ? [] : unknownScopes(keysWritten(scenario), known)),
   ];
   if (problems.length > 0)
     throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
@@ -167,7 +168,8 @@ function startedWith(
 }
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
-function withOptions(scenario: Scenario, { seed, now, frozen, profile, trial = {} }: StartOptions): Scenario {
+function withOptions(scenario: Scenario, options: StartOptions): Scenario {
+  const { seed, now, frozen, profile, openapi, trial = {} } = options;
   const { faults = [], changes } = trial;
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
   const assumptions = { ...trial.assumptions, ...(profile !== undefined && { profile }) };
@@ -175,6 +177,7 @@ function withOptions(scenario: Scenario, { seed, now, frozen, profile, trial = {
     ...(seed !== undefined && { seed }),
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
     ...(Object.keys(assumptions).length > 0 && { assumptions: { ...scenario.assumptions, ...assumptions } }),
+    ...(openapi !== undefined && { openapi }),
     ...(changes !== undefined && { changes }),
     ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };

@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const loaded = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
   const named = openapi === undefined ? loaded : describedBy(loaded, openapi);
   await requireDocument(named.scenario);
-  const given = checkedOptions(rest);
+  const given = { ...checkedOptions(rest), openapi: openapi && named.scenario.openapi };
   const start = () =>
     startSandbox(named.scenario, {
       ...{ platform: nodePlatform, name: named.name, text: named.text },

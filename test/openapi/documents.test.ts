@@ -29,7 +29,12 @@ const scenario: Scenario = {
 };
 
 function sandboxOf(more: Partial<Scenario> = {}, options: { seed?: number; profile?: "varied" } = {}) {
-  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, ...options });
+  // Another document does not need the scope of these keys.
+  const assumptions = more.openapi && { scopes };
+  const sandbox = createSandbox({
+    scenario: { ...scenario, ...more, ...(assumptions && { assumptions }) } as Scenario,
+    ...options,
+  });
   const ask = async (method: string, path: string, body?: unknown, key = "main") => {
     const response = await sandbox.fetch(`http://any.example/v1/relying-party${path}`, {
       method,

@@ -9,7 +9,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
 const keys = {
-  main: { environment: "test", scopes: ["reports:write"], secret: "SVC_test_sbxWithADocument0000000000000" },
+  main: { environment: "test", secret: "SVC_test_sbxWithADocument0000000000000" },
 };
 const scenario = {
   version: 1,
@@ -45,4 +45,16 @@ test("a scenario with a document starts in an instance, is sent to a server, and
   const next = await served({ state });
   expect(await statusOf(next.url)).toBe(201);
   expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
+});
+
+test("the document of the start stays with another scenario, in a reset and in instances of another scenario", async () => {
+  const { url, controlUrl } = await served({ openapi: text });
+  const other = { version: 1, organizations: scenario.organizations };
+  const headers = { "Content-Type": "application/yaml" };
+  await fetch(`${controlUrl}/scenario`, { method: "PUT", headers, body: stringify(other) });
+  expect(await statusOf(url)).toBe(201);
+  await control(controlUrl, "POST /reset");
+  expect(await statusOf(url)).toBe(201);
+  const made = await control(controlUrl, "POST /instances", { scenario: other });
+  expect(await statusOf(made.body.data.base_url)).toBe(201);
 });

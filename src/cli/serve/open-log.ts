@@ -4,7 +4,6 @@ import { createMemoryLog } from "../../log/memory-log.js";
 import { defaultPrefix, isPrefix, type RedisAddress, readRedisAddress } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { givenOptions } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed, quote } from "../../spec/schema/words.js";
 import { type CommandCall, type FlagValues, fileName, option, reader, toggle } from "../command.js";
@@ -12,7 +11,7 @@ import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { readDuration, type WorldFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { openNamed, startNamed } from "../open-scenario.js";
+import { givenFlags, openNamed, startNamed } from "../open-scenario.js";
 import type { ServeFlags } from "./serve-options.js";
 
 // The message leaves out the URL, which may contain a password.
@@ -112,7 +111,7 @@ async function openNamedStore(
   const open = () =>
     openStore({
       ...{ imported, migrate: flags.migrate },
-      ...{ address, named: own(), given: givenOptions(flags), runCall },
+      ...{ address, named: own(), given: givenFlags(flags, own()), runCall },
       ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
       ...{ onNote: logger.note, onWarning: logger.warning },
     });
@@ -155,7 +154,7 @@ async function openNamedState(
   { own, logger, onProblem }: Surroundings,
 ): Promise<Log> {
   const { openFileLog } = await import("../../log/file-log.js");
-  const given = givenOptions(flags);
+  const given = givenFlags(flags, own());
   const { maxInstances, instanceTtl, maxMemory, migrate } = flags;
   const log = await openFileLog(
     { file: resolve(io.cwd, name), given: name },

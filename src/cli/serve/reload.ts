@@ -1,12 +1,12 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { enterScenario, givenOptions, prepareScenario } from "../../sandbox/start.js";
+import { enterScenario, prepareScenario } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import { loadNamed, withChanges } from "../open-scenario.js";
+import { givenFlags, loadNamed, withChanges } from "../open-scenario.js";
 
 interface Served {
   readonly loaded: LoadedScenario;
@@ -39,7 +39,8 @@ export async function startWatching(
   const serve = (fresh: LoadedScenario) => {
     try {
       const { scenario, text } = fresh;
-      const started = prepareScenario(runtime, scenario, { name: fresh.name, text, ...givenOptions(flags) });
+      const options = { name: fresh.name, text, ...givenFlags(flags, fresh) };
+      const started = prepareScenario(runtime, scenario, options);
       onLoad(fresh);
       enterScenario(runtime, started);
     } catch (error) {
