@@ -144,14 +144,18 @@ async function makeBaseline(state: Certification): Promise<void> {
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
   const repeat = repeatIn(state);
-  if (!(await repeat(baseline, {})).failed) return conclude(state, baseline, "flaky");
+  const fails = async (run: PlannedRun, trial: Trial = {}) => (await repeat(run, trial)).failed;
+  if (!(await fails(baseline))) return conclude(state, baseline, "flaky");
   const typical = { ...baseline, profile: "typical" } as const;
-  if ((await repeat(typical, {})).failed) return;
+  if (await fails(typical)) return;
   const needs = typicalAssumptions.map(async (name) => {
-    const { failed } = await repeat(typical, { assumptions: { [name]: assumptionTable[name].minimal } });
-    return failed ? [name] : [];
+    const without = { assumptions: { [name]: assumptionTable[name].minimal } };
+    return (await fails(typical, without)) && (await fails(typical, without)) ? [name] : [];
   });
-  conclude(state, baseline, needsCause((await Promise.all(needs)).flat()));
+  const needed = (await Promise.all(needs)).flat();
+  // A client that fails by chance needs nothing.
+  const isSure = (await fails(baseline)) && !(await fails(typical));
+  conclude(state, baseline, isSure ? needsCause(needed) : "flaky");
 }
 
 /** Returns the baseline if it passes, and covers enough to conclude something from it. */
