@@ -1,5 +1,6 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
+import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
 import type { RequestContent } from "../spec/request.js";
@@ -69,6 +70,8 @@ export interface Announcement {
   readonly extension: `x-${string}`;
   /** What a description with its operations adds about them. */
   readonly note: string;
+  /** The bundled scenario that has them. */
+  readonly scenario: ScenarioName;
 }
 
 /** A request without its key. */

@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
-import type { Announcement, Endpoint } from "./endpoint.js";
+import { type Announcement, type Endpoint, successPathsOf } from "./endpoint.js";
 import { builtIn } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -125,7 +125,7 @@ const idempotencyParameter = {
 };
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
-const ofAuthorization = [200, 401, 403, 429];
+const ofAuthorization = [401, 403, 429];
 
 function responsesOf(endpoint: Endpoint): Responses {
   const { status: success = 200, responseName, responseExample, refusals = [] } = endpoint;
@@ -138,8 +138,9 @@ function responsesOf(endpoint: Endpoint): Responses {
       content: json({ schema: errorContent, examples: examplesOf([outcomeOf("405.method")]) }),
     },
   };
-  for (const status of new Set(rows.map((row) => row.status))) {
-    const here = rows.filter((row) => row.status === status);
+  const succeeding = successPathsOf(endpoint).map(outcomeOf);
+  for (const status of [200, ...new Set(rows.map((row) => row.status))]) {
+    const here = status === 200 ? succeeding : rows.filter((row) => row.status === status);
     // A 401 never shows its cause (R14), but its description may list the causes.
     const description = here.map(({ when, path }) => `${when} (\`${path}\`)`).join("; ");
     responses[status === 200 ? success : status] =

@@ -1,6 +1,6 @@
 import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
 import { evaluateKey } from "../api/evaluate.js";
-import { endpointsOf, firstEndpoint } from "../api/routes.js";
+import { builtIn, endpointsOf, firstEndpoint } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
@@ -28,7 +28,9 @@ export interface Reproduction extends KeylessRequest {
 type Reproductions = ReadonlyMap<PathId, Reproduction>;
 
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
-export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day", "announced-endpoints"];
+export const fallbackScenarios: readonly ScenarioName[] = [
+  ...new Set(["key-states", "bad-day", ...builtIn.flatMap((one) => one.announced?.scenario ?? [])] as const),
+];
 
 /**
  * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be

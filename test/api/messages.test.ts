@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/evaluate.js";
 import { bodyParts, onlyWaits } from "../../src/api/faults.js";
-import { storySender } from "../../src/api/handle.js";
 import { utf8Length, withBody } from "../../src/api/messages.js";
 import { bodyOf, longestBody, tooLongBody } from "../../src/api/request-input.js";
 import { openWorld } from "../../src/node/platform.js";
@@ -109,22 +108,4 @@ test("a key that allows no requests never has another next request, and a fault 
   advanceClock(world, 60_000);
   expect(nextRequest(world, "used").verdict).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
   expect(nextRequest(world, "none").status).toBe(429);
-});
-
-test("a story's request has its query and its body, and the repeated headers of its response are one list", () => {
-  const world = openWorld(bundledScenarios["announced-endpoints"]);
-  const send = storySender(world);
-  const post = {
-    method: "POST",
-    path: "/v1/relying-party/consent-requests",
-    headers: {},
-    keyHash: undefined,
-  };
-  const [without, empty, wrong] = [undefined, "", "{"].map((body) => send({ ...post, body } as never));
-  expect([without, empty, wrong].map((seen) => seen?.pathId)).toEqual(Array(3).fill("401.missing"));
-  expect(world.history.requests().map(({ traits }) => traits !== 0)).toEqual([false, false, false]);
-  const unknown = send({ ...post, method: "GET", path: "/v1/none?a=b?c", body: "x" } as never);
-  expect([unknown.status, unknown.headers["content-type"]]).toEqual([404, "application/json"]);
-  expect(world.history.requests().at(-1)).toMatchObject({ path: "/v1/none", fromStory: true });
-  expect(world.history.requests().at(-1)?.traits).not.toBe(0);
 });

@@ -31,30 +31,3 @@ test("a late response leaves no listener on the signal of its request", async ()
   expect((await sandbox.fetch(request)).status).toBe(200);
   expect(getEventListeners(request.signal, "abort")).toEqual([]);
 });
-
-test("a body of 64 KB is read, and of a longer one nothing more than that", async () => {
-  const sandbox = createSandbox({ scenario: "announced-endpoints" });
-  const headers = { "x-api-key": sandbox.secret("lending"), "content-type": "application/json" };
-  const reasonFor = async (sizes: readonly number[]) => {
-    let sent = 0;
-    let isCancelled = false;
-    const body = new ReadableStream<Uint8Array>(
-      {
-        pull(controller) {
-          const size = sizes[sent++];
-          if (size === undefined) controller.close();
-          else controller.enqueue(new Uint8Array(size).fill(32));
-        },
-        cancel() {
-          isCancelled = true;
-        },
-      },
-      { highWaterMark: 0 },
-    );
-    const init = { method: "POST", headers, body, duplex: "half" } as RequestInit;
-    const { error } = await (await sandbox.fetch(`${url}/consent-requests`, init)).json();
-    return [error.details.reason, isCancelled];
-  };
-  expect(await reasonFor([65_535, 1])).toEqual(["it is not JSON", false]);
-  expect(await reasonFor([65_535, 2, 9])).toEqual(["it is longer than 65536 bytes", true]);
-});

@@ -10,7 +10,7 @@ import { parseReport } from "../../src/report/report-shape.js";
 import { startServer } from "../../src/server/index.js";
 import { adviceTable } from "../../src/spec/advice.js";
 import { faultKinds } from "../../src/spec/fault-effects.js";
-import { coverage, coverageText, promisedCount } from "../support/coverage.js";
+import { coverageText, promisedCount } from "../support/coverage.js";
 import { type Misbehave, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";
 import { runCli } from "../support/run-cli.js";
@@ -243,31 +243,6 @@ test("a client that covers every promised path has no advice, and is pointed to 
   await sandbox.fetch(`https://any.example${mePath}`);
   expect(sandbox.report().faults).toEqual({ met: 1, total: faultKinds.length });
   expect(conclusion(sandbox.report())).toContain(`Faults: 1 of ${faultKinds.length} covered.`);
-});
-
-test("a success of an announced endpoint is its own path, and covers nothing that the API promises", async () => {
-  const sandbox = createSandbox({ scenario: "announced-endpoints" });
-  const headers = { "x-api-key": sandbox.secret("lending") };
-  const get = (path: string) => sandbox.fetch(`https://any.example${path}`, { headers });
-  await get("/v1/relying-party/attestations");
-  await get("/v1/relying-party/attestations?limit=0");
-  const report = sandbox.report();
-  expect(report).toMatchObject({ requests: 2, coverage: coverage(0) });
-  const row = (wanted: string) => report.paths.find(({ pathId }) => pathId === wanted);
-  expect(row("200.test")).toMatchObject({ met: false, count: 0 });
-  expect(row("200.listAttestations")).toMatchObject({ met: true, count: 1, promised: false });
-  const listed = { operationId: "listAttestations", announced: true, requests: 2, covered: true };
-  expect(report.endpoints.filter(({ requests }) => requests > 0)).toMatchObject([listed]);
-  expect(renderReport(report, "text")).toMatch(
-    / {2}GET \/v1\/relying-party\/attestations +2 +covered, announced/,
-  );
-  expect(conclusion(report)).toContain("Announced endpoints: 1 of 5 covered.");
-  await get("/v1/relying-party/attestations?limit=0");
-  const rejected = { ...headers, "x-api-key": "none" };
-  await sandbox.fetch("https://any.example/v1/relying-party/attestations", { headers: rejected });
-  await get(mePath);
-  const paths = sandbox.report().paths.filter(({ promised, met }) => promised && met);
-  expect(paths.map(({ pathId }) => pathId)).toEqual(["200.test", "401.malformed"]);
 });
 
 test("a report of 0.2, which has no endpoints, can be read and merged", () => {

@@ -29,7 +29,7 @@ export const command = declareCommand({
   examples: {
     "svc-sandbox explain revoked": "a key of the scenario, by its ref",
     'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
-    "svc-sandbox explain active announced-endpoints --endpoint listAttestations": "at another endpoint",
+    "svc-sandbox explain main scenario.yaml --endpoint createReport": "at another endpoint",
     "svc-sandbox explain none --json": "a request without a key, for machines",
   },
   async run({ words, flags, io }) {

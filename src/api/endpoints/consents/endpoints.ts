@@ -381,6 +381,7 @@ const announced: Announcement = {
   header: ["X-Sandbox-Preview", "true"],
   headerDescription: "Marks a preview endpoint: announced but not released. Its shape is a guess.",
   extension: "x-preview",
+  scenario: "announced-endpoints",
   note: "The operations marked x-preview are announced but not released. Their design here is this project's guess and may differ from the service's.",
 };
 
