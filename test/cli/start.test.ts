@@ -4,6 +4,7 @@ import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
+import { root } from "../support/pages.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -162,9 +163,9 @@ describe("svc-sandbox start", () => {
   });
 
   it("finishes an open request when it is stopped, accepts no new one, and exits with 0", async () => {
-    const { url, stop } = await started("announced-endpoints");
+    const { url, stop } = await started(join(root, "examples/openapi/scenario.yaml"));
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    const path = "/v1/relying-party/consent-requests";
+    const path = "/v1/relying-party/reports";
     socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{`);
     // An answer on another connection shows that the request before it, with half of its body, has arrived.
     await fetch(url + me);

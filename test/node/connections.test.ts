@@ -9,6 +9,7 @@ import type { ServerOptions } from "../../src/server/index.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { scenarioWith } from "../support/faulty.js";
+import { withInput } from "../support/own-endpoints.js";
 import { readAnswers } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
@@ -40,10 +41,10 @@ test.each([
 });
 
 test("a request whose body breaks off is refused in its own place", async () => {
-  const consent =
-    "POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: any.example\r\nContent-Type: application/json\r\n";
-  const broken = `${consent}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
-  const { port } = await start({ scenario: "announced-endpoints" });
+  const report =
+    "POST /v1/relying-party/reports HTTP/1.1\r\nHost: any.example\r\nContent-Type: application/json\r\n";
+  const broken = `${report}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
+  const { port } = await start({ scenario: withInput });
   expect((await answersTo(port, broken)).map(({ status }) => status)).toEqual([400]);
 });
 

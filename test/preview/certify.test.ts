@@ -60,6 +60,48 @@ test("a client of announced endpoints is certified: their promises are tried, ma
   expect(successes.map((row: { path_id: string }) => row.path_id)).toEqual(["200.listAttestations"]);
 });
 
+test.each<readonly [flaw: string, change: readonly [from: string, to: string], run: string, found: string]>([
+  [
+    "does not look at the list",
+    ["Array.isArray(", "undefined !== ("],
+    "200.listAttestations:data-wrong-type",
+    "not_noticed",
+  ],
+  [
+    "retries 401",
+    [
+      "return { status:",
+      "if (response.status === 401) await fetch(response.url, { headers });\n    return { status:",
+    ],
+    "401",
+    "failed",
+  ],
+])("a client of announced endpoints that %s is named, and a correct one is not", async (_, [
+  from,
+  to,
+], run, found) => {
+  const cwd = temporaryFolder({ "svc-sandbox.yaml": scenario });
+  const only = /^\d+$/.test(run) ? "retries" : run;
+  const outcome = async (text: string) => {
+    const argv = [
+      "certify",
+      "--json",
+      "--only",
+      only,
+      "--",
+      process.execPath,
+      "--input-type=module",
+      "-e",
+      text,
+    ];
+    const { promises, retries = [] } = JSON.parse((await runCli(argv, { cwd })).stdout);
+    return [...promises.runs, ...retries].find(({ id, after }) => (id ?? after) === run)?.outcome;
+  };
+  expect(client).toContain(from);
+  expect(await outcome(client.replace(from, to))).toBe(found);
+  expect(await outcome(client)).toBe(found === "failed" ? "passed" : "noticed");
+});
+
 test("each built-in endpoint has promises, with words and at most twelve rows for members", () => {
   const endpoints = endpointsIn({ version: 1, preview: true });
   const all = brokenPromisesOf(endpoints);

@@ -9,7 +9,8 @@ import type { HowToMeet } from "../../src/report/report-shape.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { outcomeOf, outcomes, type PathId } from "../../src/spec/outcomes.js";
+import { outcomes, type PathId } from "../../src/spec/outcomes.js";
+import { isOwn, reachable } from "../support/own-endpoints.js";
 import { requested } from "../support/requested.js";
 import { served } from "../support/servers.js";
 
@@ -42,10 +43,6 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
   },
 };
 
-/** Whether the outcome is one of endpoints that are not released, and the sandbox has such endpoints. */
-const isOwn = (pathId: PathId) => builtIn.some(({ refusals }) => refusals?.some((one) => one === pathId));
-const reachable = outcomes.filter(({ path }) => outcomeOf(path).needs === undefined || isOwn(path));
-
 function hintFor(sandbox: Sandbox, pathId: PathId): HowToMeet {
   const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet;
   if (!hint) throw new Error(`The report has no instruction for ${pathId}.`);
@@ -77,7 +74,7 @@ const followed = new Set<string>();
 test.each(Object.entries(scenarios))("%s: the report's steps cover the path", async (_name, scenario) => {
   const running = await serve(scenario);
   const others = new Map<string, Awaited<ReturnType<typeof serve>>>();
-  for (const { path } of reachable) {
+  for (const { path } of reachable(outcomes)) {
     running.sandbox.requests.clear();
     const hint = hintFor(running.sandbox, path);
     const { scenario: other, curl } = hint;
