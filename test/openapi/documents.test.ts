@@ -29,12 +29,7 @@ const scenario: Scenario = {
 };
 
 function sandboxOf(more: Partial<Scenario> = {}, options: { seed?: number; profile?: "varied" } = {}) {
-  // Another document does not need the scope of these keys.
-  const assumptions = more.openapi && { scopes };
-  const sandbox = createSandbox({
-    scenario: { ...scenario, ...more, ...(assumptions && { assumptions }) } as Scenario,
-    ...options,
-  });
+  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, ...options });
   const ask = async (method: string, path: string, body?: unknown, key = "main") => {
     const response = await sandbox.fetch(`http://any.example/v1/relying-party${path}`, {
       method,
@@ -324,8 +319,14 @@ const searched = {
   },
 };
 
+// This document does not need the scope of the keys.
+const ofSearched: Scenario = {
+  ...scenario,
+  ...{ openapi: { text: JSON.stringify(searched) }, assumptions: { scopes } },
+};
+
 test("the request that shows how to cover an operation passes its checks, in any media type", async () => {
-  const sandbox = createSandbox({ scenario: { ...scenario, openapi: { text: JSON.stringify(searched) } } });
+  const sandbox = createSandbox({ scenario: ofSearched });
   const statuses: number[] = [];
   for (const { pathId, howToMeet } of sandbox.report().paths) {
     const { method = "", path, headers, body } = howToMeet?.request ?? {};
@@ -337,7 +338,7 @@ test("the request that shows how to cover an operation passes its checks, in any
 });
 
 test("objects and lists in a query and forms are checked; the notes list what is not", async () => {
-  const sandbox = createSandbox({ scenario: { ...scenario, openapi: { text: JSON.stringify(searched) } } });
+  const sandbox = createSandbox({ scenario: ofSearched });
   const ask = async (path: string, body?: string, type = "application/x-www-form-urlencoded") => {
     const response = await sandbox.fetch(`http://any.example${path}`, {
       method: body === undefined ? "GET" : "POST",
