@@ -36,7 +36,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     85,
     /^test\/(?:library|undici|operations|preview|scenario\/(?:rehearsal|population)|cli\/capture|node\/custom-handlers)/,
   ],
-  check: ["check", 85, /^test\/check/],
+  check: ["check", 85, /^test\/(?:check|changes)/],
   certify: ["certify", 85, /^test\/certify/],
   node: ["node", 85, /^test\/(?:node|cli|control\/state|log)/],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
@@ -46,7 +46,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:tenants|events|safety|world|reach)|preview\/server|cli\/(?:tls|start))/,
   ],
   control: ["server/control", 90, /^test\/(?:control|docs)/],
-  cli: ["cli", 85, /^test\/(?:cli|stories|docs)/],
+  cli: ["cli", 85, /^test\/(?:cli|stories|docs|changes|check\/against|certify\/(?:certify|agent|verify))/],
 };
 
 /** As Stryker describes it. */
