@@ -17,7 +17,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   scenario: [
     "scenario",
     90,
-    /^test\/(?:scenario|docs|stories|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios))/,
+    /^test\/(?:scenario|docs|stories|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
   farmers: ["farmers", 85, /^test\/farmers/],
   sandbox: [
