@@ -162,7 +162,13 @@ organizations:
       }),
     );
     expect(problems).toMatchObject([
-      { code: "extends_failed", line: 2, column: 10, message: expect.stringContaining("no such file") },
+      {
+        code: "extends_failed",
+        path: "extends",
+        line: 2,
+        column: 10,
+        message: expect.stringContaining("no such file"),
+      },
     ]);
   });
 });
@@ -234,16 +240,15 @@ test.each([
   expect(codesOf({ main: { ...active, ...fields }, new: active }, { clock })).toEqual(codes);
 });
 
-test("a fault ends after it starts, and a wait is an hour at most", () => {
-  const codes = (when: string, latency: string) => {
-    const faults = `faults: [{ when: ${when}, then: { latency: ${latency} } }]\n`;
-    return problemsOf(`version: 1\norganizations: { bank: { type: bank } }\n${faults}`).map(
+test("a fault ends after it starts, a wait is an hour at most, and a body goes with a status and what fits it", () => {
+  const codes = (fault: string) =>
+    problemsOf(`version: 1\norganizations: { bank: { type: bank } }\nfaults: [{ ${fault} }]\n`).map(
       ({ code }) => code,
     );
-  };
-  expect(codes("{ after: 1m, until: 2m }", "60m")).toEqual([]);
-  expect(codes("{ after: 1m, until: 1m }", "60m")).toEqual(["fault_contradiction"]);
-  expect(codes("{}", "61m")).toEqual(["bad_time"]);
+  expect(codes("when: { after: 1m, until: 2m }, then: { latency: 60m }")).toEqual([]);
+  expect(codes("when: { after: 1m, until: 1m }, then: { latency: 60m }")).toEqual(["fault_contradiction"]);
+  expect(codes("then: { latency: 61m }")).toEqual(["bad_time"]);
+  expect(codes("then: { body: html, status: 503, latency: 1s }")).toEqual([]);
 });
 
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {
