@@ -116,7 +116,8 @@ function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): st
 
 function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boolean): Brief["verdict"] {
   if (verdict === "unusable" && hasFailed) return runs[0]?.outcome === "flaky" ? "flaky" : "client_failed";
-  if (report.requests === 0) return "no_request";
+  // A client that fails by chance may do so before its first request.
+  if (report.requests === 0 && verdict !== "flaky") return "no_request";
   if (verdict !== "failed") return verdict;
   return hasFailed ? "client_failed" : "threshold_missed";
 }

@@ -125,6 +125,15 @@ test("a fault is narrowed to the one path that breaks the client, or reported wi
   }
 });
 
+test("a client that fails by chance has no cause in a fault", async () => {
+  const run = { ...minimal, name: "fault.reset", fault: "fault.reset" } as const;
+  for (const failing of [[0], [0, 2, 3], [1, 4], [0, 1, 3]]) {
+    let asked = 0;
+    const attempt: Repeat = async () => ({ failed: failing.includes(asked++), ...unseen });
+    expect(await narrowFault(run, ["200.test", "401.revoked"], "200.test", attempt)).toBe("flaky");
+  }
+});
+
 test("a client that still waits after 30 seconds is stopped, and one with a timeout of 25 is not", () => {
   const run = { ...runs[0], name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;

@@ -113,18 +113,21 @@ export async function narrowFault(
   suspect: PathId | undefined,
   repeat: Repeat,
 ): Promise<Narrowed> {
+  const { fault, ...plain } = run;
   const fails = async (some: readonly PathId[]) =>
-    some.length > 0 && (await repeat(run, { faults: faultsOn(some, run.fault) })).failed;
+    some.length > 0 && (await repeat(run, { faults: faultsOn(some, fault) })).failed;
   const besides = (path: PathId | undefined) => paths.filter((one) => one !== path);
   const [isGuilty, areOthers] = await Promise.all([
     suspect !== undefined && fails([suspect]),
     fails(besides(suspect)),
   ]);
-  if (isGuilty) return faultCause(run.fault, { path: areOthers ? undefined : suspect });
-  const guilty = areOthers ? besides(suspect) : paths;
-  if (!areOthers && !(await fails(paths))) return "flaky";
-  const [path] = await minimize(guilty, fails);
-  return faultCause(run.fault, { path: (await fails(besides(path))) ? undefined : path });
+  if (!isGuilty && !areOthers && !(await fails(paths))) return "flaky";
+  const [path, ...more] = isGuilty ? [suspect] : await minimize(areOthers ? besides(suspect) : paths, fails);
+  const isOne = more.length === 0 && !(isGuilty ? areOthers : await fails(besides(path)));
+  const guilty = isOne && path !== undefined ? [path] : paths;
+  // Also without the fault: a client that fails by chance must not get a cause.
+  const [again, bare] = await Promise.all([fails(guilty), repeat(plain, {})]);
+  return again && !bare.failed ? faultCause(fault, { path: isOne ? path : undefined }) : "flaky";
 }
 
 const mostAsked = 200;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, test } from "vitest";
-import { tellingLines } from "../../src/certify/brief.js";
+import { certificateBrief, tellingLines } from "../../src/certify/brief.js";
 import { certificateBadge, renderCertificate } from "../../src/certify/document.js";
 import {
   type CertifyResult,
@@ -28,6 +28,12 @@ type Steps = readonly (string | number)[];
 const differencesOf = ({ facts }: Verification) => facts.filter(({ certified, now }) => certified !== now);
 const plain = (value: object) => JSON.parse(JSON.stringify(value)) as { [name: string]: Json };
 const textOf = (result: CertifyResult) => renderCertificate(result, "json");
+
+test("a client that failed by chance before its first request is flaky in a brief, and one that sends none is not", () => {
+  const verdictOf = (verdict: CertifyResult["verdict"]) =>
+    certificateBrief({ ...passed, verdict, report: { ...passed.report, requests: 0 } }, "").verdict;
+  expect([verdictOf("flaky"), verdictOf("unusable")]).toEqual(["flaky", "no_request"]);
+});
 const problemOf = (json: unknown) => {
   const read = readCertificate(JSON.stringify(json));
   return "problem" in read ? read.problem : undefined;
