@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { StoryAnswer } from "../steps.js";
 import { answerDifferences } from "./run-step.js";
+import { actionIntent } from "./step-text.js";
 
 const answer: StoryAnswer = {
   status: 200,
@@ -54,4 +55,11 @@ test("a response that a fault delayed is on its own path and on the fault's", ()
   const late: StoryAnswer = { ...answer, fault: "fault.latency" };
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
+});
+
+test("an action is told in a line, its values other than a text as JSON", () => {
+  expect(actionIntent({ rotate: { key: "active", overlap: "30m" } })).toBe("rotate active, overlap 30m");
+  const made = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
+  const told = 'create_key organization bank, environment test, name CI, scopes ["a"]';
+  expect(actionIntent({ create_key: made } as never)).toBe(told);
 });
