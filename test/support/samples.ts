@@ -1,6 +1,5 @@
 import { createSandbox } from "../../src/index.js";
 import { control } from "./call-control.js";
-import { withoutCounts } from "./coverage.js";
 import { blockWith, type Part, pageOf } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
 import { runCli, serve } from "./run-cli.js";
