@@ -11,6 +11,7 @@ import type {
 } from "../report/render/document.js";
 import { xmlText } from "../report/render/junit.js";
 import { render, type TextStyle } from "../report/render/render.js";
+import { groupsOf } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../spec/schema/json.js";
@@ -116,7 +117,10 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
       id: "not-tried",
       title: "Not tried",
       columns: ["what", "why", "what to do"],
-      rows: notTried.map(({ what, why, whatToDo }) => ({ cells: [what], details: [[why], [whatToDo]] })),
+      rows: groupsOf(notTried, ({ why, whatToDo }) => `${why}\n${whatToDo}`).map((group) => {
+        const [{ why, whatToDo }] = group;
+        return { cells: [group.map(({ what }) => what).join(", ")], details: [[why], [whatToDo]] };
+      }),
     },
     { id: "certificate", title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];

@@ -127,7 +127,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
 }
 
 /** The rows with the same id, in the order of their first ones. */
-function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
+export function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string): [Row, ...Row[]][] {
   const groups = new Map<string, [Row, ...Row[]]>();
   for (const row of rows) {
     const group = groups.get(idOf(row));
