@@ -33,15 +33,15 @@ export function whyTooLittle({ coverage, paths, advice }: Report): string | unde
 
 /**
  * Returns the outcome of a run with a broken promise that changed `responses` responses; `made` is left out if it did not
- * run.
+ * run. A run that had to be ended shows nothing: the machine may have been busy.
  */
 export function promiseRun(
   { id, path, kind, sentence, loss, isAnnounced }: BrokenPromise,
   made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
   responses: number,
 ): PromiseRun {
-  const tried = responses === 0 ? "not_tried" : made?.code ? "noticed" : "not_noticed";
   const { code = null, durationMs = 0 } = made ?? {};
+  const tried = responses === 0 || code === null ? "not_tried" : code === 0 ? "not_noticed" : "noticed";
   const outcome = made === undefined ? "not_run" : tried;
   const announced = isAnnounced && { announced: true };
   return { id, pathId: path, kind, ...announced, sentence, loss, outcome, code, durationMs };
@@ -81,24 +81,39 @@ export function unmetGates(
   return unmet;
 }
 
+type Reason = readonly [why: string, whatToDo: string];
+
+const unmade: Reason = [
+  "the run was not made",
+  "Run certify to its end: fix what fails first, or raise --budget.",
+];
+
+const unended: Reason = [
+  "the client was still running when its time was over",
+  "Limit how long it waits, or set a longer --timeout.",
+];
+
+/** Why a run with a broken promise shows nothing; `undefined` if it does. */
+function whyOpen({ pathId, outcome, code }: PromiseRun): Reason | undefined {
+  if (outcome === "not_run") return unmade;
+  if (outcome !== "not_tried") return undefined;
+  const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
+  return code === null ? unended : ["the client got no response with it", whatToDo];
+}
+
 /** Lists everything that shows nothing about the client; `only` are the names of the only runs that were wanted. */
 export function notTriedIn(
   { runs, promises, retries = [], faults }: Pick<CertifyResult, "runs" | "promises" | "retries" | "faults">,
   only?: readonly string[],
   endpoints?: readonly Endpoint[],
 ): NotTried[] {
-  const unmade = [
-    "the run was not made",
-    "Run certify to its end: fix what fails first, or raise --budget.",
-  ] as const;
   const rows: (readonly [NotTried["kind"], what: string, why: string, whatToDo: string])[] = [];
   for (const { after, outcome, sentence, whatToDo = "" } of retries)
     if (outcome === "not_tried") rows.push(["experiment", `retries after ${after}`, sentence, whatToDo]);
   for (const { name, outcome } of runs) if (outcome === "not_run") rows.push(["run", name, ...unmade]);
-  for (const { id, pathId, outcome } of promises.runs) {
-    const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
-    if (outcome === "not_run") rows.push(["promise", id, ...unmade]);
-    if (outcome === "not_tried") rows.push(["promise", id, "the client got no response with it", whatToDo]);
+  for (const run of promises.runs) {
+    const reason = whyOpen(run);
+    if (reason !== undefined) rows.push(["promise", run.id, ...reason]);
   }
   if (only === undefined) {
     const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
