@@ -224,17 +224,23 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
   return "reason" in found ? { pathId, ...found } : session.attempt({ pathId, ...found });
 }
 
-/** Compares each released GET without parameters, other than `/me`, with its shape. */
+/** Why no request is sent to an endpoint; `undefined` if one is. */
+function whyNotSent({ method, path }: Endpoint): string | undefined {
+  if (method !== "GET") return `${method} may change something, and check only reads`;
+  const [parameter] = /\{[^}]+\}/.exec(path) ?? [];
+  return parameter && `its path needs a value for ${parameter}, which check does not know`;
+}
+
+/** Compares each released GET without path parameters, other than `/me`, with its shape; the others are not tried. */
 async function probeEndpoints(session: Session, working?: AnsweredAttempt): Promise<Attempt[]> {
   const probed: Attempt[] = [];
   for (const endpoint of session.options.endpoints ?? builtIn) {
-    const { method, path, answersContext, announced } = endpoint;
-    if (method !== "GET" || path.includes("{") || answersContext || announced) continue;
+    if (endpoint.answersContext || endpoint.announced) continue;
     const pathId = successPathOf(endpoint, "200.test");
     const { apiKey, variable } = working ?? {};
-    const reason = `needs a key that works in ${anyWorking.join(" or ")}`;
-    const tried = { pathId, endpoint, apiKey, variable };
-    probed.push(working === undefined ? { pathId, reason } : await session.attempt(tried));
+    const noKey = working === undefined && `needs a key that works in ${anyWorking.join(" or ")}`;
+    const reason = whyNotSent(endpoint) ?? noKey;
+    probed.push(reason ? { pathId, reason } : await session.attempt({ pathId, endpoint, apiKey, variable }));
   }
   return probed;
 }

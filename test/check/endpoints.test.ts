@@ -48,8 +48,10 @@ async function check(refs: readonly string[], maxRequests = 44, scope?: string) 
 
 test("every other GET without parameters is compared with its shape", async () => {
   const { paths, differences } = await check(["active"]);
-  expect(paths.at(-1)).toMatchObject({ pathId: "200.getKeyUsage", verdict: "differs", got: "200" });
-  expect(paths.filter(({ pathId }) => pathId.endsWith("getKey"))).toEqual([]);
+  expect(paths.slice(-2)).toMatchObject([
+    { pathId: "200.getKeyUsage", verdict: "differs", got: "200" },
+    { pathId: "200.getKey", verdict: "not_tried" },
+  ]);
   expect(differences).toEqual([
     expect.objectContaining({ rules: ["R48"], pathId: "200.getKeyUsage", at: "$.data.this_minute" }),
   ]);
@@ -57,7 +59,7 @@ test("every other GET without parameters is compared with its shape", async () =
 
 test("it is not tried without a working key, without its scope, and beyond the limit of requests", async () => {
   const reasons = [await check([]), await check(["active"], 44, "usage:read"), await check(["active"], 5)];
-  expect(reasons.map(({ paths }) => [paths.at(-1)?.verdict, paths.at(-1)?.reason])).toEqual([
+  expect(reasons.map(({ paths }) => [paths.at(-2)?.verdict, paths.at(-2)?.reason])).toEqual([
     ["not_tried", "needs a key that works in SVC_KEY_ACTIVE or SVC_API_KEY"],
     ["not_tried", "the key lacks the scope usage:read"],
     ["not_tried", "the 5 requests of --max-requests are used up"],

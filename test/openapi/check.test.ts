@@ -37,12 +37,30 @@ async function check(document: object) {
   const { paths, differences, verdict } = JSON.parse(ran.stdout);
   const places = differences.map(({ path_id, at }: Json) => `${path_id} ${at}`);
   const row = paths.find(({ path_id }: Json) => path_id === "200.getStatus");
-  return { code: ran.code, verdict, row: row?.verdict, places, notes: ran.stderr.trimEnd().split("\n") };
+  const notes = ran.stderr.trimEnd().split("\n");
+  const open = paths.filter(
+    ({ path_id, verdict: own }: Json) => path_id.startsWith("20") && own === "not_tried",
+  );
+  return { code: ran.code, verdict, row: row?.verdict, places, notes, open };
 }
 
 test("a service that responds as its document describes agrees, also on an operation that the sandbox does not have", async () => {
   const agrees = { code: 0, verdict: "agrees", row: "agrees", places: [], notes: [""] };
-  expect(await check(published)).toEqual(agrees);
+  expect(await check(published)).toMatchObject(agrees);
+});
+
+test("an operation that changes something or needs a value in its path is not tried, with the reason", async () => {
+  const { open } = await check(
+    documentWith({ ready: text }, { ready: "yes" }, ({ paths }) => {
+      const responses = { 200: { description: "" } };
+      paths["/v1/relying-party/jobs"] = { post: { operationId: "startJob", responses } };
+      const parameters = [{ name: "id", in: "path", required: true, schema: text }];
+      paths["/v1/relying-party/jobs/{id}"] = { get: { operationId: "readJob", parameters, responses } };
+    }),
+  );
+  const reasons = Object.fromEntries(open.map(({ path_id, reason }: Json) => [path_id, reason]));
+  expect(reasons["200.startJob"]).toContain("POST");
+  expect(reasons["200.readJob"]).toContain("{id}");
 });
 
 test("each difference of the service to the document is listed, and each of the document to the sandbox", async () => {
@@ -51,7 +69,7 @@ test("each difference of the service to the document is listed, and each of the 
     data.properties.limits.properties.per_minute.type = "number";
     delete data.properties.usage;
   });
-  expect(await check(changed)).toEqual({
+  expect(await check(changed)).toMatchObject({
     ...{ code: 1, verdict: "differs", row: "differs" },
     places: ["200.getStatus $.ready", "200.getStatus $.since"],
     notes: [

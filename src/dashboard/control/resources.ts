@@ -24,10 +24,11 @@ export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
 export const report = resource<Report>("/report?story=true", {
   on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
 });
-/** A request to the first endpoint of a sandbox at this base URL, for a shell. */
-export function curlLine(url: string, secret?: string): string {
+/** A request to the first endpoint of a sandbox at this base URL, for a shell; `undefined` until the report is read. */
+export function curlLine(url: string, secret?: string): string | undefined {
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  return `curl -i ${header}${url}${report.data.value?.endpoints[0]?.path ?? ""}`;
+  const path = report.data.value?.endpoints[0]?.path;
+  return path && `curl -i ${header}${url}${path}`;
 }
 /** Events that may change a key, or the response to its next request. */
 export const keyEvents = [

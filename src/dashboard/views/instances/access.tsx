@@ -22,14 +22,16 @@ export function variablesOf({
 
 /** The instance of the one-time link that opened this page, until it is closed. */
 export function Claimed() {
+  if (claimed.value !== undefined && !claimed.value.isClosed) return <Access instance={claimed.value} />;
+  return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
+}
+
+function Access({ instance }: { readonly instance: ClaimedInstance }) {
   useResources(report);
   const sent = useSignal<Sent | undefined>(undefined);
-  if (claimed.value === undefined || claimed.value.isClosed) {
-    return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
-  }
-  const instance = claimed.value;
   const { id, label, keys, base_url: url } = instance;
   const [[key, secret] = []] = Object.entries(keys);
+  const curl = secret && curlLine(url, secret);
   const send = async () => {
     sent.value = await call<Sent>("/send", { method: "POST", body: { key } });
   };
@@ -42,8 +44,8 @@ export function Claimed() {
         The base URL is <code>{url}</code>. Copy the keys and the token: this tab keeps them, and the link
         works only once.
       </p>
-      <CodeLine code={variablesOf(claimed.value)}>Copy as variables</CodeLine>
-      {secret === undefined ? null : <CodeLine code={curlLine(url, secret)}>Copy as curl</CodeLine>}
+      <CodeLine code={variablesOf(instance)}>Copy as variables</CodeLine>
+      {curl ? <CodeLine code={curl}>Copy as curl</CodeLine> : null}
       <p class="bar">
         {key === undefined ? null : <ActionButton run={send}>Send a first request</ActionButton>}
         <button

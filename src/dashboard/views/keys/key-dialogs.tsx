@@ -335,6 +335,7 @@ interface SecretProps {
 export function Secret({ issued, onCopied }: SecretProps) {
   useResources(report);
   const { key, secret } = issued;
+  const curl = curlLine(baseUrl, secret);
   const shown = useRef<HTMLDivElement>(null);
   useEffect(() => {
     lastIssued.value = issued;
@@ -354,9 +355,11 @@ export function Secret({ issued, onCopied }: SecretProps) {
         <CopyButton text={secret} onCopied={onCopied}>
           Copy the secret
         </CopyButton>
-        <CopyButton text={curlLine(baseUrl, secret)} onCopied={onCopied}>
-          Copy as curl
-        </CopyButton>
+        {curl ? (
+          <CopyButton text={curl} onCopied={onCopied}>
+            Copy as curl
+          </CopyButton>
+        ) : null}
       </p>
       <p class="muted">
         Fingerprint <code>{key.fingerprint}</code>
