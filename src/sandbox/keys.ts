@@ -291,9 +291,11 @@ export function startKey(
     today: today && today + more.perDay,
     countedAt: times?.map(Date.parse),
   });
-  const scopes = settings.scopes === undefined ? [...record.scopes, ...documented] : record.scopes;
-  const changed = ends === undefined && documented.length === 0 ? record : { ...record, scopes };
-  const ended = ends === undefined ? changed : { ...changed, ...endsFrom(start, ends) };
+  const hasDocumented = documented.length > 0 && settings.scopes === undefined;
+  // Many keys share the array of a scenario's default scopes.
+  const scopes = hasDocumented ? [...record.scopes, ...documented] : record.scopes;
+  const scoped = hasDocumented ? { ...record, scopes } : record;
+  const ended = ends === undefined ? scoped : { ...scoped, ...endsFrom(start, ends) };
   if (profiled.profile !== "varied") return { key: ended, usage };
   const { limits } = record;
   const varying = {
