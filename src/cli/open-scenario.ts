@@ -137,12 +137,15 @@ export async function warnOfSteps(
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
-/** Lists what a person should know about the document of a scenario: differences, missing scopes, what is left out. */
-export async function documentNotes(loaded: LoadedScenario, world: SandboxState): Promise<readonly string[]> {
+/** What a person should know about the document of a scenario: differences, missing scopes, what is left out. */
+export async function documentNotes(
+  loaded: LoadedScenario,
+  opened: () => SandboxState,
+): Promise<readonly string[]> {
   const { openapi, ...scenario } = loaded.scenario;
   if (openapi === undefined) return [];
   const { notesOf } = await import("../openapi/read-api.js");
-  const scopes = new Set(Array.from(world.registry.keys.values(), ({ key }) => key.scopes).flat());
+  const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
   return notesOf({ openapi }, endpointsIn(scenario), scopes);
 }
 
@@ -151,7 +154,7 @@ export async function warnOfDocument(
   world: SandboxState,
   log: Pick<Logger, "note">,
 ): Promise<void> {
-  const notes = await documentNotes(loaded, world);
+  const notes = await documentNotes(loaded, () => world);
   if (notes.length > 0) log.note(`About the document:\n${notes.map((one) => `  ${one}\n`).join("")}`);
 }
 

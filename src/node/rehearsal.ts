@@ -1,6 +1,6 @@
 import { rehearseScenario } from "../library/rehearse.js";
-import { unknownEndpoints } from "../sandbox/path-ids.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
+import { unknownNames } from "../sandbox/start.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
@@ -25,7 +25,7 @@ export async function rehearsalProblems(
   placeOf: PlaceOf,
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
-  const unknown = unknownEndpoints(scenario, nodePlatform.endpoints(scenario));
+  const unknown = unknownNames(scenario, nodePlatform);
   const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
   if (unknown.length === 0 && !hasSteps) return [];
   const failed =

@@ -93,21 +93,28 @@ export function prepareScenario(
   const scenario = withOptions(given, options);
   // Another seed may generate a secret or an id that the scenario pins.
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
-  const { platform } = surroundings;
-  const known = [...knownScopes(scenario), ...documentedScopes(platform, scenario)];
-  const problems = [
-    ...shared,
-    ...unknownEndpoints(given, platform.endpoints(scenario)),
-    // Without a document, the rules of the scenario have checked them.
-    ...(scenario.openapi === undefined ? [] : unknownScopes(keysWritten(scenario), known)),
-  ];
+  const { openapi } = scenario;
+  const named = openapi === undefined ? given : { ...given, openapi };
+  const problems = [...shared, ...unknownNames(named, surroundings.platform)];
   if (problems.length > 0)
     throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
   return startedWith(surroundings, scenario, options);
 }
 
-const knownScopes = ({ assumptions: { profile = "minimal", ...own } = {} }: Scenario) =>
-  assumptionsFor(profile, own).scopes;
+/** The names in a scenario that its sandbox lacks; also the scopes of keys, which only a document can add. */
+export function unknownNames(scenario: Scenario, platform: Platform) {
+  const unknown = unknownEndpoints(scenario, platform.endpoints(scenario));
+  // Without a document, the rules of the scenario have checked them.
+  if (scenario.openapi === undefined) return unknown;
+  const known = scopesWith(documentedScopes(platform, scenario), scenario);
+  return [...unknown, ...unknownScopes(keysWritten(scenario), known)];
+}
+
+/** The scopes of a scenario's assumptions, then those of its document. */
+function scopesWith(documented: readonly string[], { assumptions = {} }: Scenario): readonly string[] {
+  const { profile = "minimal", ...own } = assumptions;
+  return [...new Set([...assumptionsFor(profile, own).scopes, ...documented])];
+}
 
 /** The scopes that only the operations of a scenario's document need. The sandbox knows them, and so do keys without own scopes. */
 function documentedScopes(platform: Platform, scenario: Scenario): readonly string[] {
@@ -133,7 +140,7 @@ function startedWith(
   const givenAssumptions = {
     ...own,
     ...(changes && assumedAt(changes, start)),
-    ...(documented.length > 0 && { scopes: [...new Set([...knownScopes(scenario), ...documented])] }),
+    ...(documented.length > 0 && { scopes: scopesWith(documented, scenario) }),
   };
   const assumptions = assumptionsFor(profile, givenAssumptions);
   const windows = windowsOf(assumptions);

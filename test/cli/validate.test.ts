@@ -96,6 +96,7 @@ test("validate --openapi checks a document with its notes, and a document that i
     `paths: { /a: { get: { operationId: a, responses: { 200: { description: "", content: { ${content} } } } } } }\n`;
   const cwd = temporaryFolder({
     "good.yaml": `openapi: 3.1.0\n${info}${get("")}`,
+    "typo.yaml": `${scenario(", scopes: [x]")}openapi: good.yaml\n`,
     "bad.yaml": `openapi: 3.1.0\n${info}${get(body)}`,
   });
   expect(await runCli(["validate", "--openapi", "good.yaml"], { cwd })).toEqual({
@@ -110,4 +111,9 @@ test("validate --openapi checks a document with its notes, and a document that i
   ]);
   const asScenario = await runCli(["validate", "good.yaml"], { cwd });
   expect([asScenario.code, asScenario.stderr]).toEqual([1, expect.stringContaining("give it to --openapi")]);
+  const unknown = await runCli(["validate", "typo.yaml"], { cwd });
+  expect([unknown.code, unknown.stderr]).toEqual([
+    1,
+    expect.stringMatching(/^typo\.yaml:7:\d+: there is no scope "x"/),
+  ]);
 });

@@ -64,7 +64,7 @@ async function check(file: string, openapi: string | undefined, io: Io): Promise
     const isBundled = files.length === 0 && piped === undefined;
     const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
-    const notes = await documentNotes(loaded, openNamed(loaded, {}));
+    const notes = await documentNotes(loaded, () => openNamed(loaded, {}));
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning, notes };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
