@@ -19,7 +19,8 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     90,
     /^test\/(?:scenario|docs|stories|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
-  farmers: ["farmers", 85, /^test\/farmers/],
+  // Those in test/farmers make their farmers when they are imported.
+  farmers: ["farmers", 85, /^test\/(?:scenario\/population|preview\/separation)/],
   sandbox: [
     "sandbox",
     90,

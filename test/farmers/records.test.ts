@@ -1,16 +1,12 @@
 import { iso1A2Code } from "@rapideditor/country-coder";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import fc from "fast-check";
 import geographicLib from "geographiclib-geodesic";
 import polygonClipping, { type Polygon } from "polygon-clipping";
 import { expect, test } from "vitest";
 import { type Farmer, farmerShape, type Parcel } from "../../src/farmers/farmer-shape.js";
-import { farmerAt, farmerFeatures, farmerRow, indexOfFarmer } from "../../src/farmers/farmers.js";
-import { nodePlatform } from "../../src/node/platform.js";
-import { farmerLocales } from "../../src/spec/consent.js";
+import { farmerAt } from "../../src/farmers/farmers.js";
 import { jsonSchemaDocument, jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
-import { runs } from "../support/property-seed.js";
 import expected from "./expected.json" with { type: "json" };
 import { everyFarmer, farmers, holds, parcels, seasons, start, today } from "./sample.js";
 
@@ -212,26 +208,6 @@ test("no two farmers, loans, policies or claims share an id", () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("a farmer depends only on seed, index, locales and start, not on earlier farmers", () => {
-  fc.assert(
-    fc.property(
-      fc.nat(),
-      fc.nat(),
-      fc.subarray([...farmerLocales], { minLength: 1 }),
-      fc.nat(60_000),
-      (seed, index, locales, days) => {
-        const source = { seed, locales, start: Date.UTC(1990, 0, 1) + days * 86_400_000 };
-        const farmer = farmerAt(source, index);
-        const other = farmerAt({ ...source, seed: seed + 1 }, index);
-        expect(farmerAt({ ...source, locales: [...locales] }, index)).toEqual(farmer);
-        expect(indexOfFarmer(source, farmer.farmer_id)).toBe(index);
-        expect(other.farmer_id).not.toBe(farmer.farmer_id);
-      },
-    ),
-    runs(80),
-  );
-});
-
 test("another start moves dates and does not change name, location and outlines", () => {
   const unmoved = ({ name, location, parcels }: Farmer) => [
     name,
@@ -254,23 +230,4 @@ test.each([1950, 1970, 2000, 2024, 2100, 9900])("in %d every date has a year of 
     expect(dates.length).toBeGreaterThan(9);
     expect(dates.filter((date) => !/^"\d{4}-\d\d-\d\d(T00:00:00Z)?"$/.test(date))).toEqual([]);
   }
-});
-
-test("the records of hundreds of farmers have the same bytes in every version: fixtures/README.md has what a change of them needs", () => {
-  const days = [0, 100, 200, 300].map((day) => start + day * 86_400_000);
-  const made = days.flatMap((at, index) =>
-    Array.from({ length: 100 }, (_, n) => farmerAt({ seed: index + 1, start: at }, n)),
-  );
-  const local = farmerLocales.flatMap((locale) =>
-    Array.from({ length: 10 }, (_, n) => farmerAt({ seed: 7, start, locales: [locale] }, n)),
-  );
-  const digest = (value: unknown) => nodePlatform.sha256(JSON.stringify(value)).slice(0, 16);
-  const all = [...made, ...local];
-  expect([digest(made), digest(local), digest(all.map(farmerRow)), digest(all.map(farmerFeatures))]).toEqual([
-    ...["fbe2e3a885fd7178", "d5b02fc0e3de7450", "cc2f9fcb444d3acd", "88c28072a88d02c7"],
-  ]);
-});
-
-test.each([-1, 0.5, Number.NaN, 2 ** 32, Number.POSITIVE_INFINITY])("index %d is refused", (index) => {
-  expect(() => farmerAt({ seed: 1, start }, index)).toThrow(RangeError);
 });
