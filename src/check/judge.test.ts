@@ -1,5 +1,9 @@
 import { expect, test } from "vitest";
+import { me } from "../api/endpoints/me.js";
+import { assumptionTable } from "../spec/assumptions.js";
 import type { PromisedPathId } from "../spec/outcomes.js";
+import { count, mapping } from "../spec/schema/shape.js";
+import { newSince } from "./against.js";
 import {
   type CheckedResponse,
   createRedact,
@@ -10,7 +14,14 @@ import {
 } from "./answer.js";
 import { compareSuccesses } from "./compare.js";
 import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
-import { type AnsweredAttempt, judgeAttempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
+import {
+  type AnsweredAttempt,
+  type Attempt,
+  judgeAttempt,
+  judgeNoLimit,
+  perMinuteOf,
+  whyUntried,
+} from "./judge.js";
 import { assumptionsYaml, inferAssumptions } from "./learn.js";
 
 const answerOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
@@ -87,6 +98,29 @@ test.each<[PromisedPathId, CheckedResponse, string[]]>([
   ["401.revoked", { ...answerOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] }, ["R34 body"]],
 ])("%s is judged by status, form and code (%#)", (pathId, answer, found) => {
   expect(judgeAttempt({ pathId, answer }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+});
+
+test.each<[number, Readonly<Record<string, string>>, string]>([
+  [302, { location: "/login" }, "302, a redirect to /login, which was not followed"],
+  [302, {}, "302"],
+  [299, { location: "/login" }, "299"],
+  [400, { location: "/login" }, "400"],
+])("a wrong status %i with %j is found as %j", (status, headers, found) => {
+  expect(judgeAttempt({ pathId: "401.revoked", answer: answerOf(status, {}, headers) })).toMatchObject([
+    { at: "status", found },
+  ]);
+});
+
+test("the response of another endpoint is judged by its rule and its own shape, and not by the key", () => {
+  const endpoint = { ...me, responseShape: mapping({ day: count() }) };
+  const json = { day: "1", data: { environment: "live" } };
+  const found = judgeAttempt({
+    ...{ pathId: "200.getKeyUsage", endpoint, apiKey: "SVC_test_a" },
+    answer: answerOf(200, json, { "X-Request-Id": "a" }),
+  });
+  expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
+    ...["R48 Content-Type", "R48 $.day", "R48 $.data"],
+  ]);
 });
 
 test("a 200 is judged by the environment of its key, and by a request id that is not empty", () => {
@@ -184,6 +218,40 @@ test("errors of which only some have a header show no assumption, and YAML names
     "  # not learned: request_id_on_errors (X-Request-Id on 1 of 2 errors)",
   );
   expect(inferAssumptions([withId]).find(({ name }) => name === "request_id_on_errors")?.value).toBe(true);
+});
+
+const lacking = (status: number, details?: object) =>
+  ({
+    pathId: "403.insufficient_scope",
+    answer: answerOf(status, { error: { details } }),
+  }) as const;
+const granting = (...scopes: unknown[]) =>
+  ({ pathId: "200.test", answer: answerOf(200, { data: { scopes } }) }) as const;
+test.each<[Attempt[], me: unknown, scopes: unknown]>([
+  [[granting("a:b"), lacking(403, { required_scope: "c:d" })], "c:d", ["a:b", "c:d"]],
+  [[granting("a:b", "c:d"), granting("a:b", null), lacking(403)], "a:b", ["a:b", "c:d"]],
+  [[granting("a:b", "c:d"), granting("a:b", "c:d"), lacking(403)], undefined, ["a:b", "c:d"]],
+  [[granting("a:b"), lacking(429, { required_scope: "c:d" })], undefined, ["a:b"]],
+  [[granting("a:b"), lacking(200)], undefined, ["a:b"]],
+  [[{ ...lacking(403, { required_scope: "c:d" }), pathId: "403.access_denied" }], undefined, undefined],
+  [[granting("attestations:read", "No Scope")], undefined, undefined],
+])("responses show the scope of the endpoint and the known ones (%#)", (attempts, me_scope, scopes) => {
+  const byName = Object.fromEntries(inferAssumptions(attempts).map(({ name, value }) => [name, value]));
+  const assumed = assumptionTable.scopes.minimal;
+  expect([byName.me_scope, byName.scopes]).toEqual([
+    me_scope,
+    Array.isArray(scopes) ? [...assumed, ...scopes] : undefined,
+  ]);
+});
+
+test("each difference that an earlier check lacks is new", () => {
+  const checked = (...differences: [path_id: string, at: string][]) => ({
+    ...({ verdict: "differs", paths: [], responses: [], learned: {} } as const),
+    differences: differences.map(([path_id, at]) => ({ path_id, at })),
+  });
+  expect(
+    newSince(checked(["a", "status"]), checked(["a", "status"], ["a", "body"], ["b", "status"])),
+  ).toEqual(["a: body differs from the contract", "b: status differs from the contract"]);
 });
 
 test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {

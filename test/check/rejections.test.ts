@@ -158,6 +158,19 @@ test("R14 each cause is sent while requests are left, with other malformed and u
   expect([once.found, once.notes]).toEqual([[], expect.stringContaining("401.expired")]);
 });
 
+test("only a 401 is sent again as one, and only a key that works is sent twice", async () => {
+  const later = { status: 429, body: { error: { code: "rate_limited", message: "Later." } } };
+  const limited = await check((reply, { ref, count }) => {
+    if (ref === "expired" && count > 2) Object.assign(reply, later);
+  });
+  expect([limited.found, limited.times("expired")]).toEqual([[], 3]);
+  const swapped = await check((reply, { ref }) => {
+    if (ref === "active" || ref === "live") Object.assign(reply, { ...later, status: 401 });
+    if (ref === "unknown") reply.status = 200;
+  });
+  expect(["active", "live", "unknown"].map(swapped.times)).toEqual([1, 1, 1]);
+});
+
 test("R14 a difference is reported next to others that vary, and the note names these", async () => {
   const { found, notes } = await check(
     on401((reply, { ref, number }) => {
