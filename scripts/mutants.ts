@@ -47,7 +47,11 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:tenants|events|safety|world|reach)|preview\/server|cli\/(?:tls|start))/,
   ],
   control: ["server/control", 90, /^test\/(?:control|docs)/],
-  cli: ["cli", 85, /^test\/(?:cli|stories|docs|changes|check\/against|certify\/(?:certify|agent|verify))/],
+  cli: [
+    "cli",
+    85,
+    /^test\/(?:cli|stories|docs|changes|certify|check|preview|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
+  ],
 };
 
 /** As Stryker describes it. */
@@ -73,9 +77,10 @@ const equivalent: readonly Readonly<Record<"file" | "line" | "replacement" | "re
 // Tests that only start the built command line run other code, and pages need a browser.
 const isOutside = (text: string) =>
   /chromium|browser-|open-dashboard|vi\.mock\(|HeapSnapshot|a million farmers/.test(text) ||
-  (/running-command|exec-client|userFolder/.test(text) && !/run-cli|replicas\.js|server\/index/.test(text));
+  (/running-command|exec-client|userFolder/.test(text) &&
+    !/run-cli|execHere|replicas\.js|server\/index/.test(text));
 const isOfOthers =
-  /^test\/(?:bench|dashboard|docs\/(?!generated)|matrix|package|runners|site|types|store\/(?!redis-log|replicas|backup))/;
+  /^test\/(?:bench|dashboard|docs\/(?!generated)|matrix|package|runners|site|types|store\/(?!redis-log|replicas|b))/;
 
 const { values: flags, positionals } = parseArgs({
   allowPositionals: true,

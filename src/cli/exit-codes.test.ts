@@ -17,6 +17,15 @@ test("a defect shows its stack and its causes when verbose, and still no key (R4
   expect(text).not.toContain("4f9a");
 });
 
+test("an error of the machine exits with 2, and shows its file", () => {
+  const full = Object.assign(new Error("no space"), { code: "ENOSPC", path: "/data/log" });
+  expect([exitCodeOf(full), describeFailure(full, {})]).toEqual([
+    2,
+    expect.stringMatching(/^svc-sandbox failed "\/data\/log": .* \(no space\)\.\n$/),
+  ]);
+  expect(JSON.parse(describeFailure(full, { json: true })).error.code).toBe("machine");
+});
+
 test("what is thrown without being an error is described too", () => {
   expect(describeFailure("nothing", { verbose: true })).toMatch(/^svc-sandbox failed: nothing\n/);
 });

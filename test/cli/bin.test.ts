@@ -81,15 +81,6 @@ describe("the built svc-sandbox", () => {
     expect(await ended).toMatchObject({ code: 0 });
   });
 
-  it("drains for --drain when SIGTERM stops it", async () => {
-    const { child, ended } = await serving("--drain", "10ms");
-    child.kill("SIGTERM");
-    expect(await ended).toMatchObject({
-      code: 0,
-      stderr: expect.stringContaining("Stopping in 0.01 seconds"),
-    });
-  });
-
   it("stops at once when it is asked a second time", async () => {
     const { child, ended, ...running } = await serving("announced-endpoints", "--log", "off");
     const url = new URL(running.url);

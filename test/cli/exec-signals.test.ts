@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { commandLine, hasTerminal, onTerminal } from "../support/running-command.js";
-import { clientFolder, runExec, startExec } from "./exec-client.js";
+import { clientFolder, execHere, startExec } from "./exec-client.js";
 
 /** A program that sends a request, says "ready", and does this when a signal comes. */
 const waits = (onSignal: string, ...names: string[]) => [
@@ -16,7 +16,7 @@ describe("a signal", () => {
     ["SIGTERM", 143],
     ["SIGINT", 130],
   ])("%s that ends the command is its code, and the report is still printed", async (signal, expected) => {
-    const { code, stderr } = await runExec(["--", "sh", "-c", `kill -s ${signal.slice(3)} $$`]);
+    const { code, stderr } = await execHere(["--", "sh", "-c", `kill -s ${signal.slice(3)} $$`]);
     expect([code, stderr]).toEqual([expected, expect.stringContaining("0 requests to key-states")]);
   });
 

@@ -12,7 +12,7 @@ const inNode = (code: string) => [process.execPath, "-e", code];
 
 describe("the command", () => {
   it("meets the sandbox, and its client's report is on stderr", async () => {
-    const { code, stdout, stderr } = await runExec(["--", ...client("active", "revoked", "none")]);
+    const { code, stdout, stderr } = await execHere(["--", ...client("active", "revoked", "none")]);
     expect([code, stdout]).toEqual([0, ""]);
     expect(stderr).toMatch(/^\n3 requests to key-states \(seed 1, profile minimal\)\n\nPaths\n/);
     expect(stderr).toMatch(/^ {2}401\.revoked +1 {2}a/m);
@@ -65,9 +65,10 @@ describe("the command", () => {
 
 describe("the environment of the command", () => {
   const environment = async (argv: readonly string[], env: Readonly<Record<string, string>>) => {
-    const print = inNode("console.log(JSON.stringify(process.env))");
-    const { stdout } = await runExec(["--quiet", ...argv, "--", ...print], { env });
-    return JSON.parse(stdout) as Record<string, string>;
+    const cwd = temporaryFolder();
+    const command = inNode("require('fs').writeFileSync('env', JSON.stringify(process.env))");
+    await execHere(["--quiet", ...argv, "--", ...command], { cwd, env });
+    return JSON.parse(readFileSync(join(cwd, "env"), "utf8")) as Record<string, string>;
   };
 
   it("is this process's own, with every key and both addresses", async () => {
@@ -95,15 +96,14 @@ describe("the environment of the command", () => {
 
   it("makes Node and others trust the certificate of --tls, and the usual authorities", async () => {
     const cwd = clientFolder({ "own.pem": "# mine\n" });
-    const code = `const { readFileSync } = require("node:fs");
+    const code = `const { readFileSync, writeFileSync } = require("node:fs");
 const { NODE_EXTRA_CA_CERTS, SVC_CA_FILE, SVC_BASE_URL, SVC_API_KEY } = process.env;
 const extra = readFileSync(NODE_EXTRA_CA_CERTS, "utf8");
 fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": SVC_API_KEY } }).then(({ status }) =>
-  console.log(JSON.stringify([status, extra.includes("# mine"), extra.includes(readFileSync(SVC_CA_FILE, "utf8").trim()), SVC_CA_FILE])));`;
+  writeFileSync("out", JSON.stringify([status, extra.includes("# mine"), extra.includes(readFileSync(SVC_CA_FILE, "utf8").trim()), SVC_CA_FILE])));`;
     const env = { NODE_EXTRA_CA_CERTS: `${cwd}/own.pem` };
-    const { stdout, stderr } = await runExec(["--tls", "--quiet", "--", ...inNode(code)], { cwd, env });
-    expect(stderr).not.toContain("failed");
-    const [status, hasMine, hasOurs, file] = JSON.parse(stdout);
+    await execHere(["--tls", "--quiet", "--", ...inNode(code)], { cwd, env });
+    const [status, hasMine, hasOurs, file] = JSON.parse(readFileSync(join(cwd, "out"), "utf8"));
     expect([status, hasMine, hasOurs, existsSync(file)]).toEqual([200, true, true, false]);
   });
 });
@@ -117,7 +117,7 @@ await fetch(data.base_url + "/v1/relying-party/me");
 `,
     });
     const line = "node client.mjs active POST:/reset expired DELETE:/requests && node instance.mjs";
-    const { code, stderr } = await runExec(["--", "sh", "-c", line], { cwd });
+    const { code, stderr } = await execHere(["--", "sh", "-c", line], { cwd });
     expect([code, stderr]).toEqual([0, expect.stringContaining("3 requests to key-states")]);
     for (const met of ["200\\.test", "401\\.expired", "401\\.missing"])
       expect(stderr).toMatch(new RegExp(`^  ${met} +1 {2}\\S`, "m"));
@@ -128,11 +128,11 @@ await fetch(data.base_url + "/v1/relying-party/me");
 const socket = require("node:net").connect(port, hostname, () =>
   socket.write("GET /v1/relying-party/me HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n", () => process.exit()));`;
     for (let round = 0; round < 2; round++)
-      expect((await runExec(["--", ...inNode(code)])).stderr).toContain("1 request to key-states");
+      expect((await execHere(["--", ...inNode(code)])).stderr).toContain("1 request to key-states");
   });
 
   it("shows its address and logs requests with --verbose", async () => {
-    const { stderr } = await runExec(["--verbose", "--log", "pretty", "--", ...client("active")]);
+    const { stderr } = await execHere(["--verbose", "--log", "pretty", "--", ...client("active")]);
     expect(stderr).toMatch(
       /^Serving key-states \(seed 1, profile minimal\) on http:\S+\.\n.*GET +\/v1\/relying-party\/me +200.*\n/,
     );

@@ -10,8 +10,8 @@ import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /**
- * Requests each URL through the proxy, as clients with its support do, and prints the status; `raw+` as old versions of
- * axios. `pinned+https:` trusts no certificate. `page` asks the proxy as a server, `files` prints what is in the
+ * Requests each URL through the proxy, as clients with its support do, and writes the status to `out`; `raw+` as old versions of
+ * axios. `pinned+https:` trusts no certificate. `page` asks the proxy as a server, `files` writes what is in the
  * folder of SVC_CA_FILE.
  */
 const clientCode = `
@@ -19,7 +19,7 @@ import http from "node:http";
 import https from "node:https";
 import tls from "node:tls";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 const { HTTPS_PROXY, HTTP_PROXY, SVC_CA_FILE, SVC_API_KEY } = process.env;
 const headers = { "x-api-key": SVC_API_KEY };
@@ -59,11 +59,13 @@ async function get(word) {
   const body = await response.setEncoding("utf8").toArray();
   return response.statusCode + (response.statusCode === 403 ? " " + body : "");
 }
-for (const word of process.argv.slice(2)) console.log(await get(word).catch(({ message }) => message.split("\\n")[0]));
+for (const word of process.argv.slice(2)) appendFileSync("out", await get(word).catch(({ message }) => message.split("\\n")[0]) + "\\n");
 `;
 
 const me = "/v1/relying-party/me";
 const client = (...words: string[]) => [process.execPath, "client.mjs", ...words];
+const runHere = (argv: readonly string[], cwd: string, env: Readonly<Record<string, string>> = {}) =>
+  runCli(argv, { cwd, env: { PATH: process.env.PATH ?? "", ...env } });
 
 async function intercept(
   argv: readonly string[],
@@ -71,8 +73,8 @@ async function intercept(
   env: Readonly<Record<string, string>> = {},
 ) {
   const cwd = temporaryFolder({ "client.mjs": clientCode });
-  const { code, stdout, stderr } = await startBin([...argv, "--", ...client(...words)], { cwd, env }).ended;
-  return { code, lines: stdout.trimEnd().split("\n"), stderr };
+  const { code, stderr } = await runHere([...argv, "--", ...client(...words)], cwd, env);
+  return { code, lines: readFileSync(join(cwd, "out"), "utf8").trimEnd().split("\n"), stderr };
 }
 
 /** A server on this machine that is not the sandbox, and what was sent to it. */
@@ -154,16 +156,18 @@ describe("exec --intercept", () => {
       `GET http://api.example${me} HTTP/1.1`,
     ];
     const code = `
+      import { appendFileSync } from "node:fs";
       import { connect } from "node:net";
       for (const message of ${JSON.stringify(messages)}) {
         const socket = connect(new URL(process.env.HTTP_PROXY).port, "127.0.0.1");
         socket.write(message + "\\r\\nHost: api.example\\r\\nConnection: close\\r\\n\\r\\n");
-        console.log(String(Buffer.concat(await socket.toArray())).slice(9, 12));
+        appendFileSync("out", String(Buffer.concat(await socket.toArray())).slice(9, 12) + "\\n");
       }`;
     const cwd = temporaryFolder({ "odd.mjs": code });
     const argv = ["exec", "--intercept", "api.example", "--pass-through", "--", process.execPath, "odd.mjs"];
-    const ended = await startBin(argv, { cwd }).ended;
-    expect(ended.stdout.trimEnd().split("\n")).toEqual([...Array(6).fill("502"), "200", "401"]);
+    const ended = await runHere(argv, cwd);
+    const statuses = readFileSync(join(cwd, "out"), "utf8").trimEnd().split("\n");
+    expect(statuses).toEqual([...Array(6).fill("502"), "200", "401"]);
     expect([ended.code, ended.stderr]).toEqual([0, expect.stringContaining("1 request to key-states")]);
   });
 
@@ -261,12 +265,12 @@ describe("certify --intercept", () => {
     const cwd = temporaryFolder({ "client.mjs": clientCode });
     const argv = ["certify", "--intercept", "*.bank.example", "--seeds", "1", "--certificate", "client.json"];
     const command = ["--", ...client(`https://api.bank.example${me}`)];
-    const { code, stdout } = await startBin([...argv, ...command], { cwd }).ended;
-    // It prints the status, and covers one path.
+    const { code, stdout } = await runHere([...argv, ...command], cwd);
+    // It covers one path.
     expect([code, stdout]).toEqual([1, expect.stringMatching(/minimal +passed +exit 0 +1 request/)]);
     const certificate = JSON.parse(readFileSync(join(cwd, "client.json"), "utf8"));
     expect([certificate.intercept, certificate.report.requests]).toEqual([["*.bank.example"], 1]);
-    const again = await startBin(["certify", "--verify", "client.json", ...command], { cwd }).ended;
+    const again = await runHere(["certify", "--verify", "client.json", ...command], cwd);
     expect(again.stdout).toMatch(/Verified: all \d+ facts are the same/);
   });
 });

@@ -1,40 +1,25 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
+import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { Ajv2020 } from "ajv/dist/2020.js";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { beforeEach, expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { keyActionNames } from "../../src/spec/steps.js";
+import { type Running, startCli } from "../support/run-cli.js";
 import { words } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
-// The built `svc-sandbox mcp` in one process, asked by the client of the SDK.
+// `svc-sandbox mcp`, asked by the client of the SDK.
 
 let client: Client;
-let transport: StdioClientTransport;
-let folder: string;
-let stderr = "";
+let running: Running;
 
-beforeAll(async () => {
+beforeEach(async () => {
   client = new Client({ name: "test", version: "1.0.0" });
-  const cwd = mkdtempSync(join(tmpdir(), "svc-sandbox-"));
-  folder = cwd;
-  transport = new StdioClientTransport({
-    command: words[0] as string,
-    args: [...words.slice(1), "mcp"],
-    cwd,
-    stderr: "pipe",
-  });
-  transport.stderr?.on("data", (chunk) => {
-    stderr += chunk;
-  });
-  await client.connect(transport);
-});
-
-afterAll(async () => {
-  await client.close();
-  rmSync(folder, { recursive: true, force: true });
+  const [stdin, stdout] = [new PassThrough(), new PassThrough()];
+  running = startCli(["mcp"], { cwd: temporaryFolder(), pipes: { stdin, stdout } });
+  await client.connect(new StdioServerTransport(stdout, stdin));
 });
 
 const call = async (name: string, input: Record<string, unknown> = {}) => {
@@ -53,10 +38,6 @@ const failure = async (name: string, input?: Record<string, unknown>) => {
   return { isError, ...data.error };
 };
 const statusWith = async (key: string) => (await fine("send", { key })).answer.status;
-
-beforeEach(async () => {
-  await fine("scenario", { name: "key-states" });
-});
 
 test("lists tools with a schema for their input and one name for each thing, and shows how to start", async () => {
   const { tools } = await client.listTools();
@@ -159,15 +140,18 @@ test("R46 shows no key of a client, nor one that is in an input", async () => {
     (await call("requests")).text,
     (await call("report")).text,
   ];
-  for (const text of [...texts, stderr])
+  for (const text of [...texts, running.stderr.text()])
     for (const key of [real, known]) expect(text).not.toContain(key.slice(-12));
 });
 
 test("ends with its stdin", async () => {
+  const [command = "", ...args] = words;
+  const transport = new StdioClientTransport({ command, args: [...args, "mcp"], cwd: temporaryFolder() });
+  client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(transport);
   const { pid } = transport;
   const env = await fine("environment");
   await client.close();
   await expect(fetch(env.SVC_BASE_URL)).rejects.toThrow();
   expect(() => process.kill(pid as number, 0)).toThrow();
-  expect(stderr).toBe("");
 });

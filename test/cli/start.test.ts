@@ -89,6 +89,17 @@ describe("svc-sandbox start", () => {
     expect(stderr).not.toContain(code);
   });
 
+  it.each([
+    ["SIGTERM", [10], "Stopping in 0.01 seconds"],
+    ["SIGINT", [], "Stopping: open requests have 2 seconds"],
+  ] as const)("drains for --drain if a load balancer could have sent %s", async (signal, expected, shown) => {
+    const waits: number[] = [];
+    const running = serve(["--drain", "10ms"], { wait: async (ms) => void waits.push(ms) });
+    await baseUrl(running);
+    const { code, stderr } = await running.stop(signal);
+    expect([code, waits, stderr]).toEqual([0, expected, expect.stringContaining(shown)]);
+  });
+
   it("serves no control plane with --no-control", async () => {
     const { url, stdout } = await started("--no-control", "--json");
     expect(JSON.parse(stdout.text()).control_url).toBeNull();

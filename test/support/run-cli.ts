@@ -1,4 +1,4 @@
-import { Readable } from "node:stream";
+import { Readable, type Writable } from "node:stream";
 import { onTestFinished } from "vitest";
 import { cli } from "../../src/cli/cli.js";
 import type { KeyPresses, Output } from "../../src/cli/io.js";
@@ -9,6 +9,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** What stands on the standard input. */
   readonly input?: string;
+  /** The ends of somebody who talks with it over its standard input and output. */
+  readonly pipes?: { readonly stdin: Readable; readonly stdout: Writable };
   /** Whether stdout and stderr pretend to be a terminal. */
   readonly terminal?: boolean;
   readonly columns?: number;
@@ -35,8 +37,8 @@ export interface Written extends Output {
 export interface Running {
   readonly stdout: Written;
   readonly stderr: Written;
-  /** Asks it to stop, as SIGINT does, and resolves to what it left behind. */
-  readonly stop: () => Promise<Ran>;
+  /** Asks it to stop, as a signal does, and resolves to what it left behind. */
+  readonly stop: (signal?: NodeJS.Signals) => Promise<Ran>;
   readonly done: Promise<Ran>;
 }
 
@@ -59,13 +61,14 @@ export function serve(argv: readonly string[], options: RunOptions = {}): Runnin
 
 function run(argv: readonly string[], options: RunOptions): Running {
   const stopping = new AbortController();
-  const stdout = createWritten(options);
+  const stdout = createWritten(options, options.pipes?.stdout);
   const stderr = createWritten(options);
   const { env = {}, cwd = process.cwd(), keys, input, wait = async () => {} } = options;
   const io = {
     stdout,
     stderr,
     ...(input !== undefined && { stdin: Readable.from([Buffer.from(input)]) }),
+    ...(options.pipes && { stdin: options.pipes.stdin }),
     env,
     cwd,
     wait,
@@ -81,8 +84,8 @@ function run(argv: readonly string[], options: RunOptions): Running {
     stdout,
     stderr,
     done,
-    stop() {
-      stopping.abort();
+    stop(signal) {
+      stopping.abort(signal);
       return done;
     },
   };
@@ -104,14 +107,16 @@ function pressed(keys: readonly string[]): KeyPresses {
   return { next, close() {} };
 }
 
-function createWritten({ terminal = false, columns }: RunOptions): Written {
+function createWritten({ terminal = false, columns }: RunOptions, pipe?: Writable): Written {
   let written = "";
   const waiting = new Set<() => void>();
   return {
     isTTY: terminal,
     columns,
-    write(text) {
+    write(text, done) {
       written += text;
+      pipe?.write(text);
+      done?.();
       for (const look of waiting) look();
     },
     text: () => written,
