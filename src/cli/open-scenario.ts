@@ -2,19 +2,14 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { endpointsIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import {
-  type LoadedScenario,
-  loadScenario,
-  openApiFile,
-  requireDocument,
-  stdinName,
-} from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, openApiFile, stdinName } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions, startSandbox } from "../sandbox/start.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
@@ -44,20 +39,24 @@ export async function loadNamed(
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
-  const loaded = await loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }) });
+  const { cwd } = io;
+  const document = openapi === undefined ? undefined : openApiFile(openapi, cwd);
+  const aborted = signal !== undefined && { signal };
+  const loaded = await loadScenario(name, { cwd, stdin, ...aborted, openapi: document });
   if (openapi === undefined) return loaded;
-  const { text: _, files, ...rest } = loaded;
-  const scenario = { ...loaded.scenario, openapi: openApiFile(openapi, io.cwd) };
-  await requireDocument(scenario);
-  return { ...rest, scenario, files: [...files, resolve(io.cwd, openapi)] };
+  return { ...loaded, files: [...loaded.files, resolve(cwd, openapi)] };
 }
 
-/** Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. */
+/**
+ * Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. They can
+ * change operations of the document.
+ */
 export async function loadChanges(
   word: string,
   io: Io,
+  openapi: Scenario["openapi"] | undefined,
 ): Promise<{ readonly changes: ChangeFields; readonly files: readonly string[] }> {
-  const { scenario, files } = await loadNamed(word, io);
+  const { scenario, files } = await loadScenario(word, { cwd: io.cwd, openapi });
   if (scenario.changes !== undefined) return { changes: scenario.changes, files };
   throw usageError(
     `The scenario ${quote(word)} has no announced changes. For an example, run ${io.program} show announced-changes`,
@@ -72,7 +71,7 @@ export async function withChanges(
 ): Promise<LoadedScenario> {
   if (word === undefined) return loaded;
   const { text: _, scenario, ...rest } = loaded;
-  const { changes, files } = await loadChanges(word, io);
+  const { changes, files } = await loadChanges(word, io, scenario.openapi);
   return { ...rest, scenario: { ...scenario, changes }, files: [...rest.files, ...files] };
 }
 

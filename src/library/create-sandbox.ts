@@ -20,10 +20,10 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { checkInput, inputShapes, requestQuery } from "../scenario/format/inputs.js";
-import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
+import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/check.js";
@@ -61,9 +61,9 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly openapi?: string | object;
 }
 
-/** Returns the scenario with this document in place of its own. */
-export function describedBy({ scenario, name }: NamedScenario, openapi: string | object): NamedScenario {
-  return { scenario: { ...scenario, openapi: { text: textOf(openapi) } }, name };
+/** The option `openapi` as the field of a scenario. */
+export function documentOf(openapi: SandboxOptions["openapi"]): Scenario["openapi"] | undefined {
+  return openapi === undefined ? undefined : { text: textOf(openapi) };
 }
 
 function textOf(document: string | object): string {
@@ -112,12 +112,8 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     "profile",
     "openapi",
   ]);
-  const { scenario: source = "key-states" } = options;
-  // A bundled scenario needs no checks.
-  const isBundled = typeof source === "string" && isScenarioName(source);
-  const found = isBundled ? { scenario: bundledScenarios[source], name: source } : resolveSource(source);
-  const { openapi, ...given } = options;
-  const { scenario, name } = openapi === undefined ? found : describedBy(found, openapi);
+  const { scenario: source = "key-states", openapi, ...given } = options;
+  const { scenario, name } = resolveSource(source, documentOf(openapi));
   return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(given) }));
 }
 

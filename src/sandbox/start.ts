@@ -294,7 +294,7 @@ export function restoreSandbox(
 function addRequests(world: SandboxState, { now, answered, matched, usage }: SavedRequests): void {
   const { clock, registry, faults, seed, idGroup } = world;
   clock.advance(Math.max(0, now - clock.now()));
-  Object.assign(world, { requestIds: createRequestIds(seed, answered, idGroup) });
+  replaceState(world, { requestIds: createRequestIds(seed, answered, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
   for (const [ref, counted] of Object.entries(usage)) Object.assign(registry.key(ref).usage, counted);
 }

@@ -41,6 +41,12 @@ export interface ParseOptions {
    * Default: only bundled scenarios can be extended.
    */
   readonly load?: ScenarioLookup | undefined;
+  /**
+   * The OpenAPI document, in place of the scenario's own.
+   *
+   * Default: the scenario's own
+   */
+  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 /**
@@ -51,8 +57,8 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, { file, load }: ParseOptions = {}): Scenario {
-  return interpretScenario(foundText(text, file), extendsOptions(load));
+export function parseScenario(text: string, { file, load, openapi }: ParseOptions = {}): Scenario {
+  return interpretScenario(foundText(text, file), { ...extendsOptions(load), openapi });
 }
 
 /**
@@ -63,9 +69,9 @@ export function parseScenario(text: string, { file, load }: ParseOptions = {}): 
  */
 export function checkScenario(
   value: unknown,
-  { mostValues = 10_000_000 }: { mostValues?: number } = {},
+  { mostValues = 10_000_000, openapi }: { mostValues?: number } & Pick<ParseOptions, "openapi"> = {},
 ): Scenario {
-  return interpretScenario(foundValue(value, mostValues), bundledOnly);
+  return interpretScenario(foundValue(value, mostValues), { ...bundledOnly, openapi });
 }
 
 export interface NamedScenario {
@@ -75,13 +81,22 @@ export interface NamedScenario {
   readonly text?: string | undefined;
 }
 
-/** The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. */
-export function resolveSource(source: ScenarioName | Scenario): NamedScenario {
+/**
+ * The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. A given
+ * document replaces its own.
+ */
+export function resolveSource(
+  source: ScenarioName | Scenario,
+  openapi?: Scenario["openapi"] | undefined,
+): NamedScenario {
   if (typeof source !== "string") {
-    const scenario = checkScenario(source);
+    const scenario = checkScenario(source, { openapi });
     return { scenario, name: scenario.name ?? "unnamed" };
   }
-  if (isScenarioName(source)) return { scenario: bundledScenarios[source], name: source };
+  if (isScenarioName(source)) {
+    const bundled: Scenario = bundledScenarios[source];
+    return { scenario: openapi === undefined ? bundled : { ...bundled, openapi }, name: source };
+  }
   const isFile = /[\\/]|\.ya?ml$/i.test(source);
   const load = "Read a file with loadScenario of svc-sandbox/node, and pass its scenario";
   throw scenarioNotFound(source, `it is not a bundled one${isFile ? `. ${load}` : ""}`);

@@ -46,6 +46,8 @@ export interface ExtendsOptions {
   readonly knownNames: readonly string[];
   /** Reads a file next to the file `from`; `undefined` if no files can be read. */
   readonly readText?: (name: string, from: string | undefined) => ScenarioText | undefined;
+  /** The document in place of the scenario's own. */
+  readonly openapi?: Scenario["openapi"] | undefined;
 }
 
 /** A text, and the file name for its problems. */
@@ -58,9 +60,10 @@ export interface ScenarioText {
 function withDocument(
   own: ReadScenario | undefined,
   from: string | undefined,
-  { readText }: ExtendsOptions,
+  { readText, openapi: given }: ExtendsOptions,
   report: ReportProblem,
 ): ReadScenario | undefined {
+  if (own !== undefined && given !== undefined) return { ...own, fields: { ...own.fields, openapi: given } };
   const name = own?.fields.openapi;
   if (own === undefined || typeof name !== "string") return own;
   const fail = (why: string, hint: string) => {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkedOptions, describedBy, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
+import { checkedOptions, documentOf, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -105,10 +105,13 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
-  const loaded = typeof scenario === "string" ? await loadScenario(scenario) : resolveSource(scenario);
-  const named = openapi === undefined ? loaded : describedBy(loaded, openapi);
+  const document = documentOf(openapi);
+  const isName = typeof scenario === "string";
+  const named = isName
+    ? await loadScenario(scenario, { openapi: document })
+    : resolveSource(scenario, document);
   await requireDocument(named.scenario);
-  const given = { ...checkedOptions(rest), openapi: openapi && named.scenario.openapi };
+  const given = { ...checkedOptions(rest), openapi: document };
   const start = () =>
     startSandbox(named.scenario, {
       ...{ platform: nodePlatform, name: named.name, text: named.text },

@@ -1,6 +1,7 @@
-import { existsSync, truncateSync } from "node:fs";
+import { existsSync, readFileSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -96,7 +97,6 @@ test("validate --openapi checks a document with its notes, and a document that i
     `paths: { /a: { get: { operationId: a, responses: { 200: { description: "", content: { ${content} } } } } } }\n`;
   const cwd = temporaryFolder({
     "good.yaml": `openapi: 3.1.0\n${info}${get("")}`,
-    "typo.yaml": `${scenario(", scopes: [x]")}openapi: good.yaml\n`,
     "bad.yaml": `openapi: 3.1.0\n${info}${get(body)}`,
   });
   expect(await runCli(["validate", "--openapi", "good.yaml"], { cwd })).toEqual({
@@ -111,9 +111,36 @@ test("validate --openapi checks a document with its notes, and a document that i
   ]);
   const asScenario = await runCli(["validate", "good.yaml"], { cwd });
   expect([asScenario.code, asScenario.stderr]).toEqual([1, expect.stringContaining("give it to --openapi")]);
-  const unknown = await runCli(["validate", "typo.yaml"], { cwd });
-  expect([unknown.code, unknown.stderr]).toEqual([
-    1,
-    expect.stringMatching(/^typo\.yaml:7:\d+: there is no scope "x"/),
-  ]);
+});
+
+test("a name that neither the sandbox nor its document has is shown with its place, whatever reads the file", async () => {
+  const document = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
+  const cwd = temporaryFolder({
+    "api.yaml": document,
+    "scope.yaml": `${scenario(", scopes: [x]")}openapi: api.yaml\n`,
+    "path.yaml": scenario("", story.replace("status: 200", "path: 201.createReprot")),
+    "fine.yaml": scenario(
+      ", scopes: [reports:write]",
+      "story: [{ request: { key: main }, expect: { status: 403 } }]\n",
+    ),
+  });
+  for (const [command, code] of [
+    ["validate", 1],
+    ["keys", 2],
+    ["verify", 2],
+  ] as const) {
+    const run = async (...argv: string[]) => {
+      const { code: exit, stderr } = await runCli([command, ...argv], { cwd });
+      return [exit, stderr.split("\n")[0]];
+    };
+    expect(await run("scope.yaml")).toEqual([
+      code,
+      expect.stringMatching(/^scope\.yaml:7:\d+: .* scope "x"/),
+    ]);
+    expect(await run("path.yaml")).toEqual([
+      code,
+      expect.stringMatching(/^path\.yaml:8:\d+: .*createReprot/),
+    ]);
+  }
+  expect((await runCli(["validate", "fine.yaml", "--openapi", "api.yaml"], { cwd })).code).toBe(0);
 });

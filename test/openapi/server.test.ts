@@ -49,7 +49,8 @@ test("a scenario with a document starts in an instance, is sent to a server, and
 
 test("the document of the start stays with another scenario, in a reset and in instances of another scenario", async () => {
   const { url, controlUrl } = await served({ openapi: text });
-  const other = { version: 1, organizations: scenario.organizations };
+  const main = { ...keys.main, scopes: ["attestations:read", "reports:write"] };
+  const other = { version: 1, organizations: { bank: { type: "bank", keys: { main } } } };
   const headers = { "Content-Type": "application/yaml" };
   await fetch(`${controlUrl}/scenario`, { method: "PUT", headers, body: stringify(other) });
   expect(await statusOf(url)).toBe(201);

@@ -38,7 +38,7 @@ export async function certifyNext(
 ): Promise<number> {
   const { flags, io, rest: command } = call;
   const { frozen, now: _, jobs = availableParallelism(), timeout, ...served } = flags;
-  const { changes } = await loadChanges(next, io);
+  const { changes } = await loadChanges(next, io, loaded.scenario.openapi);
   const client = createClientRuns(loaded, { io, rest: command, flags: served }, { frozen }, jobs);
   const progress = createProgress(call);
   const release = io.takeSignals(client.stop);

@@ -62,8 +62,10 @@ export const command = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
-    const announced = flags.changes === undefined ? undefined : await loadChanges(flags.changes, io);
-    const api = flags.openapi === undefined ? undefined : await readDocument(flags.openapi, io);
+    const { changes, openapi } = flags;
+    const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
+    const announced = changes === undefined ? undefined : await loadChanges(changes, io, document);
+    const api = document && (await readDocument(document, io));
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
@@ -89,9 +91,9 @@ export const command = declareCommand({
   },
 });
 
-async function readDocument(file: string, io: Io) {
+async function readDocument(document: ReturnType<typeof openApiFile>, io: Io) {
   const { readApi } = await import("../../openapi/read-api.js");
-  const api = readApi(openApiFile(file, io.cwd), builtIn);
+  const api = readApi(document, builtIn);
   for (const note of api.notes) io.stderr.say(redactKeys(`${note}\n`));
   return api;
 }

@@ -3,12 +3,16 @@ import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { endpointsIn, provideReader } from "../../api/routes.js";
+import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/limits.js";
 import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
+import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
+import { pathText } from "../../spec/schema/shape.js";
+import { nodePlatform } from "../platform.js";
 import { fileFailure, readFailure } from "./write-file.js";
 
 export interface LoadedScenario {
@@ -30,7 +34,7 @@ export const stdinName = "-";
  *
  * A bundled name wins; write `./name` for a file with the same name. Throws `scenario_not_found`, `file_unreadable`, or a
  * `ScenarioError` with all problems of the file. Reads stdin to its end, or throws `file_unreadable` when the signal is
- * aborted.
+ * aborted. A given document replaces the scenario's own.
  */
 export async function loadScenario(
   nameOrFile: string,
@@ -38,10 +42,19 @@ export async function loadScenario(
     cwd = process.cwd(),
     signal,
     stdin,
-  }: { cwd?: string; signal?: AbortSignal; stdin?: object | undefined } = {},
+    openapi,
+  }: {
+    cwd?: string;
+    signal?: AbortSignal;
+    stdin?: object | undefined;
+    openapi?: Scenario["openapi"] | undefined;
+  } = {},
 ): Promise<LoadedScenario> {
   if (isScenarioName(nameOrFile)) {
-    return { scenario: withStory(nameOrFile), name: nameOrFile, files: [] };
+    const bundled = withStory(nameOrFile);
+    const scenario = openapi === undefined ? bundled : { ...bundled, openapi };
+    await requireDocument(scenario);
+    return { scenario, name: nameOrFile, files: [] };
   }
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
   // The types of this package must not need Node's.
@@ -50,10 +63,15 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { parseScenario } = await import("../../scenario/parse-scenario.js");
-  const scenario = parseScenario(text, { file, load });
+  const { parseScenario, fieldPlace } = await import("../../scenario/parse-scenario.js");
+  const scenario = parseScenario(text, { file, load, openapi });
   await requireDocument(scenario);
-  const whole = files.length === 1 && { text };
+  const whole = files.length === 1 && openapi === undefined && { text };
+  const unknown = unknownNames(scenario, nodePlatform).map(({ path, ...one }) => {
+    const { file: from = file, ...place } = fieldPlace(text, path, { file, load }) ?? {};
+    return { ...one, path: pathText(path), file: from, ...place };
+  });
+  if (unknown.length > 0) throw new ScenarioError(unknown);
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
 }

@@ -95,7 +95,8 @@ export const instanceRoutes: readonly Route[] = [
       const at = now === undefined ? undefined : parseTime(now);
       const given = givenOptions({ ...ofServer, ...asked, now: at });
       // Default: the server's own scenario, in its initial state.
-      const source = scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource);
+      const source =
+        scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource, openapi);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
       const time = context.world.platform.time();

@@ -57,7 +57,7 @@ export const scenarioRoutes: readonly Route[] = [
       return startScenario(runtime, withStory(name), name);
     },
     async runYaml({ runtime, body }) {
-      const scenario = parseScenario(body, { file });
+      const scenario = parseScenario(body, { file, openapi: runtime.given.openapi });
       requireQuickStart(scenario);
       const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
       const placeIn = (path: Path) => fieldPlace(body, path, { file });
@@ -107,7 +107,7 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
   const placeIn = (path: Path) => fieldPlace(text, path, { file });
   try {
-    const scenario = parseScenario(text, { file });
+    const scenario = parseScenario(text, { file, openapi: given.openapi });
     requireQuickStart(scenario);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
