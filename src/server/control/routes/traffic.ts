@@ -4,6 +4,7 @@ import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
 import { stepJson } from "../../../node/step-data.js";
+import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
@@ -21,7 +22,17 @@ import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
 import { snakeCase } from "../../../spec/schema/json.js";
-import { choice, count, described, flag, list, text, type ValueOf } from "../../../spec/schema/shape.js";
+import {
+  choice,
+  count,
+  described,
+  either,
+  flag,
+  list,
+  mapping,
+  text,
+  type ValueOf,
+} from "../../../spec/schema/shape.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route, textAnswer } from "../route.js";
 
@@ -47,13 +58,15 @@ export const trafficRoutes: readonly Route[] = [
       format: described(choice(reportFormats), "The format of the report. Default: json."),
       story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
     }),
-    answer: answers.Report,
+    // The brief form is JSON, too.
+    answer: either(mapping({ data: answers.Report }), briefShape),
+    isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
     run({ runtime, world, query: { format = "json", story } }) {
       const report = clientReport(runtime);
       if (format !== "json") return textAnswer(formats[format].mediaType, renderReport(report, format));
       const fromStory = story ? { from_story: storyCounts(world) } : {};
-      return { ...(snakeCase(report) as object), ...fromStory };
+      return { data: { ...(snakeCase(report) as object), ...fromStory } };
     },
   }),
   controlRoute("GET /capture", {
