@@ -45,7 +45,10 @@ describe("the base URL of an instance", () => {
         expect(await response.text()).toBe(plain);
     }
     const bare = await served({ control: false });
-    expect(await (await fetch(`${bare.url}/`, { headers: html })).text()).not.toContain("dashboard");
+    for (const path of ["/", "/i/nobody/__sandbox/"])
+      expect(await (await fetch(bare.url + path, { headers: html })).text()).toMatch(
+        /^\{"error":\{"code":"not_found"(?!.*dashboard)/,
+      );
   });
 
   test("is under the public URL, no matter what a request contains", async () => {

@@ -70,8 +70,9 @@ test("a state that a running server uses is rejected, under any name, until that
   for (const file of [state, join(cwd, "same-folder/state.json")])
     await expect(startServer({ state: file })).rejects.toMatchObject({ code: "state_in_use" });
   await first.close(0);
-  await expect(startServer({ state, host: "192.0.2.1" })).rejects.toMatchObject({
+  await expect(startServer({ state, host: "192.0.2.1", port: 7 })).rejects.toMatchObject({
     code: "address_unavailable",
+    details: { host: "192.0.2.1", port: 7 },
   });
   await (await startServer({ state })).close(0);
 });

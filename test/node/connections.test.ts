@@ -1,13 +1,16 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { EventEmitter, once } from "node:events";
-import { createServer } from "node:http";
+import { createServer, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createMemoryLog } from "../../src/log/memory-log.js";
 import { openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { ServerOptions } from "../../src/server/index.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
+import { createHttpServer } from "../../src/server/sockets/http-server.js";
+import { createServerState } from "../../src/server/sockets/server-state.js";
 import { scenarioWith } from "../support/faulty.js";
 import { withInput } from "../support/own-endpoints.js";
 import { readAnswers } from "../support/raw-socket.js";
@@ -74,7 +77,8 @@ test("a response has the same bytes as Node's own with these headers", async () 
   const { port, get } = await start();
   const requests = [
     ...[get("active"), get("active").replace("GET", "HEAD"), get("active").replace("x-api-key", "x-no-key")],
-    ...[get("active"), get("active", "Connection: close\r\n")],
+    ...[get("active"), get("active", "Connection: keep-alive\r\n").replace("HTTP/1.1", "HTTP/1.0")],
+    get("active", "Connection: close\r\n"),
   ];
   const answers = await exchangeInTurn(port, requests);
   const left = [...answers];
@@ -101,6 +105,21 @@ test.each([
   const head = `GET ${mePath} HTTP/${version}\r\n${"Host: any.example\r\n".repeat(hosts)}`;
   const [answer] = await answersTo(port, `${head}Connection: close\r\n\r\n`);
   expect(answer?.status).toBe(status);
+});
+
+test("a defect of the control plane gets 500, and the server continues", async () => {
+  const defects: unknown[] = [];
+  const log = createMemoryLog(openWorld(bundledScenarios["key-states"]));
+  const state = createServerState(log, { onDefect: (error) => defects.push(error) });
+  state.control = () => {
+    throw new Error("a defect");
+  };
+  const port = await listening(createHttpServer(state).server as Server);
+  const get = (path: string) =>
+    answersTo(port, `GET ${path} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`);
+  for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 }))
+    expect((await get(path))[0]?.status).toBe(status);
+  expect(defects).toEqual([new Error("a defect")]);
 });
 
 test("a connection closes after a request for another protocol", async () => {
@@ -202,6 +221,7 @@ test("a connection of HTTPS ends when it is not encrypted in time", async () => 
 test.each([
   ["a CONNECT", "", "CONNECT any.example:443 HTTP/1.1\r\nHost: any.example\r\n\r\n"],
   ["half a request", "", "GET / HT"],
+  ["a whole one", "", "GET / HTTP/1.1\r\nHost: any.example\r\n\r\n"],
   ["an unread body", "Content-Length: 1000000\r\n", "x".repeat(500_000)],
 ])("a connection closes once its client has ended it, also after a request that hangs and %s", async (_what, header, rest) => {
   shortenTimeouts(10_000);

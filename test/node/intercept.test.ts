@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { request } from "node:http";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
 import { createMemoryLog } from "../../src/log/memory-log.js";
@@ -41,13 +41,16 @@ const joined = async (way: Way, { client, remote }: { client: Socket; remote: So
   else await once(client, "data");
 };
 
-test("a client that trusts only the proxy's authority reaches the sandbox by each name of a wildcard", async () => {
-  const proxy = await startInterceptor(["*.example"], false, (pair) => createHttpServer(state, pair));
+test("a client that trusts only the proxy's authority reaches the sandbox by each name of a wildcard, and by an address", async () => {
+  const proxy = await startInterceptor(["*.example", "10.1.2.3"], false, (pair) =>
+    createHttpServer(state, pair),
+  );
   onTestFinished(() => proxy.close(0));
-  for (const host of ["a.example", "a.b.example"]) {
+  for (const host of ["a.example", "a.b.example", "10.1.2.3"]) {
     const asked = request({ port: proxy.port, method: "CONNECT", path: `${host}:443` }).end();
     const [, socket] = (await once(asked, "connect")) as [unknown, Socket];
-    const secure = connectTls({ socket, servername: host, ca: proxy.certificate });
+    // Clients name no address in the handshake.
+    const secure = connectTls({ socket, host, servername: isIP(host) ? "" : host, ca: proxy.certificate });
     secure.write(`GET /v1/relying-party/me HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect(String(Buffer.concat(await secure.toArray()))).toMatch(/^HTTP\/1\.1 401 /);
   }

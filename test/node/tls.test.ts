@@ -1,4 +1,4 @@
-import { X509Certificate } from "node:crypto";
+import { generateKeyPairSync, X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, isIP } from "node:net";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
@@ -44,12 +44,10 @@ test("a certificate names its own key and its issuer's, as Python 3.13 requires"
   expect([authority.ca, own.ca, own.checkIssued(authority), own.verify(authority.publicKey)]).toEqual([
     ...[true, false, true, true],
   ]);
-  // The object identifiers of subjectKeyIdentifier and authorityKeyIdentifier.
+  // The object identifiers of subjectKeyIdentifier, authorityKeyIdentifier, and keyUsage as a critical one.
   for (const { raw } of [authority, own])
-    expect(["0603551d0e", "0603551d23"].map((o) => raw.includes(Buffer.from(o, "hex")))).toEqual([
-      true,
-      true,
-    ]);
+    for (const part of ["0603551d0e", "0603551d23", "0603551d0f0101ff"])
+      expect([part, raw.includes(Buffer.from(part, "hex"))]).toEqual([part, true]);
 });
 
 test.each([
@@ -159,5 +157,7 @@ test("a given certificate is served unchanged, and a pair that does not match is
   expect(server.certificate).toBe(tls.cert);
   expect((await askHttps(server.url + me, tls.cert)).status).toBe(401);
   const code = "certificate_unusable";
-  await expect(startServer({ tls: { cert: tls.cert, key: other.key } })).rejects.toMatchObject({ code });
+  const ofOtherKind = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+  for (const key of [other.key, String(ofOtherKind)])
+    await expect(startServer({ tls: { cert: tls.cert, key } })).rejects.toMatchObject({ code });
 });

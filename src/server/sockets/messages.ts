@@ -100,15 +100,14 @@ export function sendAnswer(answer: ApiAnswer, more: readonly string[], response:
   response.end(answer.body);
 }
 
-// True for nearly every response: the first pending one, to an HTTP/1.1 request, on an open connection without TLS.
-function canSendAtOnce(body: string, { socket, req, shouldKeepAlive, headersSent }: ServerResponse): boolean {
+// True for nearly every response: the first pending one, on an open connection without TLS.
+function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: ServerResponse): boolean {
   return (
     body !== "" &&
     socket?.writable === true &&
     !("encrypted" in socket) &&
     socket.writableLength === 0 &&
     shouldKeepAlive &&
-    req.httpVersionMinor === 1 &&
     !headersSent
   );
 }
