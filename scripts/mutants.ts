@@ -39,7 +39,11 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   ],
   check: ["check", 85, /^test\/(?:check|changes)/],
   certify: ["certify", 85, /^test\/certify/],
-  node: ["node", 85, /^test\/(?:node|cli|control\/state|log)/],
+  node: [
+    "node",
+    85,
+    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events)|log|preview\/server|report\/entry|stories)/,
+  ],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
   sockets: [
     "server/sockets",

@@ -8,6 +8,7 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 test("the wait for a scenario in stdin ends with its signal", async () => {
   const stopping = new AbortController();
+  await expect(loadScenario("-")).rejects.toMatchObject({ code: "scenario_not_found" });
   const loading = loadScenario("-", { stdin: new PassThrough(), signal: stopping.signal });
   stopping.abort();
   await expect(loading).rejects.toMatchObject({ code: "file_unreadable" });

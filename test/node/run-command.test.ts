@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, test } from "vitest";
-import { runCommand } from "../../src/node/run-command.js";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type CommandOptions, runCommand } from "../../src/node/run-command.js";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -49,4 +49,54 @@ test("a command that cannot start leaves no listeners on the output", async () =
     await runCommand(["no-such-command"], { cwd: root, env: process.env, takeSignals() {}, onOutput() {} }),
   ).toMatchObject({ failure: { code: "ENOENT" } });
   expect(count()).toEqual(before);
+});
+
+const run = (code: string, options: Partial<CommandOptions> = {}) =>
+  runCommand(["sh", "-c", code], { cwd: root, env: process.env, takeSignals() {}, ...options });
+
+describe.each([
+  ["the terminal's group", undefined],
+  ["its own group", () => false],
+])("a command in %s", (_group, isLate) => {
+  const outcome = async (code: string, signals: readonly NodeJS.Signals[]) => {
+    let send: (signal: NodeJS.Signals) => void = () => {};
+    const takeSignals: CommandOptions["takeSignals"] = (listener) => {
+      send = listener;
+    };
+    let output = "";
+    const onOutput: CommandOptions["onOutput"] = (_stream, chunk) => {
+      output += chunk;
+      // Each signal when the command has heard the one before it.
+      const next = signals[output.length - 1];
+      if (next !== undefined) send(next);
+    };
+    const end = await run(code, { takeSignals, onOutput, ...(isLate && { isLate }) });
+    const kill = vi.spyOn(process, "kill");
+    for (const signal of ["SIGTERM", "SIGTERM", "SIGTERM"] as const) send(signal);
+    expect(kill).not.toHaveBeenCalled();
+    kill.mockRestore();
+    return [end, output];
+  };
+  const loop = "printf .; while :; do :; done";
+
+  test.each([
+    ["one signal", loop, ["SIGTERM"], 143, "."],
+    ["a third signal", `trap 'printf .' TERM HUP; ${loop}`, ["SIGTERM", "SIGHUP", "SIGTERM"], 137, "..."],
+    ["its own end", "printf .; exit 3", [], 3, "."],
+  ] as const)("ends by %s, and gets none later", async (_what, code, signals, expected, output) => {
+    const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
+    onTestFinished(() => written.mockRestore());
+    const found = await outcome(code, signals);
+    expect(found).toEqual([{ code: expected, isTimedOut: false }, output]);
+    expect(written.mock.calls.length > 0).toBe(isLate === undefined);
+  });
+});
+
+test("a command ends although something that it started keeps its output open", async () => {
+  const pids: number[] = [];
+  const end = await run("sleep 1000 & echo $!", {
+    onOutput: (_stream, chunk) => void pids.push(Number(chunk)),
+  });
+  process.kill(pids[0] as number);
+  expect(end).toMatchObject({ code: 0 });
 });

@@ -214,4 +214,7 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
     expect(stderr).not.toMatch(/secret|\n\s+at /);
   }
+  const other = await serveAnswer(200, "{}");
+  for (const [command, wanted] of Object.entries({ export: "a state", capture: "a scenario" }))
+    expect((await runCli([command, other])).stderr).toContain(`it returned 200, without ${wanted}`);
 });

@@ -1,5 +1,5 @@
-import { appendFileSync, existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { temporaryFolder } from "../../../test/support/temporary-folder.js";
@@ -51,7 +51,8 @@ test("a rejected write leaves the file unchanged", () => {
   const before = readFileSync(file, "utf8");
   refused = true;
   expect(() => saved.save("everything")).toThrow("not now");
-  expect(readFileSync(file, "utf8")).toBe(before);
+  expect([readFileSync(file, "utf8"), readdirSync(dirname(file))]).toEqual([before, ["state"]]);
+  expect(JSON.parse(before).usedAt).toBeGreaterThan(0);
 });
 
 test("a sandbox's requests are lines until these are 256 kB and four times its state, then everything is written again", () => {

@@ -54,6 +54,7 @@ test.runIf(process.platform === "linux")("a report to standard output is appende
   const descriptor = openSync(file, "a");
   await writeReportFile(`/proc/self/fd/${descriptor}`, "report\n");
   closeSync(descriptor);
+  expect(String(execFileSync("ls", ["-l", `/proc/${process.pid}/fd`]))).not.toContain(file);
   expect(readFileSync(file, "utf8")).toBe("of the command\nreport\n");
 });
 

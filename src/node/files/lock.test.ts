@@ -1,0 +1,31 @@
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { temporaryFolder } from "../../../test/support/temporary-folder.js";
+import { nodePlatform } from "../platform.js";
+import { lock } from "./lock.js";
+
+test.runIf(process.platform !== "win32")(
+  "on macOS, a file is locked by a socket, but not by one that a crash has left",
+  async () => {
+    const folder = temporaryFolder();
+    vi.stubEnv("TMPDIR", folder);
+    const platform = Object.getOwnPropertyDescriptor(process, "platform") as PropertyDescriptor;
+    Object.defineProperty(process, "platform", { value: "darwin", configurable: true });
+    onTestFinished(() => {
+      Object.defineProperty(process, "platform", platform);
+      vi.unstubAllEnvs();
+    });
+    const address = join(folder, `svc-sandbox-${nodePlatform.sha256("a").slice(0, 32)}.sock`);
+    const crash = `require("net").createServer().listen(${JSON.stringify(address)}, () => process.kill(process.pid, 9))`;
+    expect(() => execFileSync(process.execPath, ["-e", crash])).toThrow();
+    const unlock = await lock("a");
+    expect([unlock, await lock("a"), await lock("b")]).toEqual([
+      expect.any(Function),
+      undefined,
+      expect.any(Function),
+    ]);
+    unlock?.();
+    expect(await lock("a")).toBeDefined();
+  },
+);
