@@ -3,7 +3,7 @@ import type { GivenOptions } from "../sandbox/sandbox.js";
 import { unknownNames } from "../sandbox/start.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
+import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../scenario/problems.js";
 import { isMarked, sandboxMark } from "../spec/api-key.js";
 import { type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
@@ -25,14 +25,19 @@ export async function rehearsalProblems(
   placeOf: PlaceOf,
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
-  const unknown = unknownNames(scenario, nodePlatform);
-  const hasSteps = scenario.timeline !== undefined || scenario.story !== undefined;
-  if (unknown.length === 0 && !hasSteps) return [];
-  const failed =
-    unknown.length > 0
-      ? unknown
-      : rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
+  if (scenario.timeline === undefined && scenario.story === undefined) return [];
+  const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
   return Promise.all(failed.slice(0, mostProblems).map((mistake) => placed(mistake, name, placeOf)));
+}
+
+/** Throws a `ScenarioError` with the names in a scenario that its sandbox lacks, and their places. */
+export async function requireKnownNames(
+  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
+  placeOf: PlaceOf,
+): Promise<void> {
+  const unknown = unknownNames(scenario, nodePlatform);
+  if (unknown.length === 0) return;
+  throw new ScenarioError(await Promise.all(unknown.map((mistake) => placed(mistake, name, placeOf))));
 }
 
 async function placed(

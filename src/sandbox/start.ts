@@ -101,22 +101,15 @@ export function prepareScenario(
   return startedWith(surroundings, scenario, options);
 }
 
-/** The names in a scenario that its sandbox lacks; also the scopes of keys, which only a document can add. */
+/** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
 export function unknownNames(scenario: Scenario, platform: Platform) {
-  const unknown = unknownEndpoints(scenario, platform.endpoints(scenario));
-  // Without a document, the rules of the scenario have checked them.
-  if (scenario.openapi === undefined) return unknown;
-  const known = scopesWith(documentedScopes(platform, scenario), scenario);
-  return [...unknown, ...unknownScopes(keysWritten(scenario), known)];
+  const endpoints = platform.endpoints(scenario);
+  const { profile = "minimal", ...own } = scenario.assumptions ?? {};
+  const { scopes } = assumptionsFor(profile, own, endpoints);
+  return [...unknownEndpoints(scenario, endpoints), ...unknownScopes(keysWritten(scenario), scopes)];
 }
 
-/** The scopes of a scenario's assumptions, then those of its document. */
-function scopesWith(documented: readonly string[], { assumptions = {} }: Scenario): readonly string[] {
-  const { profile = "minimal", ...own } = assumptions;
-  return [...new Set([...assumptionsFor(profile, own).scopes, ...documented])];
-}
-
-/** The scopes that only the operations of a scenario's document need. The sandbox knows them, and so do keys without own scopes. */
+/** The scopes that only the operations of a scenario's document need: keys without own scopes have them. */
 function documentedScopes(platform: Platform, scenario: Scenario): readonly string[] {
   const { openapi, ...rest } = scenario;
   if (openapi === undefined) return [];
@@ -140,9 +133,8 @@ function startedWith(
   const givenAssumptions = {
     ...own,
     ...(changes && assumedAt(changes, start)),
-    ...(documented.length > 0 && { scopes: scopesWith(documented, scenario) }),
   };
-  const assumptions = assumptionsFor(profile, givenAssumptions);
+  const assumptions = assumptionsFor(profile, givenAssumptions, endpoints);
   const windows = windowsOf(assumptions);
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);

@@ -14,3 +14,12 @@ test("a profile without other values is one object for all sandboxes; only typic
     "seconds",
   ]);
 });
+
+test("the scopes of a sandbox are those of its assumptions and those that its endpoints need", () => {
+  const scopes = (given: readonly string[]) =>
+    assumptionsFor("minimal", { scopes: given }, [{ scope: "usage:read" }, { scope: null }, {}]).scopes;
+  expect([scopes(["farms:read"]), scopes(["usage:read"])]).toEqual([
+    ["farms:read", "usage:read"],
+    ["usage:read"],
+  ]);
+});

@@ -74,11 +74,18 @@ export const assumptionTable: {
 export type Profile = "minimal" | "typical" | "varied";
 export const profiles: readonly Profile[] = ["minimal", "typical", "varied"];
 
-export function assumptionsFor(profile: Profile, given: Partial<Assumptions> = {}): Assumptions {
+/** The assumptions of a profile with the given ones. The scopes that these endpoints need are always among `scopes`. */
+export function assumptionsFor(
+  profile: Profile,
+  given: Partial<Assumptions> = {},
+  endpoints: readonly { readonly scope?: string | null }[] = [],
+): Assumptions {
   base[profile] ??= Object.freeze(assumptionsOf(profile));
   // JavaScript can pass members that are `undefined`.
   const members = Object.entries(given).filter(([, value]) => value !== undefined);
-  return members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
+  const chosen = members.length === 0 ? base[profile] : { ...base[profile], ...Object.fromEntries(members) };
+  const needed = endpoints.flatMap(({ scope }) => scope ?? []).filter((one) => !chosen.scopes.includes(one));
+  return needed.length === 0 ? chosen : { ...chosen, scopes: [...new Set([...chosen.scopes, ...needed])] };
 }
 
 // Shared by sandboxes that set no assumptions.

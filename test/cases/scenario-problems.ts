@@ -159,7 +159,6 @@ export const brokenScenarios: readonly BrokenScenario[] = [
     "R32",
   ],
   ["usage_contradiction", key("usage: { this_minute: 5, today: ▲4 }"), "R24"],
-  ["unknown_scope", key("scopes: [▲attestation:read]"), "give the key attestations:read"],
   ["unknown_scope", top("assumptions: { me_scope: ▲farmers:read }"), "or to null"],
   ["duplicate_scope", key("scopes: [consents:read, ▲consents:read]"), "list it once"],
   // What people write instead

@@ -118,6 +118,7 @@ test("a name that neither the sandbox nor its document has is shown with its pla
   const cwd = temporaryFolder({
     "api.yaml": document,
     "scope.yaml": `${scenario(", scopes: [x]")}openapi: api.yaml\n`,
+    "own.yaml": scenario(", scopes: [x]"),
     "path.yaml": scenario("", story.replace("status: 200", "path: 201.createReprot")),
     "fine.yaml": scenario(
       ", scopes: [reports:write]",
@@ -133,10 +134,10 @@ test("a name that neither the sandbox nor its document has is shown with its pla
       const { code: exit, stderr } = await runCli([command, ...argv], { cwd });
       return [exit, stderr.split("\n")[0]];
     };
-    expect(await run("scope.yaml")).toEqual([
-      code,
-      expect.stringMatching(/^scope\.yaml:7:\d+: .* scope "x"/),
-    ]);
+    for (const name of ["scope", "own"]) {
+      const shown = new RegExp(`^${name}\\.yaml:7:\\d+: .* scope "x"`);
+      expect(await run(`${name}.yaml`)).toEqual([code, expect.stringMatching(shown)]);
+    }
     expect(await run("path.yaml")).toEqual([
       code,
       expect.stringMatching(/^path\.yaml:8:\d+: .*createReprot/),

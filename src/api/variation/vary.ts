@@ -108,8 +108,12 @@ export function chosenVariation(
 }
 
 /** The assumptions that the scenario sets and the profile would set differently, or vary. */
-export function pinnedAssumptions({ profile, givenAssumptions }: SandboxState): (keyof Assumptions)[] {
-  const standard = assumptionsFor(profile);
+export function pinnedAssumptions({
+  profile,
+  givenAssumptions,
+  endpoints,
+}: SandboxState): (keyof Assumptions)[] {
+  const standard = assumptionsFor(profile, {}, endpoints);
   const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
   const varies = (name: keyof Assumptions) =>
     profile === "varied" &&

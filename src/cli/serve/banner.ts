@@ -94,8 +94,8 @@ function curlLine(world: SandboxState, { url, certificate }: RunningServer): str
 }
 
 // Returns the profile, and the assumptions where the scenario differs.
-function profileText({ profile, assumptions }: SandboxState): string {
-  const standard = assumptionsFor(profile);
+function profileText({ profile, assumptions, endpoints }: SandboxState): string {
+  const standard = assumptionsFor(profile, {}, endpoints);
   const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
     .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))
     .map((name) => `${name}: ${JSON.stringify(assumptions[name])}`);

@@ -163,6 +163,6 @@ export function settled(world: SandboxState): SandboxState {
 function assumeChanged(world: SandboxState, at: number): void {
   const { changes = [], profile } = world;
   world.givenAssumptions = { ...world.givenAssumptions, ...assumedAt(changes, at) };
-  world.assumptions = assumptionsFor(profile, world.givenAssumptions);
+  world.assumptions = assumptionsFor(profile, world.givenAssumptions, world.endpoints);
   world.history.announce({ type: "assumptions.changed" });
 }

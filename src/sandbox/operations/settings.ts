@@ -68,11 +68,8 @@ export function changeAssumptions(
   { profile, ...input }: AssumptionsInput,
   now: number,
 ): Assumptions {
-  // The scopes of a document are of no profile.
-  const documented = world.scenario.openapi === undefined ? {} : { scopes: world.assumptions.scopes };
-  const kept = profile === undefined ? world.givenAssumptions : documented;
-  const given = { ...kept, ...input };
-  const next = assumptionsFor(profile ?? world.profile, given);
+  const given = { ...(profile === undefined && world.givenAssumptions), ...input };
+  const next = assumptionsFor(profile ?? world.profile, given, world.endpoints);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);

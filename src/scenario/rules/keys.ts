@@ -34,8 +34,8 @@ export function unknownScopes(
   );
 }
 
-/** Every scope is known, no key has it twice, and the endpoint's scope is known. */
-const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
+/** The scope of `/me` is known, and no key has a scope twice. The start knows all scopes: an endpoint brings its own. */
+const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   const { scopes: known, me_scope: needed } = assumptions;
   if (needed !== null && !known.includes(needed)) {
     const field = scenario.assumptions?.me_scope === undefined ? "scopes" : "me_scope";
@@ -43,9 +43,6 @@ const scopesAreKnown: ScenarioRule = ({ scenario, keys, assumptions, wrong }) =>
     const hint = "set me_scope to one of them, or to null for no scope";
     wrong("unknown_scope", ["assumptions", field], message, hint);
   }
-  // The operations of a document may need others; only the start reads it.
-  const unknown = scenario.openapi === undefined ? unknownScopes(keys, known) : [];
-  for (const { code, path, message, hint } of unknown) wrong(code, path, message, hint);
   for (const { path, fields } of keys) {
     const { scopes = [] } = fields;
     for (const [index, scope] of scopes.entries()) {
@@ -239,7 +236,7 @@ function replacementOf({ fields }: KeyFacts, { keyOf, keys }: Facts): KeyFacts |
 }
 
 export const keyRules: readonly ScenarioRule[] = [
-  scopesAreKnown,
+  scopesFit,
   usageAddsUp,
   timesFitState,
   keysWithinMaximum,

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { openWorld } from "../../../node/platform.js";
-import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
+import { rehearsalProblems, requireKnownNames, unmarkedSecrets } from "../../../node/rehearsal.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
@@ -109,6 +109,7 @@ async function problemsOf(text: string, given: GivenOptions): Promise<TextProble
   try {
     const scenario = parseScenario(text, { file, openapi: given.openapi });
     requireQuickStart(scenario);
+    await requireKnownNames({ scenario, name: file }, placeIn);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
