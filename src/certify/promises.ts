@@ -25,8 +25,10 @@ export function whyTooLittle({ coverage, paths, advice }: Report): string | unde
       : "the client sends no key in x-api-key";
   const fix = wrong ? ` ${wrong.meaning} ${wrong.whatToDo}` : "";
   const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
-    const ref = howToMeet?.ref ?? "none";
-    return promised && !met && ref !== "none" ? [`${variableOf(ref)} (${pathId})`] : [];
+    const { ref = "none", scopes } = howToMeet ?? {};
+    return promised && !met && ref !== "none" && scopes === undefined
+      ? [`${variableOf(ref)} (${pathId})`]
+      : [];
   });
   return `${why}.${fix} Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
 }

@@ -190,7 +190,7 @@ export function briefFacts(
 /** The ref of the key, or also the steps before the request. */
 function keyToSend(how: HowToMeet | null): string {
   if (how === null) return "";
-  return how.scenario === null && !how.reset ? how.ref : how.text;
+  return how.scenario === null && !how.reset && how.scopes === undefined ? how.ref : how.text;
 }
 
 export const coverMissed =

@@ -50,6 +50,8 @@ const howToMeet = mapping({
   scenario: nullable(text()),
   /** Whether to reset the sandbox first. */
   reset: flag(),
+  /** The scopes to give the key in the scenario first, if no key has the one that the endpoint needs. Default: none. */
+  scopes: optional(list(text())),
   /** The steps in words. */
   text: text(),
   /** The request as a command for a shell with the environment of clients. */

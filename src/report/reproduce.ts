@@ -1,3 +1,4 @@
+import { scopeOf } from "../api/answer.js";
 import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
 import { evaluateKey } from "../api/evaluate.js";
 import { builtIn, endpointsOf, firstEndpoint } from "../api/routes.js";
@@ -5,7 +6,7 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
-import { bundledScenarios, type ScenarioName } from "../scenario/bundled.js";
+import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
 import { isSandboxError } from "../spec/errors.js";
 import { matches } from "../spec/fault.js";
@@ -23,6 +24,8 @@ export interface Reproduction extends KeylessRequest {
   /** The path where it would end without faults. */
   readonly apiPath: ApiPathId;
   readonly fault?: FaultEffect;
+  /** The scopes that the key must have, if it lacks one. Default: it lacks none. */
+  readonly scopes?: readonly string[];
 }
 
 type Reproductions = ReadonlyMap<PathId, Reproduction>;
@@ -51,17 +54,19 @@ export function howToCover(
   };
   return (pathId) => {
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
-    const found = reproductionIn(name, pathId);
+    const found = reproductionIn(name, pathId) ?? withItsScope(world, pathId);
     if (found === undefined) return null;
-    const { ref, variable, method = "GET", path, headers = {}, body = null } = found;
+    const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = found;
     const text = variable === undefined ? "send no key" : `send ${variable}`;
     const reset = name === world.name;
+    const before = scopes === undefined ? name && beforeIt(name) : givingScopes(world, ref, scopes);
     return {
       ref,
       request: { method, path, headers, body },
       scenario: name === undefined || reset ? null : name,
       reset,
-      text: name === undefined ? text : `${beforeIt(name)} ${text}`,
+      ...(scopes && { scopes: [...scopes] }),
+      text: before === undefined ? text : `${before} ${text}`,
       curl: curlLine(found, curlOptions, pathId),
     };
   };
@@ -75,6 +80,38 @@ export function howToCover(
       ? `with svc-sandbox exec ${name} -- <command>${needs},`
       : `run svc-sandbox start ${name}${needs}, then`;
   }
+}
+
+/** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
+function withItsScope(world: SandboxState, pathId: PathId): Reproduction | undefined {
+  const endpoint = endpointsOf(world).find((one) => successPathOf(one, undefined) === pathId);
+  const scope = endpoint && scopeOf(endpoint, world);
+  if (!endpoint || !scope) return undefined;
+  for (const { ref } of announcedKeys(world).keys) {
+    const entry = world.registry.key(ref);
+    const { scopes, replaces, replacedBy } = entry.key;
+    // The keys of a rotation have the same scopes.
+    if ((replaces ?? replacedBy) || evaluateKey(world, ref, endpoint).pathId !== "403.insufficient_scope")
+      continue;
+    const { ends, ...sent } = requestsTo(endpoint, entry, world).find((one) => one.ends === undefined) ?? {};
+    const { method, path } = endpoint;
+    const request = { ...(method !== "GET" && { method }), path, ...sent };
+    if (request.path.includes("{")) continue;
+    return {
+      ...request,
+      ref,
+      variable: variableOf(ref),
+      apiPath: pathId as ApiPathId,
+      scopes: [...scopes, scope],
+    };
+  }
+  return undefined;
+}
+
+function givingScopes({ name, registry }: SandboxState, ref: string, scopes: readonly string[]): string {
+  const { organization } = registry.key(ref).key;
+  const where = isScenarioName(name) ? `in a scenario with extends: ${name}` : "in the scenario";
+  return `${where}, write scopes: [${scopes.join(", ")}] for organizations.${organization}.keys.${ref}, then`;
 }
 
 // They never change, and creating a sandbox takes longer than the rest of a report.

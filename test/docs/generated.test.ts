@@ -4,8 +4,9 @@ import { expect, test } from "vitest";
 import peerResults from "../../bench/peers/results.json" with { type: "json" };
 import { partOf, type Results } from "../../bench/peers/table.js";
 import project from "../../package.json" with { type: "json" };
+import { successPathsOf } from "../../src/api/endpoint.js";
 import { promisesOn } from "../../src/api/promises.js";
-import { endpointsIn, withEndpoints } from "../../src/api/routes.js";
+import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { commands } from "../../src/cli/commands.js";
 import { outcomes } from "../../src/index.js";
@@ -50,6 +51,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
+  "docs/endpoints.md": { endpoints: () => endpointsPart(false), announced: () => endpointsPart(true) },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },
 };
@@ -254,6 +256,24 @@ function advicePart(): string {
       ...[code(id), level, meaning, withEndpoints(whatToDo, endpointsIn({ version: 1 }))],
     ]),
   );
+}
+
+/** The table of the released or the announced endpoints; of the released ones also a section with an example for each. */
+function endpointsPart(announced: boolean): string {
+  const shown = builtIn.filter((one) => (one.announced !== undefined) === announced);
+  const rows = shown.map((endpoint) => {
+    const { method, path, operationId, scope = "me_scope" } = endpoint;
+    const successes = successPathsOf(endpoint).map(code).join(", ");
+    return [code(`${method} ${path}`), code(operationId), scope === null ? "none" : code(scope), successes];
+  });
+  const sections = shown.map(({ method, path, description, responseExample }) => {
+    const body = JSON.stringify(responseExample, null, 2);
+    return `## ${method} ${path}\n\n${description}\n\n\`\`\`json\n${body}\n\`\`\``;
+  });
+  return [
+    table(["endpoint", "operation id", "scope", "paths of its successes"], ...rows),
+    ...(announced ? [] : sections),
+  ].join("\n\n");
 }
 
 function formatsPart(): string {

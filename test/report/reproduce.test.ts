@@ -10,7 +10,7 @@ import { settled } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
-import { isOwn, reachable } from "../support/own-endpoints.js";
+import { isOwn, reachable, withInput } from "../support/own-endpoints.js";
 import { requested } from "../support/requested.js";
 import { served } from "../support/servers.js";
 
@@ -122,6 +122,23 @@ test("a path that the running scenario offers at its start only is brought back 
   sandbox.reset();
   await follow(hint.curl, sandbox, environment());
   expect(sandbox.requests.list({ pathId: "429.per_minute" })).toHaveLength(1);
+});
+
+test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
+  const withScopes = (scopes: string[]): Scenario => ({
+    ...withInput,
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test", scopes } } } },
+  });
+  const { sandbox } = await serve(withScopes(["attestations:read"]));
+  const { scopes = [], curl, ...hint } = hintFor(sandbox, "201.createReport");
+  expect([hint.text, hint.scenario, hint.reset]).toEqual([
+    "in the scenario, write scopes: [attestations:read, reports:write] for organizations.bank.keys.main, then send SVC_KEY_MAIN",
+    ...[null, false],
+  ]);
+  const other = await serve(withScopes(scopes));
+  await follow(curl, other.sandbox, other.environment());
+  expect(other.sandbox.report().paths.find(({ pathId }) => pathId === "201.createReport")?.met).toBe(true);
+  expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
 });
 
 test("a path that was met has no instruction, and asking for the report changes nothing", async () => {

@@ -214,7 +214,7 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
 }
 
 /** Sends the request from this page. It does not count as a client request. */
-export function SendNow({ how: { ref, request, scenario, reset } }: { readonly how: HowToMeet }) {
+export function SendNow({ how: { ref, request, scenario, reset, scopes } }: { readonly how: HowToMeet }) {
   // Stays when the report has another request, because this one has covered its path.
   const sent = useSignal<Sent | undefined>(undefined);
   const send = async () => {
@@ -224,6 +224,8 @@ export function SendNow({ how: { ref, request, scenario, reset } }: { readonly h
     const body = { key: ref, ...request, body: request.body ?? undefined };
     sent.value = await call<Sent>("/send", { method: "POST", body });
   };
+  // The scenario must change first.
+  if (scopes !== undefined) return null;
   const before = scenario !== null ? `Start ${scenario} here, then send it` : reset && "Reset, then send it";
   return (
     <div>
