@@ -125,9 +125,9 @@ test("a path that the running scenario offers at its start only is brought back 
 });
 
 test("a success whose scope no key has is covered once a key has it in the scenario", async () => {
-  const withScopes = (scopes: string[]): Scenario => ({
+  const withScopes = (scopes: readonly string[]): Scenario => ({
     ...withInput,
-    organizations: { bank: { type: "bank", keys: { main: { environment: "test", scopes } } } },
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test", scopes: [...scopes] } } } },
   });
   const { sandbox } = await serve(withScopes(["attestations:read"]));
   const { scopes = [], curl, ...hint } = hintFor(sandbox, "201.createReport");
