@@ -114,49 +114,10 @@ test("what handlers leave running does not keep a stopped command alive", async 
   expect((await stop()).code).toBe(0);
 });
 
-test.each<[string, string | undefined, RegExp]>([
-  ["no such file", undefined, /^Failed to load the handlers from "h\.mjs": there is no such file\.\n$/],
-  ["a syntax error", "export default [;", /: Unexpected token ';'\. Run `node \S+h\.mjs` to see the line/],
-  ["a module that throws", '\nthrow new Error("not configured");', /: not configured \(line 2\)\n$/],
-  [
-    "an import that is not there",
-    'import "./data.mjs";',
-    /: Cannot find module '.*data\.mjs' imported from .*h\.mjs\n$/,
-  ],
-  [
-    "nothing of use",
-    "export const get = 1;",
-    /exports no list of msw handlers.* as default or as `handlers`\.\n$/,
-  ],
-  [
-    "a list of other things",
-    "export default [() => {}];",
-    /number 1 is not an msw request handler\. Make it with msw's `http`, .*\.\n$/,
-  ],
-  [
-    "a function that throws",
-    'export default () => { throw new Error("no data"); };',
-    /^Failed to make .*: no data\n$/,
-  ],
-])("%s ends with 2 and shows what is wrong", async (_what, code, says) => {
-  const ran = await start("h.mjs", userFolder(code === undefined ? {} : { "h.mjs": code })).ended;
+test.each([
+  ["export default [;", /: Unexpected token ';'\. Run `node \S+h\.mjs` to see the line/],
+  ['\nthrow new Error("not configured");', /: not configured \(line 2\)\n$/],
+])("%j ends with 2 and shows what is wrong", async (code, says) => {
+  const ran = await start("h.mjs", userFolder({ "h.mjs": code })).ended;
   expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
-});
-
-test("missing msw is reported from the handlers' folder", async () => {
-  const code = 'import { http } from "msw"; export default [];';
-  const ran = await start("h.mjs", userFolder({ "h.mjs": code }, [])).ended;
-  const says = /msw is not installed where \S+h\.mjs looks for it\. Run `npm install --save-dev msw`\.\n$/;
-  expect(ran).toMatchObject({ code: 2, stdout: "", stderr: expect.stringMatching(says) });
-});
-
-test("an msw without getResponse ends with 2, and the message has the version that is needed", async () => {
-  const old = { "node_modules/msw/package.json": '{ "version": "2.1.0" }', "node_modules/msw/index.js": "" };
-  const folder = userFolder({ ...old, "h.mjs": "export default [];" }, []);
-  const ran = await start("h.mjs", folder).ended;
-  expect(ran).toMatchObject({
-    code: 2,
-    stdout: "",
-    stderr: expect.stringContaining("they need msw 2.10 or later."),
-  });
 });

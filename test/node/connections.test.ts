@@ -4,9 +4,10 @@ import { createServer, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createMemoryLog } from "../../src/log/memory-log.js";
+import { version } from "../../src/node/package-files.js";
 import { openWorld } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import type { ServerOptions } from "../../src/server/index.js";
+import { type ServerOptions, startServer } from "../../src/server/index.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
@@ -120,6 +121,28 @@ test("a defect of the control plane gets 500, and the server continues", async (
   for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 }))
     expect((await get(path))[0]?.status).toBe(status);
   expect(defects).toEqual([new Error("a defect")]);
+});
+
+test("a port in use is an error with the sandbox that uses it, if one does", async () => {
+  const { server, port } = await start();
+  const other = await listening(createServer());
+  const details = (one: number) => startServer({ port: one }).catch(({ code, details }) => [code, details]);
+  const sandbox = { url: server.url, version, scenario: "key-states", startedAt: expect.any(String) };
+  expect(await details(port)).toEqual(["address_in_use", { port, host: "127.0.0.1", sandbox }]);
+  expect(await details(other)).toEqual(["address_in_use", { port: other, host: "127.0.0.1" }]);
+});
+
+test("a body is read for an endpoint of the scenario that starts before its end", async () => {
+  const { server, port } = await start();
+  const head = "POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: any.example\r\nContent-Length: 2";
+  const socket = connect(port, "127.0.0.1");
+  socket.write(`${head}\r\nConnection: close\r\n\r\n{`);
+  const headers = { "content-type": "application/json" };
+  const body = '{"name":"announced-endpoints"}';
+  // Its connection comes later, so the half of the body has arrived.
+  expect((await fetch(`${server.controlUrl}/scenario`, { method: "PUT", headers, body })).status).toBe(200);
+  socket.write("}");
+  expect(readAnswers(Buffer.concat(await socket.toArray())).map(({ status }) => status)).toEqual([401]);
 });
 
 test("a connection closes after a request for another protocol", async () => {

@@ -1,10 +1,13 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { HttpResponse, http, passthrough, ws } from "msw";
 import { expect, test } from "vitest";
 import { guard, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
+import { loadHandlers } from "../../src/server/sockets/handlers.js";
 import { converse, readAnswers } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { attestations, listed, serve } from "./serve-handlers.js";
 
 const notFound = { error: { code: "not_found", message: expect.any(String) } };
@@ -55,14 +58,15 @@ test("HEAD gets the response of a handler for GET, without its body", async () =
       seen.push(request.method);
       return HttpResponse.json({ some: "thing" });
     }),
-    http.head("/head", () => new HttpResponse(null, { headers: { "x-head": "own" } })),
+    http.head("/head", () => new HttpResponse(null, { headers: { "x-head": "own", "x-msw-own": "1" } })),
     http.get("/head", () => HttpResponse.text("not this one")),
   ]);
   const get = await call("/get");
   const head = await call("/get", { method: "HEAD" });
   expect([head.status, await head.text()]).toEqual([200, ""]);
   expect(head.headers.get("content-length")).toBe(get.headers.get("content-length"));
-  expect((await call("/head", { method: "HEAD" })).headers.get("x-head")).toBe("own");
+  const { headers } = await call("/head", { method: "HEAD" });
+  expect([headers.get("x-head"), headers.get("x-msw-own")]).toEqual(["own", null]);
   expect(seen).toEqual(["GET", "GET"]);
 });
 
@@ -134,6 +138,57 @@ test.each([
   ["a WebSocket handler", [ws.link("ws://x.example").addEventListener("connection", () => {})], /WebSocket/],
 ])("%s for handlers is refused when the server starts", async (_what, handlers, says) => {
   const starting = startServer({ handlers: handlers as never });
+  await expect(starting).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
+});
+
+test.each([
+  ["h.mjs", "export const handlers = [1];"],
+  ["h.mjs", "export default [1];"],
+  ["h.cjs", "exports.handlers = [1];"],
+  ["h.cjs", "exports.default = [1];"],
+])("the handlers of %s are found in %j", async (name, code) => {
+  const cwd = temporaryFolder({ [name]: code });
+  expect(await loadHandlers(name, cwd)).toEqual({ handlers: [1], file: join(cwd, name) });
+});
+
+test.each([
+  ["none.mjs", "", /^Failed to load the handlers from "none\.mjs": there is no such file\.$/],
+  ["h.mjs", "export const get = 1;", /exports no list of msw handlers.* as default or as `handlers`\.$/],
+  ["h.mjs", 'import "./data.mjs";', /: Cannot find module '.*data\.mjs' imported from .*h\.mjs$/],
+  ["h.mjs", 'throw new Error("first\\nsecond");', /: first$/],
+  ["h.mjs", 'throw "a text";', /: a text$/],
+  ["h.mjs", 'throw new SyntaxError("bad");', /: bad\. Run `node \S+h\.mjs` to see the line\.$/],
+  ["h.mjs", 'throw { __proto__: new Error("x"), stack: import.meta.url + ":7:1" };', /: x \(line 7\)$/],
+  [
+    "h.mjs",
+    "throw new Error(\"Cannot find package 'msw' imported\");",
+    /: msw is not installed where \S+h\.mjs/,
+  ],
+])("handlers in %s with %j are rejected", async (name, code, says) => {
+  const loading = loadHandlers(name, temporaryFolder({ "h.mjs": code }));
+  await expect(loading).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
+});
+
+const oldMsw = { "node_modules/msw/package.json": '{ "version": "2.1.0" }', "node_modules/msw/index.js": "" };
+
+test.each([
+  [
+    "no msw",
+    {},
+    [],
+    /msw is not installed where \S+h\.mjs looks for it\. Run `npm install --save-dev msw`\.$/,
+  ],
+  ["an msw without getResponse", oldMsw, [], /they need msw 2\.10 or later\./],
+  [
+    "a function that throws",
+    {},
+    () => {
+      throw new Error("no data");
+    },
+    /^Failed to make the handlers: no data$/,
+  ],
+])("handlers with %s are rejected when the server starts", async (_what, files, handlers, says) => {
+  const starting = startServer({ handlers, handlersFile: join(temporaryFolder(files), "h.mjs") });
   await expect(starting).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
 });
 

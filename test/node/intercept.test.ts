@@ -110,8 +110,8 @@ test.each<[string[], string[], (string | RegExp)[], string[]]>([
   [["api.example"], ["CONNECT api.example:443"], [established], [`${pinned} api`]],
   [
     ["api.example"],
-    ["CONNECT api.example:443", "GET http://api.example/v1/none"],
-    [established, "404 Not Found"],
+    ["CONNECT api.example:443", "GET http://api.example/v1/none", "CONNECT api.example:443"],
+    [established, "404 Not Found", established],
     [],
   ],
   [["api.example", "b.example"], ["GET http://api.example/v1/none"], ["404 Not Found"], [`${missed} b`]],
