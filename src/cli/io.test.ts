@@ -1,0 +1,151 @@
+import { EventEmitter } from "node:events";
+import { PassThrough } from "node:stream";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { processIo, programIn, splitAtDashes, tellingOf } from "./io.js";
+
+/** A process with its own streams and listeners, which records how it ends. */
+function fakeProcess(argv: readonly string[] = []) {
+  const exits: unknown[] = [];
+  const stdin = Object.assign(new PassThrough(), { isTTY: true, setRawMode: vi.fn() });
+  const [stdout, stderr] = [new PassThrough(), new PassThrough({ highWaterMark: 1 })];
+  const own = { stdin, stdout, stderr, argv, env: {}, cwd: () => "/", exitCode: 0 };
+  const one = Object.assign(new EventEmitter(), own, { exit: (code?: number) => void exits.push(code) });
+  const said = () => String(stderr.read() ?? "");
+  return { one, io: processIo(one as unknown as NodeJS.Process), exits, said };
+}
+
+test("the first signal stops, the second one exits at once, and a closed terminal may send several", () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  for (const [first, second, drain, end, code] of [
+    ["SIGTERM", "SIGINT", 5000, 7500, 130],
+    ["SIGINT", "SIGTERM", 5000, 2500, 143],
+    ["SIGHUP", "SIGHUP", 0, 2500, undefined],
+  ] as const) {
+    const { one, io, exits } = fakeProcess();
+    const signal = io.stopSignal(drain);
+    expect(signal.aborted).toBe(false);
+    one.emit(first, first);
+    expect([signal.reason, exits]).toEqual([first, []]);
+    vi.advanceTimersByTime(end - 1);
+    expect(exits).toEqual([]);
+    vi.advanceTimersByTime(1);
+    expect(exits).toEqual([undefined]);
+    one.emit(second, second);
+    expect(exits).toEqual([undefined, ...(code === undefined ? [] : [code])]);
+  }
+  const { io, exits } = fakeProcess();
+  const signal = io.stopSignal();
+  io.stop();
+  expect(signal.reason).toBe("SIGTERM");
+  io.endSoon();
+  vi.advanceTimersByTime(2500);
+  expect(exits).toEqual([undefined, undefined]);
+});
+
+test("signals are passed on until they are released", () => {
+  const { one, io } = fakeProcess();
+  const heard: string[] = [];
+  const release = io.takeSignals((signal) => heard.push(signal));
+  const all = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
+  for (const signal of all) one.emit(signal, signal);
+  release();
+  for (const signal of all) one.emit(signal, signal);
+  expect(heard).toEqual(all);
+});
+
+test.each([
+  [[], /^svc-sandbox failed: a defect\nThis is/],
+  [["--json"], /^\{"error":\{"code":"defect",/],
+])("an error that nobody takes is a defect, with %j", (argv, says) => {
+  const { one, io, exits, said } = fakeProcess(argv);
+  one.emit("uncaughtException", new Error("a defect"));
+  expect([exits, said()]).toEqual([[3], expect.stringMatching(says)]);
+  const taken: unknown[] = [];
+  io.takeUncaught((error) => taken.push(error));
+  one.emit("uncaughtException", new Error("theirs"));
+  expect([exits, taken]).toEqual([[3], [new Error("theirs")]]);
+});
+
+test.each([
+  ["ENOSPC", 0, 2, "Failed to write to the standard output: the disk is full.\n"],
+  ["ENOSPC", 3, 3, "Failed to write to the standard output: the disk is full.\n"],
+  ["EPIPE", 0, 0, ""],
+  ["ERR_STREAM_DESTROYED", 0, 0, ""],
+])("an output that fails with %s, after the exit code %d, makes it %d", async (code, before, after, says) => {
+  const { one, io, said } = fakeProcess();
+  one.exitCode = before;
+  for (let n = 0; n < 2; n += 1) one.stdout.emit("error", Object.assign(new Error("failed"), { code }));
+  one.emit("exit");
+  expect([one.exitCode, said()]).toEqual([after, says]);
+  expect(await io.stdout.room?.(new AbortController().signal)).toBe(false);
+});
+
+test("an output has room once it is drained, or nobody waits any more", async () => {
+  const { one, io } = fakeProcess();
+  const until = new AbortController();
+  const room = () => io.stderr.room?.(until.signal);
+  expect(await room()).toBe(true);
+  let hasRoom = false;
+  io.stderr.write("more than fits");
+  const waiting = room()?.then((still) => {
+    hasRoom = true;
+    return still;
+  });
+  await new Promise(setImmediate);
+  expect(hasRoom).toBe(false);
+  one.stderr.read();
+  expect(await waiting).toBe(true);
+  io.stderr.write("more than fits");
+  const aborted = room();
+  until.abort();
+  expect([await aborted, await room()]).toEqual([true, true]);
+  expect(io.stdout.columns).toBeUndefined();
+  Object.assign(one.stdout, { columns: 0 });
+  expect(io.stdout.columns).toBeUndefined();
+  Object.assign(one.stdout, { columns: 80 });
+  expect(io.stdout.columns).toBe(80);
+});
+
+test("keys of a terminal come in order, by their names", async () => {
+  const { one, io } = fakeProcess();
+  const keys = await io.keyPresses();
+  one.stdin.write("q \r\u0003\u001B[D?");
+  const pressed = [];
+  for (let n = 0; n < 6; n += 1) pressed.push(await keys?.next());
+  expect(pressed).toEqual(["q", "space", "return", "ctrl-c", "left", "?"]);
+  keys?.close();
+  expect(await keys?.next()).toBe("");
+  expect([one.stdin.setRawMode.mock.calls, one.stdin.isPaused()]).toEqual([[[true], [false]], true]);
+  one.stdin.isTTY = false;
+  expect(await io.keyPresses()).toBeUndefined();
+});
+
+test("a wait ends after its time or with its signal", async () => {
+  const { io } = fakeProcess();
+  await io.wait(1, new AbortController().signal);
+  await io.wait(3_600_000, AbortSignal.abort());
+});
+
+test.each([
+  [["--json"], {}, { json: true, verbose: false }],
+  [["--verbose", "--format=brief"], {}, { json: true, verbose: true }],
+  [["--format", "text", "--", "--json", "--verbose"], {}, { json: false, verbose: false }],
+  [
+    ["--format", "jsonx"],
+    { SVC_SANDBOX_VERBOSE: "Off", SVC_SANDBOX_JSON: "" },
+    { json: false, verbose: false },
+  ],
+  [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
+])("errors of %j with %j are told as %j", (argv, env, expected) => {
+  expect(tellingOf(argv, env)).toEqual(expected);
+});
+
+test("a command line is split at its first dashes, and the program is named as its user starts it", () => {
+  expect(splitAtDashes(["a", "--", "b", "--"])).toEqual([["a"], ["b", "--"]]);
+  expect(splitAtDashes(["a"])).toEqual([["a"], []]);
+  expect([programIn({}), programIn({ npm_command: "exec" })]).toEqual([
+    "svc-sandbox",
+    "npx --no-install svc-sandbox",
+  ]);
+});
