@@ -24,7 +24,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   sandbox: [
     "sandbox",
     90,
-    /^test\/(?:operations|stories|preview|api|faults|library|changes|report\/client|control\/(?:world|upcoming|story|state))/,
+    /^test\/(?:operations|stories|preview|api|faults|library|changes|log|varied|report\/client|scenario\/pop|control\/(?:world|upcoming|story|state))/,
   ],
   api: [
     "api",

@@ -90,14 +90,18 @@ describe("a change", () => {
     expect(changed).toEqual(plain);
   });
 
-  test("applies while the clock runs, and sets the sandbox's assumptions", () => {
-    const world = openTestWorld(withChange({ assumptions: { rate_limit_code: "quota" } }), {
-      now: june - 1000,
-    });
+  test("applies while the clock runs, before later steps, and sets the sandbox's assumptions", () => {
+    const scenario = withChange({ assumptions: { rate_limit_code: "quota" } });
+    const timeline = [{ at: "1m", revoke: { key: "active" } }];
+    const world = openTestWorld({ ...scenario, timeline }, { now: june - 1000 });
     const code = () => JSON.parse(ask(world, { key: "rate-limited" }).body).error.code;
     expect(code()).toBe("rate_limited");
     world.clock.advance(1000);
     expect([code(), world.assumptions.rate_limit_code]).toEqual(["quota", "quota"]);
+    const status = () => ask(world, { key: "active" }).status;
+    expect(status()).toBe(200);
+    world.clock.advance(59_000);
+    expect(status()).toBe(401);
     const again = startSandbox(checkScenario(snapshotWorld(world)), { platform: world.platform });
     expect(again.assumptions.rate_limit_code).toBe("quota");
   });

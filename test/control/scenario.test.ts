@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
+import { requireQuickStart } from "../../src/server/control/routes/scenario.js";
 import { assumptionsFor } from "../../src/spec/assumptions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
@@ -21,6 +22,7 @@ organizations:
 interface Problem {
   readonly line: number;
   readonly message: string;
+  readonly hint: string;
   readonly level: string;
 }
 
@@ -85,6 +87,8 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(others).toEqual([]);
   const json = { method: "POST", json: { text: wrong } };
   expect((await ask("/scenario/validate", json)).body.data.problems).toEqual([first]);
+  const { fields } = (await ask("/scenario", yaml(wrong))).body.error.details;
+  expect(Object.values(fields)).toEqual([`line 4, column ${column}: ${first?.message}: ${first?.hint}`]);
   expect(await problems("version: [")).toMatchObject([{ line: 1, level: "error" }]);
   const failing = `${own}story:\n  - request: { key: main }\n    expect: { status: 403 }\n`;
   expect(await problems(failing)).toMatchObject([{ line: 7, level: "warning" }]);
@@ -92,6 +96,8 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
+  const most = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
+  expect(requireQuickStart(most)).toBeUndefined();
   expect(settled(runtime).registry).toBe(registry);
 });
 

@@ -62,6 +62,7 @@ test("what administrators did survives a restart, and keys made at run time stil
 
   const after = await restart(file);
   expect(await dataOf(after, "GET /state")).toEqual(expected);
+  expect(await dataOf(after, "GET /story")).toMatchObject({ steps: 0 });
   expect(expected.faults).toMatchObject([{ then: { status: 503 } }]);
   expect(expected.clock).toEqual({ now: "2026-03-02T09:10:00.000Z", frozen: true });
   expect(expected.keys[1]).toMatchObject({ ref: "other", revoked_at: "2026-03-02T09:00:00.000Z" });

@@ -85,6 +85,8 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   // The journal has the requests of the story; the report is about the client alone.
   expect(server.sandbox.requests.list().map(({ pathId }) => pathId)).toHaveLength(3);
   expect(server.sandbox.report()).toMatchObject({ requests: 1, advice: [] });
+  const { from_story: counts } = (await ask("/report?story=true")).body.data;
+  expect(counts).toEqual({ "200.test": 1, "401.rotated": 1 });
   await ask("/reset", post);
   expect((await ask("/story")).body.data).toMatchObject({ done: 0, over: false, last: null });
 });
