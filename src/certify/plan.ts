@@ -31,6 +31,12 @@ export function planOf(
   ];
 }
 
+/** Returns the seed of a run with varied responses by its name; `undefined` for any other name. */
+export function seedIn(name: string): number | undefined {
+  const [, seed] = /^varied (\d{1,10})$/.exec(name) ?? [];
+  return seed === undefined ? undefined : Number(seed);
+}
+
 /** When a run is ended, in milliseconds. */
 export interface Patience {
   readonly total: number;

@@ -71,13 +71,19 @@ export interface Made extends CountedRun {
   readonly silentMs: number;
 }
 
-/** What each experiment finds, and the path of its response if the client covers none with this status. */
-const experimentTable: Readonly<Record<After, readonly [advice: AdviceId, usual?: ApiPathId]>> = {
-  "401": ["same-key-after-401", "401.revoked"],
-  "403": ["same-key-after-403", "403.access_denied"],
-  "429 with Retry-After": ["too-soon-after-429", "429.per_minute"],
-  "429 without Retry-After": ["too-soon-after-429", "429.per_minute"],
-  outage: ["no-pause-after-failure"],
+interface ExperimentRow {
+  readonly advice: AdviceId;
+  /** The path of its response if the client covers none with the status of this one; left out without a rejection. */
+  readonly usual?: ApiPathId;
+}
+
+/** What each experiment finds. */
+const experimentTable: Readonly<Record<After, ExperimentRow>> = {
+  "401": { advice: "same-key-after-401", usual: "401.revoked" },
+  "403": { advice: "same-key-after-403", usual: "403.access_denied" },
+  "429 with Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
+  "429 without Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
+  outage: { advice: "no-pause-after-failure" },
 };
 const experimentIds = Object.keys(experimentTable) as After[];
 /** Timers may end a little early. */
@@ -92,6 +98,7 @@ const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-refusal";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
+const isLimit = (pathId: PathId) => statusOf(pathId) === 429;
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);
@@ -115,9 +122,10 @@ export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
   if (best === undefined) return [];
   const { key, nth, paths } = best[2];
   return experimentIds.map((id): Experiment => {
-    const [, usual = paths[0]] = experimentTable[id];
-    const covered = sent.flatMap((one) => one.paths).find((path) => id.startsWith(String(statusOf(path))));
-    const pathId = (covered ?? usual) as ApiPathId;
+    const { usual } = experimentTable[id];
+    const covered =
+      usual && sent.flatMap((one) => one.paths).find((path) => statusOf(path) === statusOf(usual));
+    const pathId = (covered ?? usual ?? paths[0]) as ApiPathId;
     const retryAfter = id === "429 with Retry-After" && { retryAfter: 2 + (seed % 3) };
     return { id, key, nth, last: paths.length, pathId, ...retryAfter };
   });
@@ -171,7 +179,7 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
       return { ...ending, ...accepted?.respond(ending, call, world) };
     }
-    if (!pathId.startsWith("429")) return rejectCall(world, call, { path: pathId });
+    if (!isLimit(pathId)) return rejectCall(world, call, { path: pathId });
     const wall = world.platform.time();
     if (times.length === 1) limited = [call.now, wall];
     else if (hasWaited(call, wall)) return undefined;
@@ -225,7 +233,8 @@ export function agreed(made: readonly Made[]): Made[] | undefined {
   const { experiment, times, again } = one;
   const [first = 0, second = 0] = times;
   const isRejection = experiment.id !== "outage" && experiment.id !== "control";
-  const isLucky = experiment.id.startsWith("429 without") && second > first && second - first < minute / 2;
+  const isLucky =
+    experiment.id === "429 without Retry-After" && second > first && second - first < minute / 2;
   const isClear = again === 0 ? !isLucky : again > mostByChance;
   if (others.length === 0) return isClear || !isRejection ? [one] : undefined;
   const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as Made));
@@ -251,7 +260,7 @@ export function retryResults(
     const { key } = run.experiment;
     const sentence = after === "outage" ? outageSentence(key, run) : rejectionSentence(after, run);
     if (!hasFinding(run)) return { after, outcome: "passed", sentence };
-    return { after, outcome: "failed", sentence, whatToDo: adviceOf(experimentTable[after][0]).whatToDo };
+    return { after, outcome: "failed", sentence, whatToDo: adviceOf(experimentTable[after].advice).whatToDo };
   });
 }
 
@@ -286,7 +295,7 @@ function whyNotTried(
   if (!control.failed && run.failed) return "unchecked";
   // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
   const wanted = (path: PathId) =>
-    isRejection(path) && (id === "outage" || id.startsWith(String(statusOf(path))));
+    isRejection(path) && (id === "outage" || statusOf(path) === statusOf(run.experiment.pathId));
   const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(wanted).length));
   const resent = counts.filter(Boolean);
   return resent.length > 0 && resent.every((count) => count > run.again) ? undefined : "stored";
@@ -294,13 +303,13 @@ function whyNotTried(
 
 function rejectionSentence(after: After, { experiment, again }: Made): string {
   const { key, retryAfter } = experiment;
-  const isLimit = after.startsWith("429");
+  const isOfLimit = isLimit(experiment.pathId);
   if (again === 0)
-    return `No request followed${isLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
+    return `No request followed${isOfLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
   const wait =
     retryAfter === undefined ? "before the next minute" : `sooner than ${retryAfter} s, its Retry-After`;
   const count = again === mostTries ? `${mostTries} or more requests` : pluralize(again, "more request");
-  return `When certify rejected ${key} with ${after}, ${count} followed${isLimit ? ` ${wait}` : ""}.`;
+  return `When certify rejected ${key} with ${after}, ${count} followed${isOfLimit ? ` ${wait}` : ""}.`;
 }
 
 function pausesOf(times: readonly number[]): number[] {
@@ -349,10 +358,10 @@ export function withRetries(report: Report, results: readonly RetryResult[] = []
     });
   };
   const having = (outcome: RetryResult["outcome"]) => results.filter((one) => one.outcome === outcome);
-  for (const id of new Set(experimentIds.map((after) => experimentTable[after][0]))) {
+  for (const id of new Set(experimentIds.map((after) => experimentTable[after].advice))) {
     add(
       id,
-      having("failed").filter(({ after }) => experimentTable[after][0] === id),
+      having("failed").filter(({ after }) => experimentTable[after].advice === id),
     );
   }
   const open = having("not_tried");

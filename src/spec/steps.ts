@@ -61,7 +61,7 @@ export const keyActionNames = actionNames.filter(
 );
 
 /** Returns the route of an operation and what it does there; `undefined` if it has none or several. */
-export function routeOf(name: ActionName): ActionRow["route"] {
+export function actionRoute(name: ActionName): ActionRow["route"] {
   const { onKey, route } = actionRow(name);
   return onKey === undefined ? route : [`POST /keys/{ref}/${name}`, onKey];
 }

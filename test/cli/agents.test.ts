@@ -65,7 +65,13 @@ describe("--format brief", () => {
   });
 
   test.each([
-    ["--min-coverage 50", ["active"], 5, "threshold_missed", { actual: "5%", wanted: "50%" }],
+    [
+      "--min-coverage 50",
+      ["active"],
+      5,
+      "threshold_missed",
+      { actual: `${coverage(1).percent}%`, wanted: "50%" },
+    ],
     ["--fail-on error", ["?active"], 5, "threshold_missed", { id: "--fail-on", actual: "key-in-query" }],
     ["--fail-on error", [], 4, "no_request", { id: "--fail-on", actual: "no request", wanted: "a request" }],
     ["--min-coverage 0", ["active", "exit:7"], 7, "client_failed", { id: "client", actual: "exit code 7" }],
@@ -126,7 +132,7 @@ test("--report - writes the report to stdout, as text unless --format names anot
   const report = async (...argv: string[]) =>
     (await runCli(["exec", "--report", "-", ...argv, "--", ...client("active")], { cwd })).stdout;
   expect(await report()).toMatch(/^1 request to key-states/);
-  expect(briefIn(await report("--format", "brief"))).toMatchObject({ coverage: 5 });
+  expect(briefIn(await report("--format", "brief"))).toMatchObject({ coverage: coverage(1).percent });
 });
 
 describe("init --client", () => {

@@ -20,7 +20,7 @@ test("the documentation is served without a token, under a policy that allows no
       ["", "text/html", "<h1"],
       ["errors.html", "text/html", 'id="refusal-key_limit_reached"'],
       ["style.css", "text/css", ":root"],
-      ["llms.txt", "text/plain", "(AGENTS.md): 3.0 kB"],
+      ["llms.txt", "text/plain", "(AGENTS.md): "],
       ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
       ["exec.md", "text/markdown", "svc-sandbox exec"],
       ["search.js", "text/javascript", "search-index.js"],

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
+import { coverage } from "../support/coverage.js";
 import { type Ask, serveControl } from "./client.js";
 
 const mePath = "/v1/relying-party/me";
@@ -55,7 +56,7 @@ describe("an instance", () => {
     const answer = await callMe(made.base_url, keys.active);
     expect([answer.status, answer.headers.has("ratelimit-policy")]).toEqual([200, true]);
     const [listed] = (await ask("/instances")).body.data;
-    const traffic = { requests: 1, errors: 0, coverage: 5, last_path_id: "200.test" };
+    const traffic = { requests: 1, errors: 0, coverage: coverage(1).percent, last_path_id: "200.test" };
     expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number), traffic });
     expect(listed.idle_seconds).toBeLessThan(600);
     await callMe(made.base_url, "wrong");

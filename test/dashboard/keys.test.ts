@@ -129,6 +129,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
 
   test("what is wrong in a form stands at its inputs, as the service says it, and nothing is lost", async () => {
     const { page, ask } = await openDashboard({ view });
+    const before = (await ask("/keys")).body.data;
     await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
     await page.getByLabel("Requests per minute").fill("many");
     await page.getByLabel("Expires").fill("soon");
@@ -146,7 +147,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       expect(await problem.textContent(), label).toMatch(/^Must be .*, not /);
     }
     expect(await page.getByLabel("Expires").inputValue()).toBe("soon");
-    expect((await ask("/keys")).body.data).toHaveLength(15);
+    expect((await ask("/keys")).body.data).toEqual(before);
   });
 
   test("R37 R38 R40 a key is rotated with the chosen overlap; another page sees it", async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
+import { authorizationChecks } from "../../src/spec/authorize.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
 
@@ -119,9 +120,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     const gate = page.getByRole("region", { name: "Request checks" });
     expect(await gate.getByRole("listitem").allTextContents()).toEqual([
       "✗ path: rejected",
-      ...["method", "key", "organization", "live access", "scope", "minute limit", "day limit"].map(
-        (name) => `${name}: not reached`,
-      ),
+      ...[{ name: "method" }, ...authorizationChecks].map(({ name }) => `${name}: not reached`),
     ]);
     await gate.getByText("404.unknown_path").waitFor();
     await page.getByText("As expected.").waitFor();

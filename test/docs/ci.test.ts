@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../scripts/run-program.js";
-import { coverageText } from "../support/coverage.js";
+import { coverage, coverageText } from "../support/coverage.js";
 import { blockWith, pageOf, root } from "../support/pages.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { userFolder } from "../support/temporary-folder.js";
@@ -99,9 +99,13 @@ describe("action.yml", () => {
       command: "npm test",
       report: "report.xml",
     });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("Coverage 5%")]);
-    expect(outputs).toMatchObject({ coverage: "5", verdict: "passed", report: "report.xml" });
-    expect(summary).toMatch(/^# Coverage 5%/);
+    expect([code, stderr]).toEqual([0, expect.stringContaining(coverageText(1))]);
+    expect(outputs).toMatchObject({
+      coverage: String(coverage(1).percent),
+      verdict: "passed",
+      report: "report.xml",
+    });
+    expect(summary).toMatch(new RegExp(`^# ${coverageText(1)}`));
     expect(fileOf("report.xml")).toMatch(/^<\?xml/);
   });
 

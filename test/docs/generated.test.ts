@@ -5,11 +5,13 @@ import peerResults from "../../bench/peers/results.json" with { type: "json" };
 import { partOf, type Results } from "../../bench/peers/table.js";
 import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
+import { evaluateKey } from "../../src/api/evaluate.js";
 import { promisesOn } from "../../src/api/promises.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
+import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
-import { outcomes } from "../../src/index.js";
+import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCauses } from "../../src/scenario/problems.js";
@@ -20,7 +22,9 @@ import { type AssumptionDefinition, type Assumptions, assumptionTable } from "..
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
+import { outcomeOf } from "../../src/spec/outcomes.js";
 import { withDocumentedAnswers } from "../support/documented-answers.js";
+import { openTestWorld } from "../support/doors.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { samples } from "../support/samples.js";
@@ -44,7 +48,9 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
 const errorParts = { table: pathsPart, api: answerCodesPart, refusals: refusalsPart, problems: problemsPart };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
+  "README.md": { keys: keysPart },
   "docs/assumptions.md": { assumptions: assumptionsPart },
+  "docs/check.md": { variables: variablesPart },
   "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { help: helpPart },
@@ -90,6 +96,20 @@ test("every sample of output on a page is made by the product, or compared by an
   expect(unknown).toEqual([]);
   // Replicas need a Redis.
   expect(pageOf("src/cli/serve/open-log.ts")).toContain(compared["docs/store.md"]?.[0]);
+});
+
+test("examples/vitest-exec has a row for each promised path (npm run docs:update)", async () => {
+  const page = "examples/vitest-exec/whoami.test.js";
+  const sandbox = createSandbox();
+  const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToMeet }) => {
+    if (!promised || howToMeet === null) return [];
+    const { status, code } = outcomeOf(pathId);
+    const word = status === 200 ? sandbox.keys.get(howToMeet.ref).environment : status !== 429 && code;
+    const row = [howToMeet.ref, status, ...(word ? [word] : [])];
+    return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
+  });
+  const text = pageOf(page).replace(/(?<=test\.each\(\[\n).*?(?=\]\))/s, () => rows.join(""));
+  await expect(text).toMatchFileSnapshot(join(root, page));
 });
 
 const account = new URL(project.homepage).pathname.split("/")[1] as string;
@@ -154,6 +174,45 @@ function effectsPart(): string {
     ...[faultEffects[kind].fits.map(code).join(", "), code(`fault.${kind}`)],
   ]);
   return table(["`then`", "effect", "fits", "path"], ...rows);
+}
+
+const responseWords: Readonly<Record<number, string>> = {
+  200: "200 with the key's organization, scopes, limits and usage",
+  401: "401 `unauthorized`, the same bytes for all",
+};
+const limitWords: Readonly<Record<string, string>> = {
+  "429.per_minute": " (until the next minute)",
+  "429.per_day": " (always)",
+};
+
+function keysPart(): string {
+  const world = openTestWorld("key-states");
+  const ends = [...world.registry.keys.keys()].map((ref) => [ref, evaluateKey(world, ref).pathId] as const);
+  const all = [...ends, ["unknown", "401.unknown"], ["malformed", "401.malformed"]] as const;
+  const responses = new Map<string, string[]>();
+  for (const { path, status, code: word } of outcomes) {
+    const response = responseWords[status] ?? `${status} ${code(word)}`;
+    const refs = all.flatMap(([ref, end]) => (end === path ? `${code(ref)}${limitWords[path] ?? ""}` : []));
+    if (refs.length > 0) responses.set(response, [...(responses.get(response) ?? []), ...refs]);
+  }
+  const rows = [...responses].map(([response, refs]) => {
+    const none = response === responseWords[401] ? "; no key" : "";
+    return [`${refs.join(", ")}${none}`, response];
+  });
+  return table(["key", "response"], ...rows);
+}
+
+function variablesPart(): string {
+  const keyless = keylessPaths(() => undefined).map(({ pathId }) => pathId);
+  const rows = [...keyedPaths, ...limitPaths].map(({ pathId, variables, kind, isLimit }) => {
+    const keys = variables
+      .map(code)
+      .join(", ")
+      .replace(/, (?=[^,]*$)/, " or ");
+    const key = kind === undefined ? keys : `a ${kind} key in ${keys}`;
+    return [code(pathId), isLimit ? `${key}, only with \`--probe-limits\`` : key];
+  });
+  return table(["path", "variable"], [code(keyless), "none"], ...rows);
 }
 
 function promisesPart(): string {

@@ -310,7 +310,7 @@ test("docs/report.md: its lines print a report of the server, and fail below the
   await fetch(`${server.url}/v1/relying-party/me`);
   const env = { SVC_CONTROL_URL: String(server.controlUrl) };
   const { code, stdout } = await ended(blockWith("docs/report.md", "sh", "--fail-on"), userFolder(), env);
-  expect([code, stdout]).toEqual([5, expect.stringMatching(/^# Coverage 5%[\s\S]*below the required 80%/)]);
+  expect([code, stdout]).toEqual([5, expect.stringMatching(/^# Coverage \d+%[\s\S]*below the required 80%/)]);
 });
 
 const execLines = [

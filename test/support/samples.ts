@@ -179,7 +179,10 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/exec.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [[/^\d+ requests/, /SVC_KEY_LIVE$/], [/With its variable/, /curl/], [/^Coverage/]],
+      ranges: [
+        [/^\d+ requests/, /SVC_KEY_LIVE$/],
+        [/With its variable/, /curl/],
+      ],
     }),
   },
   "docs/intercept.md": {
@@ -190,7 +193,10 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     }),
     report: printed("exec --intercept api.example -- npm-test", {
       ...report,
-      ranges: [[/^\d+ requests/, /200\.test/], [/^Coverage/]],
+      ranges: [
+        [/^\d+ requests/, /200\.test/],
+        [/^Resent/, /revoked/],
+      ],
     }),
   },
   "docs/certify.md": {

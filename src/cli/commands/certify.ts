@@ -2,6 +2,8 @@ import { brokenPromisesOf } from "../../api/promises.js";
 import { endpointsIn } from "../../api/routes.js";
 import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
+import { seedIn } from "../../certify/plan.js";
+
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endingWords } from "../../report/render/document.js";
@@ -50,7 +52,7 @@ import { styleFor } from "../terminal.js";
 function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
   const promises = brokenPromisesOf(endpointsIn(scenario)).map(({ id }) => id);
   const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
-  const text = only.find((one) => !names.includes(one) && !/^varied \d{1,10}$/.test(one));
+  const text = only.find((one) => !names.includes(one) && seedIn(one) === undefined);
   if (text === undefined) return;
   const hint = didYouMean(text, names) || ' Give one such as "varied 7", fault.hang or 401.revoked:accepted.';
   throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
@@ -228,7 +230,7 @@ function askedRuns({
   ...gates
 }: CertifyCall["flags"]) {
   const { failOn = "error", minCoverage = 0, minNoticed } = gates;
-  const ofOnly = only?.flatMap((name) => (name.startsWith("varied ") ? Number(name.slice(7)) : []));
+  const ofOnly = only?.flatMap((name) => seedIn(name) ?? []);
   return {
     seeds: ofOnly ?? Array.from({ length: seeds }, (_, i) => seed + i),
     faults: faultPathIds.filter((fault) => only?.includes(fault) ?? faults),

@@ -34,7 +34,7 @@ export function hasEnded({ state }: Pick<Key, "state">): boolean {
 }
 
 /** The time when a key stops or stopped working; `null` for a key without an end. */
-export function endOf(key: Pick<Key, "revoked_at" | "expires_at" | "overlap_ends_at">): string | null {
+export function firstEndOf(key: Pick<Key, "revoked_at" | "expires_at" | "overlap_ends_at">): string | null {
   const { revoked_at, expires_at, overlap_ends_at } = key;
   return (
     [revoked_at, expires_at, overlap_ends_at]

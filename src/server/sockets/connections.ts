@@ -49,7 +49,7 @@ export function startInTurn(response: ServerResponse, start: () => void): void {
 export type AnyServer = Server | TlsServer;
 
 /** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
-export const longestWait = 10_000;
+export const longestHalfOpen = 10_000;
 
 /**
  * Follows the open connections of a server; with HTTPS, both the bare and the encrypted ones.
@@ -65,7 +65,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
       open.delete(socket);
       bareOf(socket)?.destroy();
     });
-    socket.once("end", () => socket.setTimeout(longestWait, () => socket.destroy()));
+    socket.once("end", () => socket.setTimeout(longestHalfOpen, () => socket.destroy()));
   };
   server.on("connection", follow).on("secureConnection", follow);
   return open;

@@ -15,7 +15,13 @@ import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
 import type { ApiRequest } from "../../spec/request.js";
-import { type AnyServer, followConnections, longestWait, refuseInTurn, startInTurn } from "./connections.js";
+import {
+  type AnyServer,
+  followConnections,
+  longestHalfOpen,
+  refuseInTurn,
+  startInTurn,
+} from "./connections.js";
 import { rejectExcess } from "./instance-limit.js";
 import {
   isControlPath,
@@ -237,7 +243,7 @@ const serverOptions: ServerOptions = {
   keepAliveTimeout,
 };
 
-const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestWait };
+const tlsOptions: TlsOptions = { ALPNProtocols: ["http/1.1"], handshakeTimeout: longestHalfOpen };
 
 // People open the printed base URL; clients of the API do not request HTML.
 function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boolean {

@@ -30,7 +30,7 @@ export function conditionWords(when: Condition = {}): string {
 }
 
 /** A description of a fault's effects: `sends 503, after 2s`. */
-export function effectWords({ latency, ...then }: Fault["then"], effects: Gate["effects"]): string {
+export function effectsText({ latency, ...then }: Fault["then"], effects: Gate["effects"]): string {
   const late = typeof latency === "object" ? `${latency.min} to ${latency.max}` : latency;
   const words = effects.flatMap(({ effect, does }) => {
     const value = effect === "latency" ? undefined : then[effect];

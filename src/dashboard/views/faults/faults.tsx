@@ -7,7 +7,7 @@ import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";
 import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
-import { conditionWords, effectWords } from "./fault-words.js";
+import { conditionWords, effectsText } from "./fault-words.js";
 
 export function FaultsView() {
   return (
@@ -125,7 +125,7 @@ function FaultList({ on }: { readonly on: readonly Fault[] }) {
 
 function Which({ fault: { when, then } }: { readonly fault: Fault }) {
   return (
-    <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectWords(then, effects())}`}</span>
+    <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectsText(then, effects())}`}</span>
   );
 }
 
@@ -141,7 +141,7 @@ function FaultRow(props: {
         <strong>
           <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
         </strong>{" "}
-        {effectWords(fault.then, effects())}. {isOff ? <span class="badge">off</span> : null}
+        {effectsText(fault.then, effects())}. {isOff ? <span class="badge">off</span> : null}
         {fault.requests_matched === undefined ? null : (
           <span class="muted"> Matched requests: {fault.requests_matched.toLocaleString("en")}.</span>
         )}

@@ -6,7 +6,7 @@ import { upcoming } from "../../control/now.js";
 import { ActionButton, Refusal, useActionQueue } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { Until } from "../../elements/instant.js";
-import { endOf, hasEnded, KeyState } from "../../elements/key-state.js";
+import { firstEndOf, hasEnded, KeyState } from "../../elements/key-state.js";
 import { toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
@@ -97,7 +97,7 @@ function Access({ organization }: { readonly organization: Organization }) {
 
 function KeyRow({ of: key }: { readonly of: Key }) {
   const { ref, name, environment, legacy, scopes, state, usage, limits } = key;
-  const end = endOf(key);
+  const end = firstEndOf(key);
   const isOver = hasEnded(key);
   return (
     <li class="key-row small">

@@ -125,14 +125,15 @@ function valuesOf(schemas: readonly Schema[], path: readonly Step[], text: strin
 /** The refs for a field that refers to a key or an organization in the same text. */
 function refsFor(path: readonly Step[], text: string): readonly string[] {
   const [last, before] = [path.at(-1), path.at(-2)];
-  if (last === "key" && before === "request") return [...refsIn(text).keys, "none", "malformed", "unknown"];
-  if (last === "default_key" || last === "key") return refsIn(text).keys;
+  if (last === "key" && before === "request")
+    return [...declaredRefs(text).keys, "none", "malformed", "unknown"];
+  if (last === "default_key" || last === "key") return declaredRefs(text).keys;
   return last === "organization" || (last === "ref" && before === "organization")
-    ? refsIn(text).organizations
+    ? declaredRefs(text).organizations
     : [];
 }
 
-function refsIn(text: string) {
+function declaredRefs(text: string) {
   const keys = new Set<string>();
   const organizations: string[] = [];
   rootOf(text)

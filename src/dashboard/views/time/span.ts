@@ -1,5 +1,5 @@
 import type { Key, Upcoming } from "../../control/answers.js";
-import { endOf, hasEnded } from "../../elements/key-state.js";
+import { firstEndOf, hasEnded } from "../../elements/key-state.js";
 
 /** The part of time that the axis shows, in epoch milliseconds. */
 export interface Span {
@@ -63,7 +63,7 @@ export function inOrderOfEvents(keys: readonly Key[], coming: readonly Upcoming[
     const next = firsts.get(key.ref);
     if (next !== undefined) return [0, next];
     if (!hasEnded(key)) return [1, 0];
-    return [2, -Date.parse(endOf(key) ?? "1970-01-01T00:00:00Z")];
+    return [2, -Date.parse(firstEndOf(key) ?? "1970-01-01T00:00:00Z")];
   };
   return keys
     .map((key) => ({ key, rank: rank(key) }))

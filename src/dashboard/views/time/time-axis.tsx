@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
 import type { Key, Upcoming } from "../../control/answers.js";
-import { endOf, hasEnded, stateShapes, stateTones } from "../../elements/key-state.js";
+import { firstEndOf, hasEnded, stateShapes, stateTones } from "../../elements/key-state.js";
 import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";
@@ -147,7 +147,7 @@ function Lane({ of: key, place, now, to, top }: LaneProps) {
   const { ref, state, next_request: next } = key;
   const gets200 = next.status === 200;
   const works = !hasEnded(key);
-  const end = endOf(key);
+  const end = firstEndOf(key);
   const endsAt = end === null ? to : place(Date.parse(end));
   // A limit ends no later than the key.
   const limitEndsAt = next.until === null ? endsAt : Math.min(endsAt, place(Date.parse(next.until)));

@@ -11,7 +11,7 @@ import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, text, type ValueOf } from "../../../spec/schema/shape.js";
-import { type ActionName, actionRow, keyActionNames, routeOf } from "../../../spec/steps.js";
+import { type ActionName, actionRoute, actionRow, keyActionNames } from "../../../spec/steps.js";
 import { answers } from "../answers.js";
 import { controlRoute, type Route } from "../route.js";
 
@@ -105,7 +105,7 @@ function operation<Body extends ControlBodyName = "nothing">(
   { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body>,
 ): Route {
   const { key, organization = "", makes } = actionRow(name);
-  const [call, summary] = routeOf(name) as NonNullable<ReturnType<typeof routeOf>>;
+  const [call, summary] = actionRoute(name) as NonNullable<ReturnType<typeof actionRoute>>;
   return controlRoute<Body>(call, {
     ...{ ...shapes, summary },
     ...(makes !== undefined && { makes: "key", status: 201 }),
