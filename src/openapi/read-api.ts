@@ -88,8 +88,9 @@ export function notesOf(
 ): readonly string[] {
   if (!isMapping(openapi)) return [];
   const { endpoints, notes, unsampled } = apiOf(openapi as DocumentText, own);
+  const documented = endpoints.filter((one) => !own.includes(one));
   const missing = new Set(
-    endpoints.flatMap(({ scope }) => (typeof scope === "string" && !scopes.has(scope) ? scope : [])),
+    documented.flatMap(({ scope }) => (typeof scope === "string" && !scopes.has(scope) ? scope : [])),
   );
   const all = [
     ...notes,

@@ -27,7 +27,7 @@ test("R29 no scope and an unknown scope are refused, with a suggestion", () => {
   expectRefusal(sandbox, create([]), "scopes_required");
   expectRefusal(sandbox, create(["attestations:read", "consent:read"]), "unknown_scope", {
     scope: "consent:read",
-    known: ["attestations:read", "attestations:write", "consents:read", "consents:write"],
+    known: sandbox.assumptions.scopes,
   });
   expect(create(["consent:read"])).toThrow('"consents:read"');
 });

@@ -196,9 +196,11 @@ test("R48 the description has the announced endpoints where the preview is on, e
   const { body } = await on.ask("/openapi.json");
   expect(body).toEqual(JSON.parse((await runCli(["openapi", "--preview"])).stdout));
   expect(JSON.parse((await runCli(["openapi"])).stdout)).toEqual(openApiDocument());
-  const { "/v1/relying-party/me": me, ...announced } = body.paths;
-  expect({ "/v1/relying-party/me": me }).toEqual(openApiDocument().paths);
-  const operations = Object.values(announced).flatMap((path) => Object.values(path as Json)) as Json[];
+  expect(body.paths).toMatchObject(openApiDocument().paths as object);
+  const announced = Object.keys(body.paths).filter(
+    (path) => !Object.hasOwn(openApiDocument().paths as object, path),
+  );
+  const operations = announced.flatMap((path) => Object.values(body.paths[path] as Json)) as Json[];
   expect(operations.map((operation) => operation["x-preview"])).toEqual([true, true, true, true, true]);
   for (const { description } of operations) expect(description).toMatch(/^Preview: .* guess/);
 });

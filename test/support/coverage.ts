@@ -1,7 +1,17 @@
-import { outcomes } from "../../src/spec/outcomes.js";
+import { builtIn, endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { createSandbox } from "../../src/index.js";
 
-/** The number of paths that the specification promises. */
-export const promisedCount = outcomes.filter((row) => row.promised).length;
+/** The endpoints without the announced ones, and those that follow the first. */
+export const released = endpointsIn({ version: 1 });
+export const [, ...others] = builtIn.filter((one) => released.includes(one));
+
+/** The number of paths that the released endpoints promise. */
+export const promisedCount = outcomesOf(released).filter((row) => row.promised).length;
+
+/** The promised paths that no key of `key-states` covers, because none has the scope. */
+export const withoutScope = createSandbox()
+  .report()
+  .paths.flatMap(({ promised, pathId, howToMeet }) => (promised && howToMeet?.scopes ? [pathId] : []));
 
 /** The coverage of a client that has met this many of the promised paths. */
 export const coverage = (met: number) => ({

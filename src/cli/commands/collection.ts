@@ -2,7 +2,7 @@ import { expectedCode } from "../../api/messages.js";
 import { endpointsOf, outcomesOf } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import { clientEnvironment } from "../../node/client-variables.js";
-import { fallbackScenarios, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
+import { fallbackScenarios, howToCover, type Reproduction, reproductionsIn } from "../../report/reproduce.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { failureOf, faultEffects, mainEffectOf } from "../../spec/fault-effects.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
@@ -65,14 +65,19 @@ export const command = declareCommand({
       const values = collection.variables.map((name): [string, string] => [name, known[name] ?? ""]);
       writeValues(renderEnvironment(format, collection.name, values), "It contains keys.");
     }
-    if (flags.quiet !== true && collection.leftOut.length > 0) {
-      io.stderr.say(
-        `Left out, because ${loaded.name} does not cover them: ${listed(collection.leftOut, "and")}. The collection of key-states has all.\n`,
-      );
-    }
+    if (flags.quiet !== true) sayLeftOut(collection.leftOut, world, io);
     return exitCode.fine;
   },
 });
+
+function sayLeftOut(leftOut: readonly PathId[], world: SandboxState, io: Io): void {
+  const hints = howToCover(world);
+  const ofScope = (pathId: PathId) => hints(pathId)?.scopes !== undefined;
+  const others = leftOut.filter((one) => !ofScope(one));
+  const all = `Left out, because ${world.name} does not cover them: ${listed(others, "and")}. The collection of key-states has all.\n`;
+  if (others.length > 0) io.stderr.say(all);
+  for (const one of leftOut.filter(ofScope)) io.stderr.say(`${one} is left out: ${hints(one)?.text}.\n`);
+}
 
 function addresses({ env }: Io) {
   const { SVC_BASE_URL: url, SVC_CONTROL_URL: controlUrl } = env;

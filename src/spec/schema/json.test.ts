@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { canonicalJson, parsedJson } from "./json.js";
+import { camelCase, canonicalJson, parsedJson, snakeCase } from "./json.js";
 
 test("canonical JSON is the same text however the members are ordered, at any depth", () => {
   const text = '{"a":[2,{"c":null,"d":1}],"b":1}';
@@ -10,4 +10,10 @@ test("canonical JSON is the same text however the members are ordered, at any de
 
 test("a text that is not JSON has no value", () => {
   expect([parsedJson('{"a":1}'), parsedJson("{a")]).toEqual([{ a: 1 }, undefined]);
+});
+
+test("members are spelled for JSON and back, and the names in a record stay", () => {
+  const value = { perMinute: [{ pathId: 1 }], "200.getKeyUsage": 1, "Content-Type": 1 };
+  const json = { per_minute: [{ path_id: 1 }], "200.getKeyUsage": 1, "Content-Type": 1 };
+  expect([snakeCase(value), camelCase(json)]).toEqual([json, value]);
 });

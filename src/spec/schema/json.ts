@@ -37,8 +37,12 @@ export function canonicalJson(value: unknown): string {
 
 // Values spell their members in camelCase; YAML, HTTP and JSON use snake_case.
 
-const snake = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-const camel = (name: string) => name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+// The names in a record, such as `Content-Type` and `200.getKeyUsage`, are no members: they stay.
+const isMember = (name: string) => /^[a-z]\w*$/.test(name);
+const snake = (name: string) =>
+  isMember(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
+const camel = (name: string) =>
+  isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;
 
 /** Plain data with its members spelled for JSON: `perMinute` as `per_minute`. */
 export function snakeCase(value: unknown): unknown {
