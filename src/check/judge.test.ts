@@ -95,6 +95,8 @@ test.each<[PromisedPathId, CheckedResponse, string[]]>([
     ["R27 Content-Encoding"],
   ],
   ["401.revoked", answerOf(401, rejected("unauthorized"), { ...type, "content-encoding": "identity" }), []],
+  ["401.revoked", { ...answerOf(401, {}, type), json: undefined }, ["R27 body"]],
+  ["200.test", { ...answerOf(200, {}, { ...type, "X-Request-Id": "a" }), json: undefined }, ["R1 body"]],
   ["401.revoked", { ...answerOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] }, ["R34 body"]],
 ])("%s is judged by status, form and code (%#)", (pathId, answer, found) => {
   expect(judgeAttempt({ pathId, answer }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);

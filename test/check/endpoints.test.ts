@@ -3,6 +3,7 @@ import type { Endpoint } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { storySender } from "../../src/api/handle.js";
 import { textBody } from "../../src/api/messages.js";
+import { renderCheck } from "../../src/check/report.js";
 import { runCheck } from "../../src/check/run.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -47,13 +48,18 @@ async function check(refs: readonly string[], maxRequests = 44, scope?: string) 
 }
 
 test("every other GET without parameters is compared with its shape", async () => {
-  const { paths, differences } = await check(["active"]);
+  const report = await check(["active"]);
+  const { paths, differences } = report;
   expect(paths.slice(-2)).toMatchObject([
     { pathId: "200.getKeyUsage", verdict: "differs", got: "200" },
     { pathId: "200.getKey", verdict: "not_tried" },
   ]);
   expect(differences).toEqual([
     expect.objectContaining({ rules: ["R48"], pathId: "200.getKeyUsage", at: "$.data.this_minute" }),
+  ]);
+  const [, ...cases] = renderCheck(report, "junit").split("<testcase ");
+  expect(cases.filter((one) => one.includes("$.data.this_minute: expected"))).toEqual([
+    expect.stringMatching(/ name="200\.getKeyUsage".*<failure /s),
   ]);
 });
 

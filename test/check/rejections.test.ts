@@ -208,6 +208,8 @@ test("R14 without requests for five responses, a note names the causes and the r
   const few = await check(expired, 12);
   expect([few.found, few.all]).toEqual([[], 9]);
   expect(few.notes).toContain("401.expired");
+  // Four more responses to each of five causes.
+  expect((await check(expired, 9 + 20)).found).toEqual(["401.expired $.error.message"]);
   const [, needed = ""] = /--max-requests (\d+)/.exec(few.notes) ?? [];
   expect((await check(expired, Number(needed))).found).toEqual(["401.expired $.error.message"]);
 });
