@@ -3,7 +3,9 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { day } from "../spec/api-key.js";
-import { farmerLocales } from "../spec/consent.js";
+import { type FarmerLocale, farmerLocales } from "../spec/consent.js";
+import { jsonSchemaOf } from "../spec/schema/json-schema.js";
+import { farmerShape } from "./farmer-shape.js";
 import {
   type FarmerSource,
   farmerAt,
@@ -11,6 +13,7 @@ import {
   farmerId,
   farmerRow,
   indexOfFarmer,
+  makeFarmers,
 } from "./farmers.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
@@ -33,6 +36,44 @@ test.each<[string, readonly (readonly [FarmerSource, count: number])[], ...diges
   const tables = [made.map(farmerRow), made.map(farmerFeatures)];
   const digestOf = (value: unknown) => nodePlatform.sha256(JSON.stringify(value)).slice(0, 16);
   expect([digestOf(made), digestOf(tables)]).toEqual(digests);
+});
+
+test("a claim is open for 120 days", () => {
+  const claimsAt = (now: number, index: number) =>
+    farmerAt({ seed: 1, start: now }, index).insurance.flatMap(({ claims }) => claims);
+  const seen = new Set<string>();
+  for (let index = 0; index < 300; index++)
+    for (const { occurred_on } of claimsAt(start, index))
+      for (const days of [120, 121])
+        for (const later of claimsAt(Date.parse(occurred_on) + days * day, index))
+          if (later.occurred_on === occurred_on) seen.add(`${days} ${later.status === "open"}`);
+  expect([...seen].sort()).toEqual(["120 true", "121 false"]);
+});
+
+test("the farmers of a locale are those of its locales, with their own ids", () => {
+  for (const [locale, ...locales] of [["vi", "vi"], ["en", "en_GH", "en_IN", "en_NG"], []] as [
+    string?,
+    ...FarmerLocale[],
+  ][]) {
+    const source = { seed: 7, start };
+    const { at, idOf, indexOf } = makeFarmers({ ...source, locale });
+    const farmer = farmerAt({ ...source, ...(locale && { locales }) }, 3);
+    expect([at(3), idOf(3), indexOf(farmer.farmer_id)]).toEqual([farmer, farmer.farmer_id, 3]);
+  }
+});
+
+test("every member of the schema is described, and none is a phone, an address or a national id", () => {
+  const bare: string[] = [];
+  const walk = (schema: Record<string, unknown>, path: string) => {
+    if (typeof schema.description !== "string") bare.push(path);
+    for (const [name, child] of Object.entries((schema.properties ?? {}) as Record<string, never>))
+      walk(child, `${path}.${name}`);
+    const { items } = schema as { items?: Record<string, unknown> };
+    if (items?.properties !== undefined) walk(items, `${path}[]`);
+  };
+  walk(jsonSchemaOf(farmerShape), "farmer");
+  expect(bare).toEqual([]);
+  expect(JSON.stringify(jsonSchemaOf(farmerShape))).not.toMatch(/phone|email|street|national|passport/i);
 });
 
 test("a farmer depends only on seed, index, locales and start, not on earlier farmers", () => {
