@@ -5,6 +5,7 @@ import type { Report } from "../report/report-shape.js";
 import type { Trial } from "../sandbox/sandbox.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
 import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
+import type { CausePoint } from "./result.js";
 
 const covered = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
 const report: Report = {
@@ -60,8 +61,8 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       progress,
     },
   );
-  const { runs, promises } = findings(state);
-  return { made, shown, promises, outcomes: runs.map(({ outcome }) => outcome), runs };
+  const { runs, promises, report: merged } = findings(state);
+  return { made, shown, promises, merged, outcomes: runs.map(({ outcome }) => outcome), runs };
 }
 
 test("the baseline runs first, then the profile typical, faults and promises, then the seeds", async () => {
@@ -101,6 +102,42 @@ test("a fault that breaks the client on one path is the cause of its run", async
     "Narrowing down why 1 of them fail",
     "fault.hang fails when the first request that would end on 401.expired never gets a response",
   ]);
+});
+
+const point = (row: string, variant: string) => ({ row, variant, status: 401 });
+/** What a client sees of a point of its run: the variant, or none where the trial does not vary it. */
+const seen = ({ choose = (_row, usual) => usual }: Trial, { row, variant, status }: CausePoint) =>
+  choose(row, variant, status);
+
+test("runs that the same row breaks with another variant are shown once each, and the report is about all runs", async () => {
+  const variants: Readonly<Record<string, string>> = { "varied 1": "quoted", "varied 2": "charset" };
+  const client: Client = ({ name }, trial) => {
+    const own = point("content_type", variants[name] ?? "");
+    return seen(trial, own) === "" ? passes : { ...fails, points: [own] };
+  };
+  const { runs, merged, shown } = await certified(client, { runs: planOf(1, [1, 2], []) });
+  expect(runs.slice(2).map(({ outcome, cause }) => [outcome, cause?.points])).toEqual([
+    ["failed", [point("content_type", "quoted")]],
+    ["failed", [point("content_type", "charset")]],
+  ]);
+  expect(shown).toContain("Narrowing down why 2 of them fail");
+  expect(merged?.requests).toBe(4 * report.requests);
+});
+
+test("points of a run that passed are tried last", async () => {
+  const innocent = ["vary", "server", "escapes", "cache_control", "details_without_reason"].map((row) =>
+    point(row, "x"),
+  );
+  const guilty = point("via", "present");
+  const client: Client = ({ name }, trial) => {
+    if (name === "varied 2") return { ...passes, points: innocent };
+    const isBroken = name === "varied 1" && seen(trial, guilty) !== "";
+    return isBroken ? { ...fails, points: [...innocent, guilty] } : passes;
+  };
+  const { runs, made } = await certified(client, { runs: planOf(1, [1, 2], []) });
+  expect(runs[2]?.cause?.points).toEqual([guilty]);
+  // The first attempt already leaves them out.
+  expect(made).toHaveLength(9);
 });
 
 test("with bail, nothing starts after a failure, and its cause is found", async () => {

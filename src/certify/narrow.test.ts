@@ -3,7 +3,17 @@ import { variationTable } from "../api/variation/table.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
-import { causedRun, faultCause, patienceFor, planOf, recordPoints, variationCause } from "./plan.js";
+import {
+  causedRun,
+  everywhere,
+  faultCause,
+  needsCause,
+  patienceFor,
+  planOf,
+  recordPoints,
+  variationCause,
+  whereTheyWere,
+} from "./plan.js";
 import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint } from "./result.js";
 
@@ -140,6 +150,13 @@ test("a client that still waits after 30 seconds is stopped, and one with a time
   const { total, silent } = patienceFor(run, { baselineMs: 1_000, paths });
   expect([silent, total]).toEqual([31_000, paths.length * 31_000]);
   expect(patienceFor(run, { timeout: 8_000, paths })).toEqual({ total: 8_000, silent: 8_000 });
+  expect(patienceFor(minimal, { paths })).toEqual({ total: 60_000, silent: 60_000 });
+  expect(patienceFor(minimal, { baselineMs: 1_000, paths })).toEqual({ total: 30_000, silent: 30_000 });
+  const least = 61_000;
+  expect(patienceFor(minimal, { baselineMs: 7_000, paths, least })).toEqual({
+    total: 96_000,
+    silent: 68_000,
+  });
   expect(faultCause("fault.hang", { path: "200.test", waitedMs: 30_000 })).toMatchObject({
     sentence:
       "still waiting after 30 s, when the first request that would end on 200.test never gets a response",
@@ -192,6 +209,34 @@ test("a run that a fault breaks has the remedy of the fault, also if there was n
   const run = { ...minimal, ...facts, fault: "fault.truncate", outcome: "failed" } as const;
   expect(causedRun(run).cause?.whatToDo).toEqual([outcomeOf("fault.truncate").whatToDo]);
   expect(causedRun({ ...run, outcome: "flaky" }).cause).toBeUndefined();
+});
+
+test("points are the variants of minimal's rows that a run shows, and a trial shows only the chosen ones", () => {
+  const { trial, points } = recordPoints({ choose: (_row, usual) => usual });
+  for (const [row, variant] of [
+    ["via", ""],
+    ["content_type", "quoted"],
+    ["content_type", "quoted"],
+    ["none", "one"],
+  ] as const)
+    expect(trial.choose(row, variant, 401)).toBe(variant);
+  expect(points()).toEqual([quoted]);
+  const charset = { ...quoted, variant: "charset" };
+  const [there, all] = [whereTheyWere([quoted, charset]), everywhere([quoted, charset])];
+  const chosen = ["quoted", "charset", "other"].map((usual) =>
+    [there, all].map(({ choose }) => choose?.("content_type", usual, 401)),
+  );
+  expect(chosen).toEqual([
+    ["quoted", "quoted"],
+    ["charset", "charset"],
+    ["", "quoted"],
+  ]);
+  expect([all.choose?.("content_type", "quoted", 200), all.choose?.("via", "quoted", 401)]).toEqual(["", ""]);
+});
+
+test("a client that needs some of typical is told which, or that it may be any", () => {
+  expect(needsCause(["error_details", "retry_after"]).sentence).toMatch(/`error_details` and `retry_after`$/);
+  expect(needsCause([]).sentence).toMatch(/`, `.* or `/);
 });
 
 test("every variant except minimal's has a description", () => {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { openTestWorld } from "../../test/support/doors.js";
 import { ask } from "../../test/support/varied.js";
 import { bundledScenarios } from "../scenario/bundled.js";
-import { rehearseChanges, type TryAt } from "./next.js";
+import { type Rehearsed, rehearseChanges, renderCalendar, type TryAt } from "./next.js";
 
 type Changes = NonNullable<(typeof bundledScenarios)["key-states"]["changes"]>;
 
@@ -192,4 +192,42 @@ test("a client that fails at a date without any change is not blamed on a change
   const { tryAt } = trying((get) => check(get("active").status === 200), scenario);
   const [one] = await rehearseChanges({ version: announced.version as Changes[string] }, tryAt);
   expect(one).toMatchObject({ verdict: "unclear", sentence: "fails at that time without any change" });
+});
+
+test("a calendar shows each verdict, and JUnit fails what breaks or is unclear", () => {
+  const one = (ref: string, verdict: Rehearsed["verdict"], more: Partial<Rehearsed> = {}): Rehearsed => ({
+    ...{ ref, dates: ["2027-06-01", "2027-12-01"], verdict, ...more },
+  });
+  const found = { breaksOn: "2027-12-01", sentence: "relies on a", whatToDo: "read b" };
+  const changes = [
+    ...[one("a", "passes", { say: "Say." }), one("b", "breaks", found), one("c", "unclear", found)],
+    one("d", "not_covered"),
+  ];
+  const rehearsal = { scenario: "s", next: "n.yaml", command: ["c"], runs: 7, changes };
+  const text = (verdict: "failed" | "unusable") => renderCalendar({ ...rehearsal, verdict }, "text");
+  const lines = text("failed")
+    .split("\n")
+    .map((line) => line.trim().replace(/ +/g, " "));
+  expect(lines).toEqual(
+    expect.arrayContaining([
+      "c in 7 runs against s, with the changes of n.yaml",
+      "2027-06-01, 2027-12-01 a passes",
+      "2027-06-01, 2027-12-01 b Breaks on 2027-12-01: relies on a; read b.",
+      "2027-06-01, 2027-12-01 c Unclear on 2027-12-01: relies on a; read b.",
+      "2027-06-01, 2027-12-01 d not covered: the client gets no response that it changes",
+      "1 of 4 announced changes break the client: 1 pass, 1 not covered, 1 unclear.",
+    ]),
+  );
+  expect(text("failed")).toContain("Say.");
+  expect(text("unusable")).toContain("Not rehearsed: ");
+  const junit = renderCalendar({ ...rehearsal, verdict: "failed" }, "junit");
+  expect(junit).toContain('tests="4" failures="2" errors="0" skipped="1"');
+  expect(junit.match(/exec s --at 2027-12-01 --changes n\.yaml -- c/g)).toHaveLength(2);
+});
+
+test("a client that fails at random is unclear, and not blamed on a change", async () => {
+  let tries = 0;
+  const tryAt: TryAt = async () => ({ failed: tries++ === 1, shown: true });
+  const [one] = await rehearseChanges({ version: announced.version as Changes[string] }, tryAt);
+  expect(one).toMatchObject({ verdict: "unclear", sentence: "fails once and passes once" });
 });

@@ -1,10 +1,20 @@
 import { expect, test } from "vitest";
-import { passed } from "../../test/certify/certified.js";
-import { coverage } from "../../test/support/coverage.js";
+import { failed, passed } from "../../test/certify/certified.js";
+import { coverage, promisedCount } from "../../test/support/coverage.js";
 import { brokenPromises } from "../api/promises.js";
+import type { Report } from "../report/report-shape.js";
+import { certificateBrief } from "./brief.js";
 import { renderCertificate } from "./document.js";
 import { verdictOf } from "./plan.js";
-import { promiseRun, promisesIn, unmetGates } from "./promises.js";
+import {
+  noticedSentence,
+  notTriedIn,
+  notTriedSentence,
+  promiseRun,
+  promisesIn,
+  unmetGates,
+  whyTooLittle,
+} from "./promises.js";
 import type { CertifyResult, PromiseRun, Run, RunOutcome } from "./result.js";
 
 const report = { ...passed.report, coverage: coverage(5) };
@@ -66,4 +76,97 @@ test("JUnit has a failure for each swap that is not noticed, unless --min-notice
   };
   expect(failures({ failOn: "error", minCoverage: 0 })).toEqual(["200.test:rejected"]);
   expect(failures({ failOn: "error", minCoverage: 0, minNoticed: 0 })).toEqual([]);
+});
+
+const { paths } = report;
+const keyless = paths.map((path) => ({ ...path, met: false, howToMeet: null }));
+const missing = [...keyless, { ...keyless[0], pathId: "401.missing", met: true }] as typeof paths;
+const misdirected = [
+  { ...failed.report.advice[0], id: "key-in-query", meaning: "M.", whatToDo: "W." },
+] as never;
+const covers = (met: number) =>
+  `the client covers ${met} of ${promisedCount} promised paths, and a certificate`;
+const keys = "of these keys, and check each response:";
+test.each<[Partial<Report>, string | undefined]>([
+  [{ coverage: coverage(5) }, undefined],
+  [{}, `${covers(4)} needs 5. Send 1 or more ${keys} SVC_KEY_BANK (403.insufficient_scope)`],
+  [{ paths: missing }, `the client sends no key in x-api-key. Send 1 or more ${keys} `],
+  [
+    { paths: keyless, advice: misdirected, coverage: coverage(0) },
+    `${covers(0)} needs 5. M. W. Send 5 or more ${keys} `,
+  ],
+])("a client that covers too little is shown why (%#)", (more, why) => {
+  expect(whyTooLittle({ ...report, coverage: coverage(4), ...more })).toBe(why);
+});
+
+test("what shows nothing about a client is listed with its reason, and counted", () => {
+  const [baseline, made] = passed.runs.concat(passed.runs) as [Run, Run];
+  const unmade = promiseRun(brokenPromises[0] as never, undefined, 0);
+  const promises = promisesIn("swaps", [
+    ...[ended("401.revoked:accepted", null), ended("403.access_denied:another-code", 1, 0)],
+    ...[ended("200.live:rejected", 1), unmade],
+  ]);
+  const retries = (["401", "403"] as const).map((after, i) => ({
+    ...({ after, outcome: i === 0 ? "not_tried" : "passed", sentence: "Why.", whatToDo: "What." } as const),
+  }));
+  const runs: [Run, Run] = [baseline, { ...made, name: "varied 1", outcome: "not_run" }];
+  const all = { ...passed, runs, promises, retries };
+  const listed = (more: Partial<CertifyResult> = {}, only?: readonly string[]) =>
+    notTriedIn({ ...all, ...more }, only).map(({ kind, what, why }) => `${kind}, ${what}: ${why}`);
+  const own = [
+    "experiment, retries after 401: Why.",
+    "run, varied 1: the run was not made",
+    "promise, 401.revoked:accepted: the client was still running when its time was over",
+    "promise, 403.access_denied:another-code: the client got no response with it",
+    `promise, ${unmade.id}: the run was not made`,
+  ];
+  const rest = (found: string[]) => found.slice(own.length).map((one) => one.split(/[,:]/)[0]);
+  expect(listed({}, [])).toEqual(own);
+  expect(listed().slice(0, own.length)).toEqual(own);
+  expect(rest(listed())).toEqual(["other_promises", "faults"]);
+  expect(rest(listed({ promises: { ...promises, kinds: "none" }, faults: ["fault.hang"] }))).toEqual([
+    "broken_promises",
+  ]);
+  expect(listed({ promises: promisesIn("none", []), retries: [], runs: [] })).toHaveLength(2);
+  const notTried = notTriedIn(all);
+  expect(notTriedSentence({ ...all, notTried })).toBe(
+    "Not tried: 1 of 2 experiments, 1 of 2 runs, 3 of 4 promises, other promises, faults.",
+  );
+  expect(notTriedSentence({ ...all, notTried: [] })).toBeUndefined();
+});
+
+test("the sentence of noticed promises names three that are not noticed, and no announced one", () => {
+  const missed = ["scopes-empty", "scopes-null", "limits-null", "usage-null"].map((one) =>
+    ended(`200.test:${one}`, 0),
+  );
+  const of = (runs: PromiseRun[]) => noticedSentence(promisesIn("all", runs));
+  expect([of([]), of([ended("200.test:rejected", 1)])]).toEqual([
+    ...[undefined, "Noticed 1 of 1 covered promise."],
+  ]);
+  expect(of(missed)).toMatch(/^Noticed 0 of 4 covered promises\. Not noticed: (?:[^;]+; ){3}and 1 more\.$/);
+  expect(of(missed.slice(1))).toMatch(/ Not noticed: (?:[^;]+; ){2}[^;]+\.$/);
+  const announced = { ...missed[0], announced: true } as PromiseRun;
+  expect(of([announced, ended("200.test:rejected", 1)])).toBe("Noticed 1 of 1 covered promise.");
+});
+
+test("a brief has a failure for each promise that the thresholds are about", () => {
+  const ids = (more: Partial<CertifyResult>) =>
+    certificateBrief({ ...failed, runs: passed.runs, ...more }, "").failures.map(({ id }) => id);
+  const missed = failed.promises.runs.flatMap(({ id, outcome }) => (outcome === "not_noticed" ? id : []));
+  expect(ids({})).toEqual(missed);
+  expect(ids({ unmet: [] })).toEqual([]);
+  const gates = { failOn: "error", minCoverage: 0 } as const;
+  expect(ids({ gates, unmet: unmetGates(report, failed.promises, gates) })).toEqual(["401.revoked:accepted"]);
+  const covered = unmetGates(report, failed.promises, { ...gates, minCoverage: 99, minNoticed: 0 });
+  expect(ids({ gates: { ...gates, minNoticed: 0 }, unmet: covered })).toEqual(["--min-coverage"]);
+});
+
+test("the JSON of a certificate has what its brief has, if it is for the terminal", () => {
+  const json = (...seen: Parameters<typeof renderCertificate>[3][]) =>
+    JSON.parse(renderCertificate(failed, "json", undefined, ...seen));
+  expect(Object.keys(json({ hint: "Look." }))).toEqual([
+    ...[...Object.keys(json()), "conclusion", "hint", "failures"],
+  ]);
+  expect(json({ outputOf: () => ["FAILED a"] }).failures[0]).toMatchObject({ output: ["FAILED a"] });
+  expect(json({}).hint).toBeUndefined();
 });

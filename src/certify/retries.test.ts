@@ -1,8 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import { failed } from "../../test/certify/certified.js";
 import { asked } from "../../test/support/send.js";
 import { handle } from "../api/handle.js";
 import { nodePlatform } from "../node/platform.js";
+import type { ReportedAdvice } from "../report/report-shape.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios } from "../scenario/bundled.js";
@@ -17,6 +19,7 @@ import {
   type Made,
   retryResults,
   startExperiment,
+  withRetries,
 } from "./retries.js";
 
 const pathOf = {
@@ -329,4 +332,70 @@ test("a request or two after a rejection count only if another run confirms them
   // A minute may have ended between both requests.
   expect(agreed([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
   expect(agreed([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
+});
+
+const sentTo = (...counts: number[]) =>
+  counts.map((count, nth) => ({ key: "active", nth, paths: Array<ApiPathId>(count).fill("200.test") }));
+const rejected = { key: "revoked", nth: 0, paths: ["401.revoked", "401.revoked"] } as const;
+const controlled = (more: Partial<Made> = {}): Made => ({
+  ...{ sent: [], failed: true, times: [0], again: 0, silentMs: 0, ...more },
+  experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
+});
+test.each<[string, number[], number[], number[][], Made | undefined, string]>([
+  ["as often, and a test checks", [1], [2], [], controlled(), "failed"],
+  ["as often, and no test checks", [1], [2], [], controlled({ failed: false }), "No test fails when revoked"],
+  ["as often, without a control", [1], [2], [], undefined, "Your tests send no key"],
+  ["as often, without a request of the control", [1], [2], [], controlled({ times: [] }), "Your tests send"],
+  ["more in another run", [1], [2], [[2]], controlled(), "The runs do not send active equally"],
+  ["less in another run", [2], [3], [[1]], controlled(), "failed"],
+  ["more to an earlier sandbox", [1, 2], [2, 3], [], controlled(), "The runs do not send active equally"],
+  ["as often to an earlier sandbox", [1, 2], [1, 3], [], controlled(), "failed"],
+])("a key is sent %s: what an experiment shows", (_, before, during, others, control, expected) => {
+  const all = (counts: number[]): CountedRun => ({ sent: [...sentTo(...counts), rejected], failed: false });
+  const [one] = experimentsFor(all(before)) as [Experiment];
+  const tried = { ...all(during), failed: true, experiment: one, times: [0, 9], again: 1, silentMs: 0 };
+  const [result] = retryResults([all(before), ...others.map(all)], [tried], control);
+  expect(result?.outcome === "failed" ? "failed" : result?.sentence).toMatch(new RegExp(`^${expected}`));
+});
+
+test("findings are errors of the report, and experiments that were not tried are one warning", () => {
+  const after = (id: RetryResult["after"], outcome: RetryResult["outcome"], what = "") => ({
+    ...{ after: id, outcome, sentence: `${id} ${outcome}.`, whatToDo: what },
+  });
+  const [advice] = failed.report.advice as [ReportedAdvice];
+  const before = {
+    ...failed.report,
+    advice: [advice, { ...advice, id: "sent-again-after-refusal" } as const],
+  };
+  const { advice: found } = withRetries(before, [
+    ...[after("403", "failed"), after("401", "passed"), after("outage", "not_tried", "A.")],
+    ...[after("429 with Retry-After", "failed"), after("429 without Retry-After", "failed")],
+  ]);
+  expect(found.map(({ id, count }) => `${id} ${count}`).sort()).toEqual([
+    ...["retries-not-tried 1", `same-key-after-401 ${advice.count}`, "same-key-after-403 1"],
+    "too-soon-after-429 2",
+  ]);
+  const [open] = found.filter(({ id }) => id === "retries-not-tried");
+  expect([open?.whatToDo, open?.meaning]).toEqual(["A.", expect.stringContaining("outage not_tried.")]);
+  expect([withRetries(before), withRetries(before, [])]).toEqual([before, before]);
+});
+
+test.each<[Experiment["id"], number[], Partial<Made>, string]>([
+  ["401", [0], {}, "No request followed when certify rejected active with 401."],
+  ["429 with Retry-After", [0], {}, "No request followed too soon when certify rejected active with 429 "],
+  ["429 with Retry-After", [0, 1, 2, 3], {}, ", 3 more requests followed sooner than 3 s, its Retry-After."],
+  ["429 without Retry-After", every(1, 21), { again: 20 }, ", 20 or more requests followed before the next"],
+  ["outage", [0], {}, "your client sent 1 request."],
+  ["outage", [0, 1500, 4000], {}, "sent 3 requests, with a shortest pause of 1500 ms."],
+  [
+    "outage",
+    every(1000, 21),
+    {},
+    "more than 20 requests, with a shortest pause of 1000 ms, and did not give",
+  ],
+])("the sentence of %s has what the client did: %#", (id, times, more, part) => {
+  const made = [madeAt("403", [0]), madeAt(id, times, more)];
+  expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.sentence).toContain(
+    part,
+  );
 });
