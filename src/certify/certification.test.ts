@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
+import { openTestWorld } from "../../test/support/doors.js";
+import { ask } from "../../test/support/varied.js";
 import { builtIn } from "../api/routes.js";
 import type { Report } from "../report/report-shape.js";
 import type { Trial } from "../sandbox/sandbox.js";
@@ -61,8 +63,8 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       progress,
     },
   );
-  const { runs, promises, report: merged } = findings(state);
-  return { made, shown, promises, merged, outcomes: runs.map(({ outcome }) => outcome), runs };
+  const { runs, promises, retries, report: merged } = findings(state);
+  return { made, shown, promises, retries, merged, outcomes: runs.map(({ outcome }) => outcome), runs };
 }
 
 test("the baseline runs first, then the profile typical, faults and promises, then the seeds", async () => {
@@ -115,19 +117,19 @@ test("runs that the same row breaks with another variant are shown once each, an
     const own = point("content_type", variants[name] ?? "");
     return seen(trial, own) === "" ? passes : { ...fails, points: [own] };
   };
-  const { runs, merged, shown } = await certified(client, { runs: planOf(1, [1, 2], []) });
+  const { runs, merged, shown, made } = await certified(client, { runs: planOf(1, [1, 2], []) });
   expect(runs.slice(2).map(({ outcome, cause }) => [outcome, cause?.points])).toEqual([
     ["failed", [point("content_type", "quoted")]],
     ["failed", [point("content_type", "charset")]],
   ]);
   expect(shown).toContain("Narrowing down why 2 of them fail");
   expect(merged?.requests).toBe(4 * report.requests);
+  // For the second run, the row of the first one's cause is tried alone.
+  expect(made.slice(4).filter((name) => name === "varied 2")).toHaveLength(1);
 });
 
 test("points of a run that passed are tried last", async () => {
-  const innocent = ["vary", "server", "escapes", "cache_control", "details_without_reason"].map((row) =>
-    point(row, "x"),
-  );
+  const innocent = [200, 403, 404, 429, 500].map((status) => ({ ...point("via", "present"), status }));
   const guilty = point("via", "present");
   const client: Client = ({ name }, trial) => {
     if (name === "varied 2") return { ...passes, points: innocent };
@@ -217,4 +219,24 @@ test("every run has what --like fixes, unless it tries something else", async ()
   expect(seen).toContain('minimal {"error_details":true,"retry_after":"date"}');
   expect(seen).toContain('typical {"error_details":false,"retry_after":"date"}');
   expect([...seen].every((one) => one.includes("{"))).toBe(true);
+});
+
+test.each([
+  [["200"], "not_tried", "No test fails when revoked is accepted"],
+  [["200", "401", "401"], "failed", "When certify rejected active with 401, 1 more request"],
+])("a client that sends a rejected key again, and checks the statuses %j, has the retries %s", async (checked, outcome, start) => {
+  const client: Client = (_planned, trial) => {
+    const world = openTestWorld("key-states", { trial });
+    const send = (key: string) => String(ask(world, { key }).status);
+    const tries = [send("active")];
+    if (tries[0] !== "200") tries.push(send("active"));
+    const all = [...tries.slice(0, 1), send("revoked"), send("revoked")];
+    const sent = [
+      { key: "active", nth: 0, paths: tries.map((one) => (one === "200" ? "200.test" : "401.revoked")) },
+      { key: "revoked", nth: 0, paths: ["401.revoked", "401.revoked"] },
+    ] as const;
+    return { ...(checked.every((one, i) => one === all[i]) ? passes : fails), sent };
+  };
+  const { retries } = await certified(client, { only: ["retries"], runs: planOf(1, [], []) });
+  expect(retries?.[0]).toMatchObject({ outcome, sentence: expect.stringMatching(`^${start}`) });
 });

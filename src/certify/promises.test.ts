@@ -80,7 +80,11 @@ test("JUnit has a failure for each swap that is not noticed, unless --min-notice
 
 const { paths } = report;
 const keyless = paths.map((path) => ({ ...path, met: false, howToMeet: null }));
-const missing = [...keyless, { ...keyless[0], pathId: "401.missing", met: true }] as typeof paths;
+const missing = [
+  ...keyless,
+  { ...keyless[0], pathId: "401.missing", met: true },
+  { ...paths[2], pathId: "404.unknown_path", promised: false },
+] as typeof paths;
 const misdirected = [
   { ...failed.report.advice[0], id: "key-in-query", meaning: "M.", whatToDo: "W." },
 ] as never;
@@ -127,6 +131,8 @@ test("what shows nothing about a client is listed with its reason, and counted",
   expect(rest(listed({ promises: { ...promises, kinds: "none" }, faults: ["fault.hang"] }))).toEqual([
     "broken_promises",
   ]);
+  const whole = promisesIn("all", [ended("401.revoked:accepted", 1)]);
+  expect(listed({ promises: whole, faults: ["fault.hang"], retries: [], runs: passed.runs })).toEqual([]);
   expect(listed({ promises: promisesIn("none", []), retries: [], runs: [] })).toHaveLength(2);
   const notTried = notTriedIn(all);
   expect(notTriedSentence({ ...all, notTried })).toBe(
@@ -159,6 +165,52 @@ test("a brief has a failure for each promise that the thresholds are about", () 
   expect(ids({ gates, unmet: unmetGates(report, failed.promises, gates) })).toEqual(["401.revoked:accepted"]);
   const covered = unmetGates(report, failed.promises, { ...gates, minCoverage: 99, minNoticed: 0 });
   expect(ids({ gates: { ...gates, minNoticed: 0 }, unmet: covered })).toEqual(["--min-coverage"]);
+});
+
+test("a brief has the command that shows each failure again, and output only of runs that have some", () => {
+  const [unseen, seen] = [{}, { outputOf: () => ["FAILED a"] }].map(
+    (one) => certificateBrief({ ...failed, intercept: ["api.example"] }, "", one).failures,
+  );
+  const end = "--intercept api.example -- npm run test:api -- --grep 'it'\\''s a key'";
+  expect(unseen?.slice(0, 3).map(({ id, rerun }) => [id, rerun])).toEqual([
+    ["varied 1", `svc-sandbox exec key-states --profile varied --seed 1 ${end}`],
+    ["varied 3", `svc-sandbox exec key-states --profile varied --seed 3 ${end}`],
+    ["fault.reset", `svc-sandbox exec key-states --profile minimal --seed 1 --fault fault.reset ${end}`],
+  ]);
+  expect([unseen, seen].map((all) => all?.[0]?.output)).toEqual([undefined, ["FAILED a"]]);
+});
+
+const enough = { ...passed.report, coverage: coverage(5) };
+const ending = (...outcomes: RunOutcome[]) => ({
+  runs: outcomes.map((outcome, i): Run => ({ ...run, name: `run ${i}`, outcome, code: 1 })) as [Run],
+});
+test.each<[CertifyResult["verdict"], Partial<CertifyResult>, string]>([
+  ["unusable", ending("not_run"), "Not certified: the command could not be run."],
+  ["unusable", ending("failed"), "Not certified: the command failed with exit code 1 in the run run 0, the"],
+  ["unusable", ending("timed_out"), "Not certified: the command does not end in time in the run run 0, the"],
+  ["unusable", { report: { ...enough, requests: 0 } }, "Not certified: the command never called the API."],
+  ["unusable", {}, "Not certified: the client covers 2 of 3 promised paths"],
+  [
+    "unusable",
+    { ...ending("passed", "not_run"), report: enough },
+    "Not certified: 1 run of 4 were not made.",
+  ],
+  ["flaky", ending("passed", "flaky", "failed"), "Flaky: 1 of 3 runs passed once and failed once, although"],
+  ["failed", ending("passed", "failed", "timed_out", "flaky"), "Failed: 2 of 4 runs. Noticed 2 of 2 covered"],
+  ["failed", { unmet: failed.unmet }, "Failed: 0 of 1 run, 1 threshold. Noticed 2 of 2"],
+  ["passed", ending("passed", "passed"), "Passed: 2 of 2 runs. Noticed 2 of 2 covered promises."],
+])("a certificate that is %s ends with its conclusion (%#)", (verdict, more, start) => {
+  const { conclusion } = JSON.parse(
+    renderCertificate({ ...passed, ...more, verdict }, "json", undefined, {}),
+  );
+  expect(conclusion.slice(0, start.length)).toBe(start);
+});
+
+test("a certificate shows a retry that has nothing to do about it in one line", () => {
+  const retries = [{ after: "401", outcome: "passed", sentence: "No request followed." } as const];
+  expect(renderCertificate({ ...passed, retries }, "text")).toMatch(
+    /^ +401 +passed +No request followed\.\n\n/m,
+  );
 });
 
 test("the JSON of a certificate has what its brief has, if it is for the terminal", () => {

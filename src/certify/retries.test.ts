@@ -255,6 +255,10 @@ test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outco
   expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.outcome).toBe(outcome);
 });
 
+const controlled = (more: Partial<Made> = {}): Made => ({
+  ...{ sent: [], failed: true, times: [0], again: 0, silentMs: 0, ...more },
+  experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
+});
 /** What a key gets in an experiment, if it is sent at these times; the sandbox's clock stays in its minute, the wall goes on. */
 function responsesAt(experiment: Experiment, times: readonly number[], { wall = 20, advance = 0 } = {}) {
   const now = Date.UTC(2026, 2, 2, 9, 0, 20);
@@ -270,7 +274,7 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
   const responses = times.map((at, index) => {
     passed = at;
     if (index === 1 && advance > 0) world.clock.advance(advance);
-    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
+    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, experiment.key) }));
     const header = answer.headers.indexOf("Retry-After");
     return header < 0 ? answer.status : `${answer.status} ${answer.headers[header + 1]}`;
   });
@@ -297,6 +301,7 @@ test("an experiment starts with the last request of the baseline, and is over af
   });
   expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
   expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
+  expect(responsesAt(controlled().experiment, [1]).responses).toEqual([200]);
   const most = (count: number) => responsesAt(experimentOf("401"), every(1, count));
   expect([most(20).isOver, most(21).isOver, most(25).again, most(25).times.length]).toEqual([
     false,
@@ -337,10 +342,6 @@ test("a request or two after a rejection count only if another run confirms them
 const sentTo = (...counts: number[]) =>
   counts.map((count, nth) => ({ key: "active", nth, paths: Array<ApiPathId>(count).fill("200.test") }));
 const rejected = { key: "revoked", nth: 0, paths: ["401.revoked", "401.revoked"] } as const;
-const controlled = (more: Partial<Made> = {}): Made => ({
-  ...{ sent: [], failed: true, times: [0], again: 0, silentMs: 0, ...more },
-  experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
-});
 test.each<[string, number[], number[], number[][], Made | undefined, string]>([
   ["as often, and a test checks", [1], [2], [], controlled(), "failed"],
   ["as often, and no test checks", [1], [2], [], controlled({ failed: false }), "No test fails when revoked"],
