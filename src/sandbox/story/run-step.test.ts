@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { StoryAnswer } from "../steps.js";
+import type { Performed, StepAction, StoryAnswer } from "../steps.js";
 import { answerDifferences } from "./run-step.js";
-import { actionIntent } from "./step-text.js";
+import { actionIntent, actionSentences, clockSentence, stepIntent } from "./step-text.js";
 
 const answer: StoryAnswer = {
   status: 200,
@@ -57,9 +57,80 @@ test("a response that a fault delayed is on its own path and on the fault's", ()
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
 });
 
-test("an action is told in a line, its values other than a text as JSON", () => {
-  expect(actionIntent({ rotate: { key: "active", overlap: "30m" } })).toBe("rotate active, overlap 30m");
-  const made = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
-  const told = 'create_key organization bank, environment test, name CI, scopes ["a"]';
-  expect(actionIntent({ create_key: made } as never)).toBe(told);
+const performed = { key: null, replacement: null, refusal: null, secret: null } as unknown as Performed;
+const refused = { ...performed, refusal: { code: "key_not_active" } } as Performed;
+const key = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
+
+test.each<[StepAction, string, string, Performed?]>([
+  [
+    {
+      faults: [{ latency: "1s", status: 503, body: "x", hang: false }, { reset: true }].map((then) => ({
+        then,
+      })),
+    } as never,
+    "Requests can now hit faults: latency and status 503, reset.",
+    "faults: latency and status 503, reset",
+  ],
+  [{ faults: [] }, "The network works again: no more faults.", "faults: none"],
+  [
+    { rotate: { key: "a" } },
+    "An administrator rotates the key a. The new key is another one; the old one works for 60 more minutes.",
+    "rotate a",
+  ],
+  [
+    { rotate: { key: "a", overlap: "0s" } },
+    "An administrator rotates the key a. The new key is a-2; the old one stops working immediately.",
+    "rotate a, overlap 0s → a-2",
+    { ...performed, replacement: { ref: "a-2" } } as Performed,
+  ],
+  [
+    { revoke: { key: "a", actor: "member" } } as StepAction,
+    "A member of the organization tries to revoke the key a. It is rejected: key_not_active.",
+    "revoke a, actor member",
+    refused,
+  ],
+  [
+    { create_key: key } as never,
+    'An administrator creates the test key for bank ("CI").',
+    'create_key organization bank, environment test, name CI, scopes ["a"]',
+  ],
+  [
+    { organization: { ref: "bank", live_access: "not_approved", status: "inactive" } } as never,
+    "An administrator sets the live access to not approved and the status to inactive for bank.",
+    "organization bank, live_access not_approved, status inactive",
+  ],
+  [
+    { consent: { farmer: 3, do: "approve", organization: "bank" } } as never,
+    "Farmer number 3 approves the consent request of bank.",
+    "consent farmer 3, do approve, organization bank",
+  ],
+  [
+    { attestation: { do: "revoke", id: "x" } } as never,
+    "The service revokes the attestation x.",
+    "attestation do revoke, id x",
+  ],
+  [
+    { assumptions: { error_details: true, retry_after: "date" } } as never,
+    "The service changes its responses: error_details true, retry_after date.",
+    "assumptions error_details true, retry_after date",
+  ],
+])("%j is told in sentences and in a line", (action, sentences, line, how = performed) => {
+  expect([actionSentences(action, how), actionIntent(action, how)]).toEqual([sentences, line]);
+});
+
+test.each([
+  [{ advance: "61m" }, "advance 61m"],
+  [{ request: { key: "none" } }, "request without a key"],
+  [{ request: { method: "POST", path: "/a", key: "b", repeat: 2 } }, "POST /a with b, 2 times"],
+  [{ request: {} }, "request"],
+  [{ revoke: { key: "a" } }, "revoke a"],
+])("%j is summarized as %j", (step, intent) => {
+  expect(stepIntent(step as never)).toBe(intent);
+});
+
+test.each([
+  ["1s", "1 second passes: it is 09:00:01 on 2 March 2026."],
+  ["+2d", "2 days pass: it is 09:00:01 on 2 March 2026."],
+])("a clock that moves by %s is told", (duration, sentence) => {
+  expect(clockSentence(duration, "2026-03-02T09:00:01.000Z")).toBe(sentence);
 });
