@@ -28,6 +28,11 @@ test.each<[string, Partial<CertifyResult>, string[]]>([
     { report: { ...report, coverage: { ...report.coverage, met: 0 } } },
     ["coverage of all runs"],
   ],
+  [
+    "the coverage that a verdict needs",
+    { report: { ...report, coverage: { ...report.coverage, met: 5 } } },
+    ["verdict by the runs", "coverage of all runs"],
+  ],
   ["the faults", { report: { ...report, faults: { met: 0, total: 9 } } }, ["faults of all runs"]],
   [
     "paths",

@@ -367,6 +367,12 @@ Not verified: 3 of 51 facts differ.
       expect([verified, notes[0]]).toEqual([true, expect.stringContaining("Retries after 403")]);
     });
 
+    it("has the gate of a threshold about advice, whose flag alone it names", () => {
+      const unmet = [advised, "--min-coverage 90"].map((threshold) => ({ threshold, sentence: "" }));
+      const { result } = readCertificate(JSON.stringify({ ...JSON.parse(file), unmet })) as typeof read;
+      expect(result.unmet.map(({ gate }) => gate)).toEqual(["advice", undefined]);
+    });
+
     it("with a broken member is rejected with the place", () => {
       expect(problemOf({ ...JSON.parse(file), retries: 7, report: [] })).toMatch(/at (retries|report)/);
     });
@@ -379,29 +385,6 @@ Not verified: 3 of 51 facts differ.
       "The certificate names the svc-sandbox 0.1.0; this run used 0.2.0.",
       "The certificate names the command npm run test:api -- --grep 'it'\\''s a key'; this run used make.",
     ]);
-  });
-});
-
-describe("what a certificate comes to, in a sentence", () => {
-  const [minimal] = passed.runs;
-  it.each<[Partial<CertifyResult>, string]>([
-    [{}, "Passed: 1 of 1 run. Noticed 2 of 2 covered promises. Coverage 66%: 2 of 3 promised paths covered"],
-    [
-      failed,
-      "Failed: 3 of 7 runs, 1 threshold. Not tried: 1 of 2 experiments, 1 of 7 runs, 2 of 6 promises. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
-    ],
-    [{ ...failed, verdict: "flaky" }, "Flaky: 1 of 7 runs passed once and failed once"],
-    [{ verdict: "unusable", runs: [] }, "Not certified: the command could not be run."],
-    [
-      { verdict: "unusable", runs: [{ ...minimal, outcome: "failed", code: 7 } as never] },
-      "Not certified: the command failed with exit code 7 in the run minimal, the baseline.",
-    ],
-    [
-      { verdict: "unusable", report: { ...passed.report, requests: 0 } },
-      "Not certified: the command never called the API.",
-    ],
-  ])("%#", (more, says) => {
-    expect(renderCertificate({ ...passed, ...more }, "text")).toContain(says);
   });
 });
 
