@@ -137,7 +137,7 @@ describe("a check", () => {
     expect(ran.stdout).toMatch(/^ {2}429\.per_minute +agrees +429 slow_down, SVC_API_KEY$/m);
     expect(ran.stdout).toMatch(/^ {2}rate_limit_code: slow_down +# /m);
     expect(ran.stdout).toMatch(/^ {2}retry_after: seconds +# /m);
-    expect(small.requests()).toHaveLength(28 + otherPaths.length);
+    expect(small.requests()).toHaveLength(28);
 
     const large = await limited(60);
     const refused = await runCli(["check", large.url, "--probe-limits"], { env });
