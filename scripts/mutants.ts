@@ -43,7 +43,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   node: [
     "node",
     85,
-    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events)|log|preview\/server|report\/entry|stories)/,
+    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events|scen)|log|preview\/server|report\/entry|stories)/,
   ],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
   sockets: [
@@ -55,7 +55,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   cli: [
     "cli",
     85,
-    /^test\/(?:cli|stories|docs|changes|certify|check|preview|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
+    /^test\/(?:cli|stories|docs|changes|certify|check|farmers\/fix|preview|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
   ],
 };
 

@@ -59,17 +59,6 @@ describe("the built svc-sandbox", () => {
     expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 
-  it("--until-stdin-ends prints the JSON line, serves until its input ends, and exits with 0", async () => {
-    const { child, ended, until } = startBin(["--until-stdin-ends", "--port", "0"], { hasInput: true });
-    const { base_url: url } = JSON.parse(await until(/\n/));
-    expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
-    child.stdin?.end();
-    expect(await ended).toMatchObject({
-      code: 0,
-      stderr: expect.stringMatching(/^Stopping: stdin ended\.$/m),
-    });
-  });
-
   it("--until-stdin-ends does not wait for its input when it cannot serve, or is stopped", async () => {
     const { child, ended, until } = startBin(["--until-stdin-ends", "--port", "0"], { hasInput: true });
     const { port } = new URL(JSON.parse(await until(/\n/)).base_url);

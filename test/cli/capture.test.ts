@@ -123,12 +123,13 @@ test("exec writes what the sandbox has seen when the run fails, and only then", 
   const inInstance =
     'const { data } = await (await fetch(process.env.SVC_CONTROL_URL + "/instances", { method: "POST", body: \'{"label":"Test 1"}\', headers: { "content-type": "application/json" } })).json(); await fetch(data.base_url + "/v1/relying-party/me"); process.exit(7)';
   const program = [process.execPath, "--input-type=module", "-e", inInstance];
-  const seven = await execHere(["--quiet", "--capture", "instances", "--", ...program], { cwd });
-  expect([seven.code, seven.stderr, readdirSync(join(cwd, "instances"))]).toEqual([
-    7,
-    "",
-    ["capture-test-1.yaml"],
-  ]);
+  const seven = (...flags: string[]) =>
+    execHere([...flags, "--capture", "instances", "--", ...program], { cwd });
+  expect(await seven("--quiet")).toMatchObject({ code: 7, stderr: "" });
+  expect(readdirSync(join(cwd, "instances"))).toEqual(["capture-test-1.yaml"]);
+  expect((await seven()).stderr).toMatch(
+    /^(?!.*got no request yet).* in instances: capture-test-1\.yaml\.\n$/ms,
+  );
   expect(await runCli(["verify", "instances/capture-test-1.yaml"], { cwd })).toMatchObject({ code: 0 });
 
   const idle = await execHere(["--capture", "idle", "--", "false"], { cwd });

@@ -83,6 +83,10 @@ story:
       expect.stringMatching(`^nightly-run +${secret} +story, step 3$`),
     ]);
 
+    expect((await runCli(["keys", "a.yaml", "--seed", "5"], { cwd })).stdout).not.toContain(
+      rows[1]?.split(/ +/)[1],
+    );
+
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++)

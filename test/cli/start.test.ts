@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { readFileSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
+import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
 import { root } from "../support/pages.js";
@@ -98,6 +99,16 @@ describe("svc-sandbox start", () => {
     await baseUrl(running);
     const { code, stderr } = await running.stop(signal);
     expect([code, waits, stderr]).toEqual([0, expected, expect.stringContaining(shown)]);
+  });
+
+  it("--until-stdin-ends prints the JSON line, serves until its input ends, and exits with 0", async () => {
+    const pipes = { stdin: new PassThrough(), stdout: new PassThrough() };
+    const running = serve(["--until-stdin-ends"], { pipes });
+    const { base_url: url } = JSON.parse((await running.stdout.shows(/^\{.*\n/))[0]);
+    expect((await fetch(url + me)).status).toBe(401);
+    pipes.stdin.end();
+    const { code, stderr } = await running.done;
+    expect([code, stderr]).toEqual([0, expect.stringMatching(/^Stopping: stdin ended\.$/m)]);
   });
 
   it("serves no control plane with --no-control", async () => {

@@ -92,6 +92,8 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems("version: [")).toMatchObject([{ line: 1, level: "error" }]);
   const failing = `${own}story:\n  - request: { key: main }\n    expect: { status: 403 }\n`;
   expect(await problems(failing)).toMatchObject([{ line: 7, level: "warning" }]);
+  const unknown = own.replace("environment: test", "environment: test, scopes: [x:read]");
+  expect(await problems(unknown)).toMatchObject([{ line: 4, level: "error" }]);
   const unmarked = own.replace("environment: test", `environment: test, secret: SVC_test_${"b".repeat(32)}`);
   expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";

@@ -117,7 +117,7 @@ describe("what fixtures cannot do", () => {
   });
 });
 
-describe("a million farmers", () => {
+describe("many farmers", () => {
   function run(count: number) {
     const argv = [bin, "fixtures", "farmers", "--count", String(count)];
     const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "pipe"] });

@@ -18,6 +18,16 @@ function budgeted() {
   return { heap, budget };
 }
 
+test("without other functions, the memory of this process is measured, after a real collection", () => {
+  let discarded = 0;
+  const budget = createMemoryBudget(1, () => {
+    discarded += 1;
+  });
+  budget.check();
+  expect([discarded, budget.status().isFull, budget.status().used > 1_000_000]).toEqual([1, true, true]);
+  expect(budget.requireRoom).toThrow(full);
+});
+
 const full = expect.objectContaining({ code: "memory_limit_reached" });
 
 test("garbage takes no room, and is collected only where it might be the reason", () => {

@@ -1,6 +1,8 @@
 import { execFile } from "node:child_process";
 import { chmodSync, mkdirSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { join } from "node:path";
+import tty from "node:tty";
 import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { type CommandOptions, runCommand } from "../../src/node/run-command.js";
@@ -58,7 +60,7 @@ describe.each([
   ["the terminal's group", undefined],
   ["its own group", () => false],
 ])("a command in %s", (_group, isLate) => {
-  const outcome = async (code: string, signals: readonly NodeJS.Signals[]) => {
+  const outcome = async (code: string, signals: readonly (readonly NodeJS.Signals[])[]) => {
     let send: (signal: NodeJS.Signals) => void = () => {};
     const takeSignals: CommandOptions["takeSignals"] = (listener) => {
       send = listener;
@@ -67,8 +69,7 @@ describe.each([
     const onOutput: CommandOptions["onOutput"] = (_stream, chunk) => {
       output += chunk;
       // Each signal when the command has heard the one before it.
-      const next = signals[output.length - 1];
-      if (next !== undefined) send(next);
+      for (const signal of signals[output.length - 1] ?? []) send(signal);
     };
     const end = await run(code, { takeSignals, onOutput, ...(isLate && { isLate }) });
     const kill = vi.spyOn(process, "kill");
@@ -77,26 +78,46 @@ describe.each([
     kill.mockRestore();
     return [end, output];
   };
+  const onSignals = "trap 'exit 5' INT; trap 'exit 6' TERM";
   const loop = "printf .; while :; do :; done";
 
   test.each([
-    ["one signal", loop, ["SIGTERM"], 143, "."],
-    ["a third signal", `trap 'printf .' TERM HUP; ${loop}`, ["SIGTERM", "SIGHUP", "SIGTERM"], 137, "..."],
+    ["one signal", loop, [["SIGTERM"]], 143, "."],
+    [
+      "a third signal",
+      `trap 'printf .' TERM HUP; ${loop}`,
+      [["SIGTERM"], ["SIGHUP"], ["SIGTERM"]],
+      137,
+      "...",
+    ],
+    // A terminal has sent the first one to its group itself.
+    ["what a terminal sends", `${onSignals}; ${loop}`, [["SIGINT", "SIGTERM"]], isLate ? 5 : 6, "."],
     ["its own end", "printf .; exit 3", [], 3, "."],
   ] as const)("ends by %s, and gets none later", async (_what, code, signals, expected, output) => {
     const written = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-    onTestFinished(() => written.mockRestore());
+    const isTerminal = vi.spyOn(tty, "isatty").mockReturnValue(true);
+    syncBuiltinESMExports();
+    onTestFinished(() => {
+      for (const spy of [written, isTerminal]) spy.mockRestore();
+      syncBuiltinESMExports();
+    });
     const found = await outcome(code, signals);
     expect(found).toEqual([{ code: expected, isTimedOut: false }, output]);
     expect(written.mock.calls.length > 0).toBe(isLate === undefined);
   });
 });
 
-test("a command ends although something that it started keeps its output open", async () => {
+test("a command ends although something that it started keeps its output open, once ours has taken it", async () => {
   const pids: number[] = [];
+  const needsDrain = vi.fn().mockReturnValueOnce(true).mockReturnValue(false);
+  onTestFinished(() => void Reflect.deleteProperty(process.stdout, "writableNeedDrain"));
   const end = await run("sleep 1000 & echo $!", {
-    onOutput: (_stream, chunk) => void pids.push(Number(chunk)),
+    onOutput(_stream, chunk) {
+      pids.push(Number(chunk));
+      Object.defineProperty(process.stdout, "writableNeedDrain", { get: needsDrain, configurable: true });
+    },
   });
   process.kill(pids[0] as number);
   expect(end).toMatchObject({ code: 0 });
+  expect(needsDrain).toHaveBeenCalledTimes(2);
 });
