@@ -7,13 +7,7 @@ import { handle } from "../../api/handle.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { openWorld } from "../platform.js";
-import {
-  brokenState,
-  checkedScenario,
-  createSandboxFile,
-  parseSandboxFile,
-  requireFormat,
-} from "./sandbox-file.js";
+import { brokenState, createSandboxFile, parseSandboxFile, requireFormat } from "./sandbox-file.js";
 
 const opened = (check?: () => void) => {
   const place = { file: join(temporaryFolder(), "state"), given: "state" };
