@@ -222,6 +222,8 @@ export const endOf = {
 } as const satisfies Record<Exclude<KeyStateName, WorkingState>, keyof KeyEnds>;
 type WorkingState = "active" | "retiring";
 
+export const endedStates = Object.keys(endOf) as (keyof typeof endOf)[];
+
 /** Whether a key in this state still works. */
 export function isWorking(state: KeyStateName): state is WorkingState {
   return state === "active" || state === "retiring";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { KeyRecord, Organization } from "./api-key.js";
+import { endedStates, endOf, type KeyRecord, type Organization } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
 import { mePath, outcomes, type PathId } from "./outcomes.js";
 import { receivedRequest } from "./request.js";
@@ -34,14 +34,19 @@ const good: AuthorizationFacts = {
   usedToday: 0,
 };
 
-/** A fault, and how it changes the facts; in the order in which the gate must notice them. */
-const faults: readonly [PathId, (facts: AuthorizationFacts) => AuthorizationFacts][] = [
+/** A fault, and how it changes the facts. */
+type Fault = [PathId, (facts: AuthorizationFacts) => AuthorizationFacts];
+/** In the order in which the gate must notice them. */
+const faults: readonly Fault[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
   ["401.unknown", (facts) => ({ ...facts, key: undefined })],
-  ["401.revoked", (facts) => ({ ...facts, key: { ...(facts.key ?? key), revokedAt: 0 } })],
-  ["401.expired", (facts) => ({ ...facts, key: { ...(facts.key ?? key), expiresAt: 0 } })],
-  ["401.rotated", (facts) => ({ ...facts, key: { ...(facts.key ?? key), overlapEndsAt: 1 } })],
+  ...endedStates.map(
+    (state): Fault => [
+      `401.${state}`,
+      (facts) => ({ ...facts, key: { ...(facts.key ?? key), [endOf[state]]: 0 } }),
+    ],
+  ),
   [
     "403.access_denied",
     (facts) => ({ ...facts, organization: { ...organization, ...facts.organization, status: "inactive" } }),

@@ -1,4 +1,4 @@
-import { isWorking, type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
+import { endedStates, isWorking, type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
 import type { ApiRequest } from "./request.js";
 
@@ -48,7 +48,12 @@ export const authorizationChecks: readonly Check[] = [
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
     rules: "R9–R16, R38–R43",
-    exits: ["401.missing", "401.malformed", "401.unknown", "401.revoked", "401.expired", "401.rotated"],
+    exits: [
+      "401.missing",
+      "401.malformed",
+      "401.unknown",
+      ...endedStates.map((state) => `401.${state}` as const),
+    ],
     refuse({ presented, key, now }) {
       if (presented === "missing") return "401.missing";
       if (presented === "malformed") return "401.malformed";

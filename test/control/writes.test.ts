@@ -2,6 +2,8 @@ import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
+import { controlBodies } from "../../src/scenario/format/inputs.js";
+import { fieldsOf } from "../../src/spec/schema/shape.js";
 import { runs } from "../support/property-seed.js";
 import { expectUnchanged, type ServedControl, serveControl } from "./client.js";
 import { description, realPath } from "./described.js";
@@ -196,9 +198,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 const field = fc.constantFrom(
-  ...["organization", "environment", "name", "scopes", "limits", "ref", "expires", "overlap_minutes", "as"],
-  ...["status", "sandbox_access", "live_access", "now", "frozen", "by", "profile", "scenario"],
-  ...["me_scope", "minute_window", "day_resets_at", "retiring_counts_as_active", "seed", "default_expiry"],
+  ...new Set(Object.values(controlBodies).flatMap((shape) => Object.keys(fieldsOf(shape) ?? {}))),
   ...["__proto__", "constructor", "nonsense"],
 );
 const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fromEntries);

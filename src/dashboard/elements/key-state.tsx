@@ -33,12 +33,25 @@ export function hasEnded({ state }: Pick<Key, "state">): boolean {
   return state !== "active" && state !== "retiring";
 }
 
+type EndName = Extract<keyof Key, `${string}_at`>;
+
+const endTerms: Readonly<Record<EndName, string>> = {
+  revoked_at: "Revoked",
+  expires_at: "Expires",
+  overlap_ends_at: "Overlap ends",
+};
+
+/** The times that end a key; only the first one of a revoked key, which has already ended. */
+export function endsOf(key: Pick<Key, EndName>) {
+  const ends = (Object.keys(endTerms) as EndName[]).flatMap((name) => {
+    const at = key[name];
+    return at === null ? [] : [{ name, term: endTerms[name], at }];
+  });
+  return key.revoked_at === null ? ends : ends.slice(0, 1);
+}
+
 /** The time when a key stops or stopped working; `null` for a key without an end. */
-export function firstEndOf(key: Pick<Key, "revoked_at" | "expires_at" | "overlap_ends_at">): string | null {
-  const { revoked_at, expires_at, overlap_ends_at } = key;
-  return (
-    [revoked_at, expires_at, overlap_ends_at]
-      .filter((time) => time !== null)
-      .sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null
-  );
+export function firstEndOf(key: Pick<Key, EndName>): string | null {
+  const times = (Object.keys(endTerms) as EndName[]).flatMap((name) => key[name] ?? []);
+  return times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 }

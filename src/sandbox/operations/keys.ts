@@ -127,7 +127,7 @@ export function rotateKey(
 }
 
 /** What each action on a key needs and changes. */
-const keyActions: Readonly<
+export const keyActions: Readonly<
   Record<
     KeyActionName,
     { readonly states: readonly KeyStateName[]; readonly change: (now: number) => Partial<KeyRecord> }

@@ -4,7 +4,7 @@ import { keyEvents } from "../../control/resources.js";
 import { Fact } from "../../elements/fact.js";
 import { Refusal } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
-import { KeyState } from "../../elements/key-state.js";
+import { endsOf, KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
@@ -43,14 +43,6 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
 }
 
 function Facts({ of: key }: { readonly of: Key }) {
-  // A revoked key has already ended.
-  const ends =
-    key.revoked_at === null
-      ? ([
-          ["Expires", key.expires_at],
-          ["Overlap ends", key.overlap_ends_at],
-        ] as const)
-      : ([["Revoked", key.revoked_at]] as const);
   return (
     <dl class="facts">
       <Fact name="Name">
@@ -69,16 +61,14 @@ function Facts({ of: key }: { readonly of: Key }) {
       <Fact name="Fingerprint">
         <code>{key.fingerprint}</code>
       </Fact>
-      {ends.map(([term, at]) =>
-        at === null ? null : (
-          <Fact key={term} name={term}>
-            <Instant at={at} precision="second" />{" "}
-            <span class="muted">
-              (<Until at={at} hasHappened={term === "Revoked"} />)
-            </span>
-          </Fact>
-        ),
-      )}
+      {endsOf(key).map(({ name, term, at }) => (
+        <Fact key={name} name={term}>
+          <Instant at={at} precision="second" />{" "}
+          <span class="muted">
+            (<Until at={at} hasHappened={name === "revoked_at"} />)
+          </span>
+        </Fact>
+      ))}
       {key.replaced_by === null ? null : (
         <Fact name="Replaced by">
           <a href={linkTo("keys", [key.replaced_by])}>{key.replaced_by}</a>
