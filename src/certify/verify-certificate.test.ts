@@ -17,7 +17,11 @@ test.each<[string, Partial<CertifyResult>, string[]]>([
     { durationMs: 1, startedAt: "", report: { ...report, requests: 1, advice: [] } },
     [],
   ],
-  ["the duration of a run", withRun({ durationMs: 7, requests: 7 }), []],
+  [
+    "the duration and the last request of a run",
+    withRun({ ...{ durationMs: 7, requests: 7 }, lastRequest: { id: "a", pathId: "200.test", status: 200 } }),
+    [],
+  ],
   ["the exit code", withRun({ code: 7 }), [`exit code of ${name}`]],
   ["the coverage of a run", withRun({ percent: 1 }), [`coverage of ${name}`]],
   ["the seed of a run", withRun({ seed: 7 }), [`run ${name}`]],
