@@ -31,7 +31,7 @@ test("a problem has a form for files, and one beside its field, without its name
     of: list(text(), { least: 1 }),
     is: choice([1, 2]),
   });
-  const input = { at: "5", on: "yes", of: [], is: "2" };
+  const input = { at: "5", on: "yes", of: [], is: " 2 " };
   let details: Record<string, Record<string, string>> = {};
   try {
     checkValue(of, input);
@@ -43,6 +43,7 @@ test("a problem has a form for files, and one beside its field, without its name
     at: 'must be an integer from 0 to 9, not the text "5"',
     on: 'must be a boolean, not the text "yes"',
     of: "is an empty list",
-    is: 'must be 1 or 2, not "2"',
+    is: 'must be 1 or 2, not " 2 "',
   });
+  expect(details.fields?.is).toBe(`is ${details.in_form?.is}: write 2 without quotes`);
 });
