@@ -4,6 +4,7 @@ import { problemsOf } from "../../test/support/problems-of.js";
 import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
 import { withStory } from "./stories.js";
+import { readableYaml } from "./yaml.js";
 
 function thrownBy(act: () => unknown) {
   try {
@@ -29,6 +30,21 @@ const load = (name: string) => {
   const text = files[name];
   return text === undefined ? undefined : { text, file: name };
 };
+
+test("plain data is YAML for people: what fits on a line is on one", () => {
+  const value = { short: { a: [1, 2] }, long: Array(10).fill("x".repeat(9)) };
+  const text = readableYaml(value);
+  expect(text.split("\n").slice(0, 3)).toEqual(["short: { a: [ 1, 2 ] }", "long:", "  - xxxxxxxxx"]);
+  expect(parse(text)).toEqual(value);
+});
+
+test.each([
+  ["after: 0s, say: Wait.", ["story[0].after"]],
+  ["after: 1s, say: Wait.", []],
+  ["advance: 0s", ["story[0].advance"]],
+])("a step of a story waits or advances, or is wrong: %s", (step, paths) => {
+  expect(problemsOf(`${base}story: [{ ${step} }]\n`).map(({ path }) => path)).toEqual(paths);
+});
 
 describe("a text", () => {
   test("becomes the plain value that it describes, nothing added", () => {
