@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../index.js";
 import { briefFacts, briefJson, reportBrief, thresholdFailure, unmetThresholds } from "./brief.js";
 import { alignColumns, commandLine, shellWord, timesOf } from "./plain-text.js";
+import { conclusion } from "./report-document.js";
 import type { Report } from "./report-shape.js";
 
 const url = "https://any.example/v1/relying-party/me";
@@ -118,4 +119,23 @@ test("a command is shown as a shell reads it, up to its longest", () => {
     "1 line",
     "2 requests",
   ]);
+});
+
+test("the conclusion of a report counts what there is to count", () => {
+  const [endpoint] = one.endpoints as [Report["endpoints"][number]];
+  const announced = [true, false].map((covered) => ({ ...endpoint, announced: true, covered }));
+  const level = (of: "error" | "warning" | "note") => ({ ...careless.advice[0], level: of }) as never;
+  const of = (more: Partial<Report>) =>
+    conclusion({ ...one, advice: [], ...more })
+      .split(/(?<=covered)\. /)
+      .slice(1)
+      .join(" | ");
+  expect(conclusion(silent)).toMatch(/^The client never called the API\. Coverage 0%: 0 of \d+ /);
+  expect(of({})).toBe("No advice.");
+  expect(of({ endpoints: [endpoint, ...announced], advice: [level("note")] })).toBe(
+    "Announced endpoints: 1 of 2 covered | No advice; 1 note.",
+  );
+  expect(
+    of({ faults: { met: 1, total: 7 }, advice: [level("warning"), level("error"), level("error")] }),
+  ).toBe("Faults: 1 of 7 covered | Advice: 2 errors, 1 warning.");
 });
