@@ -128,11 +128,11 @@ describe("an instance", () => {
     expect((await fetch(`${idle.base_url}/__sandbox/health`)).status).toBe(404);
   });
 
-  test("is found by a part of its label or id, or by its errors, among all, newest first, in pages", async () => {
+  test("is found by a part of its label or id, or by its errors, among all, newest first or sorted, in pages", async () => {
     const { ask, server } = await serveControl();
     const ids = [];
     for (const label of ["Bank 1", "Bank 2", "Farm 3", "Bank 4"])
-      ids.unshift((await create(ask, { label })).id);
+      ids.unshift((await create(ask, { label, ...(label === "Bank 1" && { expires: "1h" }) })).id);
     const found = async (query: string) => {
       const { data, total } = (await ask(`/instances?${query}`)).body;
       return [total, ...data.map(({ label }: { label: string }) => label)];
@@ -142,6 +142,9 @@ describe("an instance", () => {
     expect(await found(`label=${ids[1]}`)).toEqual([1, "Farm 3"]);
     await fetch(`${server.url}/i/${ids[2]}${mePath}`);
     expect(await found("errors=true")).toEqual([1, "Bank 2"]);
+    for (const sort of ["errors", "last_request"])
+      expect(await found(`sort=${sort}`)).toEqual([4, "Bank 2", "Bank 4", "Farm 3", "Bank 1"]);
+    expect(await found("sort=expiry")).toEqual([4, "Bank 1", "Bank 4", "Farm 3", "Bank 2"]);
   });
 
   test("is refused above --max-instances, until another one is removed", async () => {

@@ -88,6 +88,8 @@ describe("on a loopback address", () => {
       { host: "svc.localhost:1" },
       { host: "127.1.2.3" },
       { host: "[::1]:1" },
+      // As from a program without one.
+      { host: "" },
       { host: "[::ffff:7f00:1]" },
       { origin: `http://${host}`, "sec-fetch-site": "same-origin" },
       { "sec-fetch-site": "none", "sec-fetch-mode": "navigate" },

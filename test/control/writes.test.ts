@@ -63,6 +63,7 @@ describe("the form of a body", () => {
       expect(body.error.message).not.toContain("yaml");
     }
     expect((await patch(control, "{}", {})).status).toBe(415);
+    expect((await control.ask("/requests", { method: "DELETE", bytes: "{}" })).status).toBe(415);
     expect((await fetch(`${control.server.controlUrl}/reset`, { method: "POST" })).status).toBe(415);
     expect((await patch(control, "{}", { ...json, "content-encoding": "zip" })).status).toBe(415);
   });
@@ -82,7 +83,8 @@ describe("the form of a body", () => {
     }
     const megabyte = 1024 * 1024;
     const long = `{"name":"${"x".repeat(megabyte)}"}`;
-    expect((await patch(control, long, json)).status).toBe(413);
+    const { status, body } = await patch(control, long, json);
+    expect([status, body.error.message]).toEqual([413, expect.stringContaining("longer than 1 MB")]);
     const compressed = gzipSync(long.repeat(20));
     expect((await patch(control, compressed, { ...json, "content-encoding": "gzip" })).status).toBe(413);
     expect((await patch(control, `{"x":"${"x".repeat(megabyte - 8)}"}`, json)).status).toBe(422);
