@@ -4,12 +4,6 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-/** Starts to serve, and answers with the base URL in the line that `start --json` prints. */
-async function serving(...argv: string[]) {
-  const running = startBin(["start", "--json", "--port", "0", ...argv]);
-  return { ...running, url: JSON.parse(await running.until(/\n/)).base_url as string };
-}
-
 describe("the built svc-sandbox", () => {
   it("prints data on stdout and exits with 0, also when its output is not read to the end", async () => {
     const { code, stdout, stderr } = await startBin(["list"]).ended;
@@ -50,13 +44,6 @@ describe("the built svc-sandbox", () => {
     const env = { TMPDIR: join(folder, "shared"), NODE_OPTIONS: `--require ${join(folder, "cache.cjs")}` };
     expect(await startBin(["list"], { env }).ended).toMatchObject({ code: 0 });
     expect(readdirSync(join(folder, "shared"))).toEqual([".keep"]);
-  });
-
-  it("serves until SIGHUP, and exits with 0", async () => {
-    const { child, ended, url } = await serving("--log", "json");
-    expect((await fetch(`${url}/v1/relying-party/me`)).status).toBe(401);
-    child.kill("SIGHUP");
-    expect(await ended).toMatchObject({ code: 0, signal: null });
   });
 
   it("--until-stdin-ends does not wait for its input when it cannot serve, or is stopped", async () => {

@@ -29,19 +29,6 @@ describe("a signal", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^ready \d+\nSIG\w+\nclean\n$/)]);
     expect(stderr).toContain("1 request to key-states");
   });
-
-  it("is passed on a second time, and the third ends a command that does not listen", async () => {
-    const { child, ended, until } = startExec(["--", ...waits("", "SIGINT", "SIGTERM")]);
-    await until(/ready/);
-    child.kill("SIGINT");
-    await until(/SIGINT/);
-    child.kill("SIGTERM");
-    await until(/SIGTERM/);
-    child.kill("SIGINT");
-    const { code, stdout, stderr } = await ended;
-    expect([code, stdout]).toEqual([137, expect.stringMatching(/^ready \d+\nSIGINT\nSIGTERM\n$/)]);
-    expect(stderr).toContain("1 request to key-states");
-  });
 });
 
 describe.skipIf(!hasTerminal)("on a terminal", () => {

@@ -130,10 +130,6 @@ describe("the output of a command under exec", () => {
     expect((await shell("EXEC yes | head -1")).stdout).toBe("y\n");
   });
 
-  test("does not wait if only a background process keeps it open", async () => {
-    expect((await shell("EXEC sh -c 'sleep 60 & echo done'")).stdout).toBe("done\n");
-  });
-
   test.skipIf(!hasTerminal)("to a terminal stays on the terminal", async () => {
     const line = `${commandLine} exec --quiet -- sh -c 'test -t 1 && test -t 2 && echo still'`;
     expect((await onTerminal(line, temporaryFolder()).ended).stdout).toContain("still");
