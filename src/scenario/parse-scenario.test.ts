@@ -3,6 +3,7 @@ import { parse } from "yaml";
 import { problemsOf } from "../../test/support/problems-of.js";
 import { checkScenario, parseScenario } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
+import { faultProblems } from "./rules/faults.js";
 import { withStory } from "./stories.js";
 import { readableYaml } from "./yaml.js";
 
@@ -259,12 +260,37 @@ test.each([
 test("a fault ends after it starts, a wait is an hour at most, and a body goes with a status and what fits it", () => {
   const codes = (fault: string) =>
     problemsOf(`version: 1\norganizations: { bank: { type: bank } }\nfaults: [{ ${fault} }]\n`).map(
-      ({ code }) => code,
+      ({ code, path }) => `${path}: ${code}`,
     );
   expect(codes("when: { after: 1m, until: 2m }, then: { latency: 60m }")).toEqual([]);
-  expect(codes("when: { after: 1m, until: 1m }, then: { latency: 60m }")).toEqual(["fault_contradiction"]);
-  expect(codes("then: { latency: 61m }")).toEqual(["bad_time"]);
+  expect(codes("when: { after: 1m, until: 1m }, then: { latency: 60m }")).toEqual([
+    "faults[0].when.until: fault_contradiction",
+  ]);
+  expect(codes("then: { latency: 61m }")).toEqual(["faults[0].then.latency: bad_time"]);
   expect(codes("then: { body: html, status: 503, latency: 1s }")).toEqual([]);
+  // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
+  const later = { when: { after: "1m", until: "1m" }, then: { hang: true } } as const;
+  expect(faultProblems([later], { refs: {} as never, scenario: {}, now: 0 })).toMatchObject([
+    { code: "fault_contradiction", path: ["faults", 0, "when", "until"] },
+  ]);
+});
+
+test.each([
+  ["0s", ["consent_contradiction"]],
+  ["365d", []],
+  ["366d", ["consent_contradiction"]],
+])("a consent that ends after %s has the problems %j", (expires, codes) => {
+  const consent = `{ organization: bank, farmer: 0, permissions: [land], expires_at: ${expires} }`;
+  const found = problemsOf(`${base}preview: true\nconsents: [${consent}]\n`);
+  expect(found.map(({ code }) => code)).toEqual(codes);
+});
+
+test("a text of one word is no empty file", () => {
+  expect(["", "~", "word"].map((text) => problemsOf(text)[0]?.code)).toEqual([
+    "empty",
+    "empty",
+    "not_a_mapping",
+  ]);
 });
 
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {
