@@ -6,6 +6,7 @@ import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { ApiRequest } from "../../src/spec/request.js";
 import { readHeaders } from "../../src/spec/request-traits.js";
 import { openTestWorld } from "../support/doors.js";
+import { withInput } from "../support/own-endpoints.js";
 import { asked } from "../support/send.js";
 
 const unknown = "SVC_live_4eC39HqLyjWDarjtT1zdp7dc";
@@ -40,10 +41,10 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
   ["the body", (key) => ({ content: { ...content, body: { text: JSON.stringify({ note: key }) } } })],
   ["the content type", (key) => ({ content: { ...content, contentType: key } })],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
-  const world = openTestWorld("announced-endpoints");
-  const good = scenarioSecret(world, "lending");
+  const world = openTestWorld(withInput);
+  const good = scenarioSecret(world, "main");
   for (const key of [good, unknown]) {
-    const path = "/v1/relying-party/consent-requests";
+    const path = "/v1/relying-party/reports";
     const record = JSON.stringify(
       handle(world, asked({ method: "POST", path, apiKey: good, content, ...sent(key) })),
     );
@@ -61,9 +62,9 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   ["path of words", (end) => ({ path: `/x${"/word".repeat(12_000)}${end}` })],
   ["referrer", (end) => pageOf(`https://shop-${end}.example/${"x".repeat(60_000)}`)],
 ])("the records of a thousand requests keep no %s of 60 kB", (_what, sent) => {
-  const world = openTestWorld("announced-endpoints");
+  const world = openTestWorld(withInput);
   const ask = (end: string) => {
-    const [path, apiKey] = ["/v1/relying-party/consent-requests", scenarioSecret(world, "lending")];
+    const [path, apiKey] = ["/v1/relying-party/reports", scenarioSecret(world, "main")];
     handle(world, asked({ method: "POST", path, apiKey, content, ...sent(end) }));
   };
   ask("first");

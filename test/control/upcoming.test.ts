@@ -4,7 +4,6 @@ import { serveControl } from "./client.js";
 
 const scenario = parseScenario(`
 version: 1
-preview: true
 clock: { now: 2026-03-02T09:00:10Z }
 assumptions: { day_resets_at: "06:00" }
 organizations:
@@ -19,8 +18,6 @@ timeline:
   - { at: 25m, organization: { ref: bank, status: inactive } }
 faults:
   - { when: { after: 5m, until: 10m, key: main }, then: { status: 503 } }
-consents:
-  - { organization: bank, farmer: 0, purpose: { code: credit_assessment, text: Loan }, permissions: [identity] }
 `);
 const post = (json: object) => ({ method: "POST", json });
 
@@ -34,8 +31,7 @@ test("the next events are listed, soonest first, and happen at their time", asyn
   const { ask } = await serveControl({ scenario });
   const upcoming = async (): Promise<Coming[]> => (await ask("/upcoming")).body.data;
   const rest = { key: null, organization: null, step: null, text: expect.any(String) };
-  const own = (await upcoming()).filter(({ kind }) => !/^(?:consent|attest)/.test(kind));
-  expect(own).toEqual([
+  expect(await upcoming()).toEqual([
     { ...rest, at: "2026-03-02T09:01:00.000Z", kind: "minute_reset" },
     { ...rest, at: "2026-03-02T09:05:10.000Z", kind: "fault_begins", key: "main" },
     { ...rest, at: "2026-03-02T09:10:10.000Z", kind: "fault_ends", key: "main" },
@@ -50,21 +46,6 @@ test("the next events are listed, soonest first, and happen at their time", asyn
     ...{ at: "2026-03-02T10:20:10.000Z", key: "main", organization: "bank" },
   });
   expect(later.map(({ at }) => at)).toEqual(later.map(({ at }) => at).toSorted());
-});
-
-test("with the preview, each date of a consent comes true", async () => {
-  const { ask } = await serveControl({ scenario });
-  for (let seen = 0; ; seen++) {
-    const { data } = (await ask("/upcoming")).body;
-    const next = data.find(({ kind }: Coming) => kind === "consent_changes");
-    if (next === undefined) {
-      expect(seen).toBeGreaterThan(0);
-      return;
-    }
-    await ask("/clock", { method: "PUT", json: { now: next.at } });
-    const [{ id, status }] = (await ask("/consents")).body.data;
-    expect(next.text).toContain(`Consent ${id} is ${status}`);
-  }
 });
 
 test("a list has 100 rows at most, and no reset of a sliding minute", async () => {

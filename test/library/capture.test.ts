@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
+import { builtIn } from "../../src/api/routes.js";
 import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
@@ -111,8 +112,21 @@ const faultSets: Fault[][] = [
   ],
 ];
 
+type Action = (sandbox: Sandbox, secrets: Map<string, string>, n: number) => unknown;
+
+/** What farmers do, if the announced endpoints are there. */
+const ofFarmers: readonly Action[] = [
+  ({ consents }, _secrets, n) => {
+    consents[at(["grant", "reject", "revoke"] as const, n)](at(consents.list(), n >> 2)?.id ?? "none");
+  },
+  ({ attestations }, _secrets, n) => {
+    attestations[at(["suspend", "resume"] as const, n)](at(attestations.list(), n >> 1)?.id ?? "none");
+  },
+];
+
 /** What clients and administrators do, drawn by numbers; refusals are part of a session. */
-const actions: readonly ((sandbox: Sandbox, secrets: Map<string, string>, n: number) => unknown)[] = [
+const actions: readonly Action[] = [
+  ...(builtIn.some(({ announced }) => announced) ? ofFarmers : []),
   (sandbox, secrets, n) => {
     const key = at([...secrets.values(), "junk", sandbox.unknownSecret()], n >> 2);
     const path = at([me, me, me, `${me}?page=2`, "/nothing/%C3%A4/{x}", `${consentPath}/none`, "/"], n);
@@ -131,12 +145,6 @@ const actions: readonly ((sandbox: Sandbox, secrets: Map<string, string>, n: num
     const once = n % 3 === 0 ? { "idempotency-key": '"once"' } : {};
     const headers = { "x-api-key": secrets.get("e") as string, "content-type": "application/json", ...once };
     return send(sandbox, consentPath, { method: "POST", headers, body: JSON.stringify(asked, null, n % 2) });
-  },
-  ({ consents }, _secrets, n) => {
-    consents[at(["grant", "reject", "revoke"] as const, n)](at(consents.list(), n >> 2)?.id ?? "none");
-  },
-  ({ attestations }, _secrets, n) => {
-    attestations[at(["suspend", "resume"] as const, n)](at(attestations.list(), n >> 1)?.id ?? "none");
   },
   ({ clock }, _secrets, n) =>
     void clock.advance(at([1, 999, 20_000, 60_000, 90_000, 7_200_000, 86_400_000], n)),

@@ -59,8 +59,9 @@ test("a state has each scenario once, and no path or advice that never was: an i
 });
 
 test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy continues from it in the same way", () => {
-  const announced = bundledScenarios["announced-endpoints"];
-  const first = describeSandbox(startAt(0, { scenario: announced, name: "announced" }, {}));
+  const first = describeSandbox(
+    startAt(0, { scenario: bundledScenarios["key-states"], name: "key-states" }, {}),
+  );
   const one = createSandboxCopy(first, { given: {} }, runCall);
   let at = 0;
   const apply = (entry: Entry, copies = [one]) => {

@@ -232,3 +232,24 @@ test("a body of 64 KB is read, and one byte more is too long", async () => {
     ...["it is not JSON", "it is longer than 65536 bytes"],
   ]);
 });
+
+test("each date of a consent comes true, and a placeholder of an unknown one is rejected", async () => {
+  const scenario = { ...previewScenario, consents: [{ organization: "bank", farmer: 0 }] };
+  const { ask } = await serveControl({ scenario });
+  const unknown = await ask("/send", {
+    method: "POST",
+    json: { key: "bank", path: `${consentsPath}/{consent.99}` },
+  });
+  expect([unknown.status, Object.keys(unknown.body.error.details.fields)]).toEqual([422, ["path"]]);
+  for (let seen = 0; ; seen++) {
+    const { data } = (await ask("/upcoming")).body;
+    const next = data.find(({ kind }: Json) => kind === "consent_changes");
+    if (next === undefined) {
+      expect(seen).toBeGreaterThan(0);
+      return;
+    }
+    await ask("/clock", { method: "PUT", json: { now: next.at } });
+    const [{ id, status }] = (await ask("/consents")).body.data;
+    expect(next.text).toContain(`Consent ${id} is ${status}`);
+  }
+});
