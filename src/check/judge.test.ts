@@ -211,6 +211,23 @@ test.each([
   expect(byName.retry_after).toBe(value);
 });
 
+const [limit, remaining] = ["X-RateLimit-Limit", "x-ratelimit-remaining"];
+test.each<[string[], string | undefined, because: string]>([
+  [[], "none", "no such header on 200 and 429"],
+  [["RateLimit", "RateLimit-Policy"], "draft", "RateLimit, RateLimit-Policy"],
+  [["RateLimit"], undefined, "no single form that the sandbox has: RateLimit"],
+  [["RateLimit-Policy"], undefined, "no single form that the sandbox has: RateLimit-Policy"],
+  [[limit, remaining], "legacy", "X-RateLimit-Limit, x-ratelimit-remaining"],
+  [[limit, "Rate-Limit"], undefined, "no single form that the sandbox has: X-RateLimit-Limit, Rate-Limit"],
+  [[remaining], undefined, "no single form that the sandbox has: x-ratelimit-remaining"],
+])("a 200 with the headers %j shows the assumption rate_limit_headers: %s", (names, value, because) => {
+  const answer = answerOf(200, {}, Object.fromEntries(names.map((name) => [name, "1"])));
+  const inferred = inferAssumptions([{ pathId: "200.test", answer }]);
+  expect(inferred.find(({ name }) => name === "rate_limit_headers")).toEqual({
+    ...{ name: "rate_limit_headers", because, ...(value && { value }) },
+  });
+});
+
 test("errors of which only some have a header show no assumption, and YAML names why", () => {
   const withId = { pathId: "401.missing", answer: answerOf(401, {}, { "x-request-id": "a" }) } as const;
   const inferred = inferAssumptions([withId, { pathId: "401.unknown", answer: answerOf(401) }]);

@@ -3,7 +3,7 @@ import type { Endpoint } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { storySender } from "../../src/api/handle.js";
 import { textBody } from "../../src/api/messages.js";
-import { renderCheck } from "../../src/check/report.js";
+import { jsonOf, renderCheck } from "../../src/check/report.js";
 import { runCheck } from "../../src/check/run.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -57,6 +57,10 @@ test("every other GET without parameters is compared with its shape", async () =
   expect(differences).toEqual([
     expect.objectContaining({ rules: ["R48"], pathId: "200.getKeyUsage", at: "$.data.this_minute" }),
   ]);
+  expect(jsonOf(report)).toMatchObject({ not_learned: { retry_after: expect.stringContaining("no 429") } });
+  expect(renderCheck(report, "text")).toMatch(
+    /\n1 difference from the contract: 4 of \d+ paths agree, \d+ were not tried\.\n$/,
+  );
   const [, ...cases] = renderCheck(report, "junit").split("<testcase ");
   expect(cases.filter((one) => one.includes("$.data.this_minute: expected"))).toEqual([
     expect.stringMatching(/ name="200\.getKeyUsage".*<failure /s),

@@ -184,6 +184,16 @@ test("R14 a difference is reported next to others that vary, and the note names 
   expect(notes).toMatch(/^Not compared .*: X-Trace, X-Served-By\.$/m);
 });
 
+test("R14 a malformed key is revealed by a value of its own where unknown keys have several", async () => {
+  const { found } = await check(
+    on401((reply, { ref, apiKey = "" }) => {
+      const node = ref === "unknown" ? nodes[hashOf(apiKey) % 3] : ref === "malformed" ? "other" : nodes[0];
+      setIn(reply, "headers.X-Served-By", node);
+    }),
+  );
+  expect(found).toContain("401.malformed X-Served-By");
+});
+
 test("R14 a header that only one cause has is found, though its value varies", async () => {
   const { found } = await check((reply, { ref, number }) => {
     if (ref === "revoked") setIn(reply, "headers.X-Reason", `revoked ${number}`);
