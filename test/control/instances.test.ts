@@ -111,7 +111,11 @@ describe("an instance", () => {
       404,
       { code: "not_found", message, details: { ended: "removed", at: expect.any(String) } },
     ]);
-    expect((await fetch(`${base_url}/__sandbox/health`)).status).toBe(404);
+    // People see a page, which shows them why.
+    const statuses = ["", "health"].map(
+      async (path) => (await fetch(`${base_url}/__sandbox/${path}`)).status,
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 404]);
   });
 
   test("goes after it has not been used for its time to live, and stays while it is used", async () => {
