@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsOf } from "../../test/support/problems-of.js";
-import { checkScenario, parseScenario } from "./parse-scenario.js";
+import { checkScenario, parseScenario, resolveSource } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
 import { faultProblems } from "./rules/faults.js";
 import { withStory } from "./stories.js";
-import { readableYaml } from "./yaml.js";
+import { readableYaml, yamlText } from "./yaml.js";
 
 function thrownBy(act: () => unknown) {
   try {
@@ -37,6 +37,8 @@ test("plain data is YAML for people: what fits on a line is on one", () => {
   const text = readableYaml(value);
   expect(text.split("\n").slice(0, 3)).toEqual(["short: { a: [ 1, 2 ] }", "long:", "  - xxxxxxxxx"]);
   expect(parse(text)).toEqual(value);
+  expect(readableYaml({ cut: "x\uFFFDy" })).toBe('cut: "x\\uFFFDy"\n');
+  expect(yamlText([value.short, value.short])).not.toContain("&");
 });
 
 test.each([
@@ -291,6 +293,21 @@ test("a text of one word is no empty file", () => {
     "empty",
     "not_a_mapping",
   ]);
+});
+
+test("a scenario has its own name, or none", () => {
+  const { name: _, ...unnamed } = parseScenario(base);
+  const names = [unnamed, parseScenario(base)].map((one) => resolveSource(one).name);
+  expect(names).toEqual(["unnamed", "Base"]);
+});
+
+test.each([
+  ["me?a=ü", "a path starts with / and is encoded: /me?a=%C3%BC"],
+  ["x".repeat(201), "write a value such as /v1/"],
+  ["/\\ud800", "write a value such as /v1/"],
+])("the path %j of a request gets a hint that can be sent", (path, hint) => {
+  const [problem] = problemsOf(`${base}story: [{ request: { key: main, path: "${path}" } }]\n`);
+  expect([problem?.path, problem?.hint]).toEqual(["story[0].request.path", expect.stringContaining(hint)]);
 });
 
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {
