@@ -3,7 +3,6 @@ import { endpointsIn } from "../../api/routes.js";
 import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
-
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endingWords } from "../../report/render/document.js";
