@@ -1,5 +1,4 @@
 import type { Endpoint } from "../api/endpoint.js";
-import { me } from "../api/endpoints/me.js";
 import { describeApi } from "../api/openapi.js";
 import type { JsonSchema } from "../spec/schema/json-schema.js";
 import { isMapping } from "../spec/schema/shape.js";
@@ -44,8 +43,9 @@ export function differencesTo(
   }
   const isDocumented = (one: Endpoint) =>
     operations.some((operation) => routeKey(operation) === routeKey(one));
-  if (operations.length > 0 && !isDocumented(me))
-    found.push(`The document does not have ${me.method} ${me.path}, which the sandbox has.`);
+  const missing = operations.length === 0 ? [] : own.filter((one) => !one.announced && !isDocumented(one));
+  for (const { method, path } of missing)
+    found.push(`The document does not have ${method} ${path}, which the sandbox has.`);
   return found;
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { endpointsIn } from "../../src/api/routes.js";
+import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import "../../src/library/entries/openapi.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
@@ -359,7 +359,7 @@ test("objects and lists in a query and forms are checked; the notes list what is
   expect(await ask("/form", "tags=a")).toEqual({ fields: { "body.months": "is missing" } });
   expect(await ask("/form", "{}", "application/json")).toEqual({ reason: expect.stringContaining("form") });
   expect(await ask("/file", "a", "image/png")).toBe(204);
-  expect(readApi({ text: JSON.stringify(searched) }, []).notes).toEqual([
+  expect(readApi({ text: JSON.stringify(searched) }, builtIn).notes).toEqual([
     'find does not check the header parameter "X-Trace", the cookie parameter "session" or the scope reports:write.',
     "file does not check the body as image/png.",
     expect.stringContaining("does not have GET /v1/relying-party/me"),
