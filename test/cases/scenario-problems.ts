@@ -193,6 +193,11 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["replacement_missing", rotated("state: ▲retiring"), "R37"],
   ["replacement_elsewhere", rotated("state: retiring, replaced_by: ▲new").replace("test }", "live }"), "R37"],
   [
+    "replacement_elsewhere",
+    "version: 1\norganizations:\n  a: { type: bank, keys: { old: { environment: test, state: retiring, replaced_by: ▲new } } }\n  b: { type: bank, keys: { new: { environment: test } } }\n",
+    "R37",
+  ],
+  [
     "replacement_shared",
     keys(
       "a: &a { environment: test, state: rotated, replaced_by: new }",
@@ -233,6 +238,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["unknown_farmer", consent("▲5"), "write a number up to 4"],
   ["consent_contradiction", consent("0, permissions: [land, ▲land]"), "list it once"],
   ["consent_contradiction", consent("0, expires_at: ▲400d"), "another time"],
+  ["consent_contradiction", consent("0, created_at: ▲1d"), "before the clock starts"],
   [
     "consent_contradiction",
     consent(`2, created_at: -3d, decisions: [${deed("-1d", "grant")}, ${deed("▲-2d", "revoke")}]`),

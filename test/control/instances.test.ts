@@ -155,7 +155,8 @@ describe("an instance", () => {
     const { ask } = await serveControl({ maxInstances: 2 });
     const { id, label } = await create(ask);
     expect(label).toBeNull();
-    await create(ask);
+    const named = await create(ask, { label: "mine" });
+    expect((await ask("/health", { base: `/i/${named.id}` })).body.label).toBe("mine");
     const { status, body } = await ask("/instances", { method: "POST" });
     expect([status, body.error.code]).toEqual([409, "instance_limit_reached"]);
     await ask(`/instances/${id}`, { method: "DELETE" });

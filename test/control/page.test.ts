@@ -1,0 +1,66 @@
+import { expect, test } from "vitest";
+import { serveControl } from "./client.js";
+
+// The files of the dashboard, as the control plane sends them.
+
+test("the page runs only its own files, is framed by no other page, and is found with and without a slash", async () => {
+  const { ask, server } = await serveControl();
+  const { status, headers } = await ask("/");
+  expect(status).toBe(200);
+  const policy = headers["content-security-policy"] as string;
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("frame-ancestors 'none'");
+  expect(policy).not.toContain("unsafe");
+  expect(headers["x-content-type-options"]).toBe("nosniff");
+  const moved = await fetch(server.controlUrl as string, { redirect: "manual" });
+  expect([moved.status, moved.headers.get("location")]).toEqual([308, "./__sandbox/"]);
+});
+
+test("without JavaScript the page leads to what can be called instead, in an instance as well", async () => {
+  const { ask } = await serveControl();
+  const { id } = (await ask("/instances", { method: "POST" })).body.data;
+  for (const base of ["", `/i/${id}`]) {
+    const { text } = await ask("/", { base });
+    const plain = /<noscript>([\s\S]*)<\/noscript>/.exec(text)?.[1] ?? "";
+    const links = [...plain.matchAll(/href="\.([^"]+)"/g)].map(([, path]) => path as string);
+    expect(links.length).toBeGreaterThan(3);
+    for (const path of links) expect((await ask(path, { base })).status, path).toBe(200);
+  }
+});
+
+test("the files of the page are compressed as a client accepts it, and kept for ever; only the page itself is not", async () => {
+  const { ask, server } = await serveControl();
+  const page = await ask("/");
+  expect(page.headers["cache-control"]).toBe("no-store");
+  const files = [...page.text.matchAll(/(?:src|href)="\.\/(assets\/[^"]+)"/g)].map(
+    ([, one]) => one as string,
+  );
+  expect(files.length).toBeGreaterThan(2);
+  for (const file of files) {
+    const texts = new Set<string>();
+    for (const encoding of ["br", "gzip", "identity"]) {
+      const headers = { "accept-encoding": encoding };
+      const answer = await fetch(`${server.controlUrl}/${file}`, { headers });
+      texts.add(await answer.text());
+      const sent = encoding === "identity" ? null : encoding;
+      expect([answer.headers.get("content-encoding"), file, encoding]).toEqual([sent, file, encoding]);
+      expect(answer.headers.get("cache-control")).toBe("max-age=31536000, immutable");
+      expect(answer.headers.get("vary")).toContain("Accept-Encoding");
+    }
+    expect(texts.size, file).toBe(1);
+  }
+});
+
+test("long answers are compressed for clients that accept it, except those that may have a secret", async () => {
+  const { server } = await serveControl({ scenario: "key-states" });
+  const ask = async (path: string, accepted: string, init?: RequestInit) => {
+    const headers = { "accept-encoding": accepted, "content-type": "application/json" };
+    const answer = await fetch(server.controlUrl + path, { ...init, headers });
+    return [answer.headers.get("content-encoding"), Object.keys((await answer.json()) as object)];
+  };
+  expect(await ask("/keys", "gzip")).toEqual(["gzip", ["data", "total", "created"]]);
+  expect(await ask("/keys", "identity")).toEqual([null, ["data", "total", "created"]]);
+  expect(await ask("/clock", "gzip")).toEqual([null, ["data"]]);
+  const body = JSON.stringify({ label: "has keys" });
+  expect(await ask("/instances", "gzip", { method: "POST", body })).toEqual([null, ["data"]]);
+});
