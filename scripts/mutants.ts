@@ -51,7 +51,11 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     90,
     /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:docs|tenants|events|safety|world|reach|state|metrics|instances)|preview\/server|report\/entry|cli\/(?:tls|st|intercept))/,
   ],
-  control: ["server/control", 90, /^test\/(?:control|docs|openapi\/server|report\/entry)/],
+  control: [
+    "server/control",
+    90,
+    /^test\/(?:control|docs|openapi\/server|report\/entry|node|log|store|cli\/(?:start|stop|state)|preview\/server)/,
+  ],
   cli: [
     "cli",
     85,

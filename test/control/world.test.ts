@@ -51,6 +51,9 @@ test("the directory has each organization with its keys, cut into pages, and fin
   );
   expect(found).toMatchObject({ first: 1, last: 2, matching: 2, total: 120, page: 1, pages: 1 });
   expect(await read("?state=revoked")).toMatchObject({ sections: [], matching: 0 });
+  await ask("/keys/organization-7-key-1/revoke", { method: "POST" });
+  const [changed] = (await read("?filter=organization-7")).sections;
+  expect(changed.active.test + changed.active.live).toBe(3);
 });
 
 test("requests are listed by limit, path, fault, key and sender; R24 clearing them leaves the usage of the keys", async () => {
@@ -207,8 +210,10 @@ test("farmers come page by page and by id, of the instance's own scenario and se
   expect(page.body).toEqual({ data: farmers.list({ offset: 1490 }), total: 1500 });
   expect((await ask("/farmers?offset=1500")).body).toEqual({ data: [], total: 1500 });
   const [summary] = (await ask("/farmers/summary?offset=1490&limit=2")).body.data;
-  const { farmer_id, location, birth_year, farm_area_ha } = farmers.at(1490);
-  expect(summary).toMatchObject({ farmer_id, birth_year, farm_area_ha, region: location.subdivision_name });
+  const { farmer_id, location, birth_year, farm_area_ha, parcels } = farmers.at(1490);
+  const position = parcels[0]?.geometry.coordinates[0]?.[0]?.map((degrees) => expect.closeTo(degrees, 4));
+  const region = location.subdivision_name;
+  expect(summary).toMatchObject({ farmer_id, birth_year, farm_area_ha, region, position });
   const last = farmers.at(1499);
   expect((await ask(`/farmers/${last.farmer_id}`)).body).toEqual({ data: last });
   for (const id of ["farmer_0000000000000000", "x"]) expect((await ask(`/farmers/${id}`)).status).toBe(404);
