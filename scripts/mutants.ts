@@ -17,7 +17,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   scenario: [
     "scenario",
     90,
-    /^test\/(?:scenario|docs|stories|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
+    /^test\/(?:scenario|docs|stories|changes|preview|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
   // Those in test/farmers make their farmers when they are imported.
   farmers: ["farmers", 85, /^test\/(?:scenario\/population|preview\/separation)/],
