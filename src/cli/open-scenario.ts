@@ -37,14 +37,21 @@ export async function loadNamed(
   { openapi, signal }: { readonly openapi?: string | undefined; readonly signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
+  const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
+  const loaded = await loadWith(document, name, io, signal);
+  if (openapi === undefined) return loaded;
+  return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
+}
+
+function loadWith(
+  openapi: Scenario["openapi"] | undefined,
+  name: string,
+  io: Pick<Io, "cwd" | "stdin">,
+  signal?: AbortSignal,
+): Promise<LoadedScenario> {
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
-  const { cwd } = io;
-  const document = openapi === undefined ? undefined : openApiFile(openapi, cwd);
-  const aborted = signal !== undefined && { signal };
-  const loaded = await loadScenario(name, { cwd, stdin, ...aborted, openapi: document });
-  if (openapi === undefined) return loaded;
-  return { ...loaded, files: [...loaded.files, resolve(cwd, openapi)] };
+  return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi });
 }
 
 /**
@@ -56,7 +63,7 @@ export async function loadChanges(
   io: Io,
   openapi: Scenario["openapi"] | undefined,
 ): Promise<{ readonly changes: ChangeFields; readonly files: readonly string[] }> {
-  const { scenario, files } = await loadScenario(word, { cwd: io.cwd, openapi });
+  const { scenario, files } = await loadWith(openapi, word, io);
   if (scenario.changes !== undefined) return { changes: scenario.changes, files };
   throw usageError(
     `The scenario ${quote(word)} has no announced changes. For an example, run ${io.program} show announced-changes`,
