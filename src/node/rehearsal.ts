@@ -1,15 +1,14 @@
 import { rehearseScenario } from "../library/rehearse.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
-import { unknownNames } from "../sandbox/start.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
-import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../scenario/problems.js";
+import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
 import { isMarked, sandboxMark } from "../spec/api-key.js";
-import { type Path, pathText } from "../spec/schema/shape.js";
+import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import { type LoadedScenario, openScenarioFile } from "./files/load-scenario.js";
+import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
-import { nodePlatform, openWorld } from "./platform.js";
+import { openWorld } from "./platform.js";
 
 const mostProblems = 20;
 
@@ -27,26 +26,9 @@ export async function rehearsalProblems(
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
-  return Promise.all(failed.slice(0, mostProblems).map((mistake) => placed(mistake, name, placeOf)));
-}
-
-/** Throws a `ScenarioError` with the names in a scenario that its sandbox lacks, and their places. */
-export async function requireKnownNames(
-  { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
-  placeOf: PlaceOf,
-): Promise<void> {
-  const unknown = unknownNames(scenario, nodePlatform);
-  if (unknown.length === 0) return;
-  throw new ScenarioError(await Promise.all(unknown.map((mistake) => placed(mistake, name, placeOf))));
-}
-
-async function placed(
-  { code, path, message, hint }: ScenarioMistake,
-  name: string,
-  placeOf: PlaceOf,
-): Promise<ScenarioProblem> {
-  const { file = name, ...place } = (await placeOf(path)) ?? {};
-  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file, ...place };
+  return Promise.all(
+    failed.slice(0, mostProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
+  );
 }
 
 /** Returns the pinned secrets without the mark of a sandbox: each may be a real key, which must not be in a file. */
@@ -63,7 +45,7 @@ export function unmarkedSecrets(
       return [{ code: "secret_unmarked", path, message, hint }];
     }),
   );
-  return Promise.all(unmarked.map((mistake) => placed(mistake, name, placeOf)));
+  return Promise.all(unmarked.map(async (one) => problemAt(one, name, await placeOf(one.path))));
 }
 
 /**

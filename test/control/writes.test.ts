@@ -167,6 +167,9 @@ test("a scenario with mistakes is rejected with the line and column of each, and
   );
   expect(fields["organizations.bank.tpye"]).toMatch(/^line 4, column 5: /);
   expect(fields["organizations.bank.keys.main.environment"]).toMatch(/^line 6, column 28: /);
+  const main = "keys: { main: { environment: test, scopes: [x] } }";
+  const named = await put(`version: 1\norganizations:\n  bank: { type: bank, ${main} }\n`);
+  expect(Object.values(named)[0]).toMatch(/^line 3, column \d+: there is no scope "x"/);
   for (const bytes of ["version: 1\norganizations: [", "- 1"])
     expect(Object.values(await put(bytes))[0]).toMatch(/^line \d+, column \d+: /);
   await put("");

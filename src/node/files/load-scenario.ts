@@ -6,12 +6,12 @@ import { endpointsIn, provideReader } from "../../api/routes.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { scenarioLimits } from "../../scenario/limits.js";
-import type { ScenarioLookup } from "../../scenario/parse-scenario.js";
-import { ScenarioError } from "../../scenario/problems.js";
+import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
+import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
-import { pathText } from "../../spec/schema/shape.js";
+import { type Path, pathText } from "../../spec/schema/shape.js";
 import { nodePlatform } from "../platform.js";
 import { fileFailure, readFailure } from "./write-file.js";
 
@@ -67,13 +67,30 @@ export async function loadScenario(
   const scenario = parseScenario(text, { file, load, openapi });
   await requireDocument(scenario);
   const whole = files.length === 1 && openapi === undefined && { text };
-  const unknown = unknownNames(scenario, nodePlatform).map(({ path, ...one }) => {
-    const { file: from = file, ...place } = fieldPlace(text, path, { file, load }) ?? {};
-    return { ...one, path: pathText(path), file: from, ...place };
-  });
-  if (unknown.length > 0) throw new ScenarioError(unknown);
+  requireKnownNames(scenario, file, (path) => fieldPlace(text, path, { file, load }));
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
+}
+
+/** Throws a `ScenarioError` with the names in a scenario that its sandbox lacks, each with its place in the text. */
+export function requireKnownNames(
+  scenario: Scenario,
+  file: string,
+  placeOf: (path: Path) => FoundPlace | undefined,
+): void {
+  const unknown = unknownNames(scenario, nodePlatform);
+  if (unknown.length === 0) return;
+  throw new ScenarioError(unknown.map((mistake) => problemAt(mistake, file, placeOf(mistake.path))));
+}
+
+/** A mistake as a problem at this place, or without one in this file. */
+export function problemAt(
+  { code, path, message, hint }: ScenarioMistake,
+  file: string,
+  found: FoundPlace | undefined,
+): ScenarioProblem {
+  const { file: from = file, ...place } = found ?? {};
+  return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
 /** Loads the reader of OpenAPI documents if the scenario needs it; throws a `ScenarioError` for an unusable document. */

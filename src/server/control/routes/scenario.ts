@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
 import { openWorld } from "../../../node/platform.js";
-import { rehearsalProblems, requireKnownNames, unmarkedSecrets } from "../../../node/rehearsal.js";
+import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
@@ -59,8 +60,9 @@ export const scenarioRoutes: readonly Route[] = [
     async runYaml({ runtime, body }) {
       const scenario = parseScenario(body, { file, openapi: runtime.given.openapi });
       requireQuickStart(scenario);
-      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
       const placeIn = (path: Path) => fieldPlace(body, path, { file });
+      requireKnownNames(scenario, file, placeIn);
+      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
       const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
@@ -109,7 +111,7 @@ async function problemsOf(text: string, given: GivenOptions): Promise<TextProble
   try {
     const scenario = parseScenario(text, { file, openapi: given.openapi });
     requireQuickStart(scenario);
-    await requireKnownNames({ scenario, name: file }, placeIn);
+    requireKnownNames(scenario, file, placeIn);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
