@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { describeFailure, exitCodeOf } from "./exit-codes.js";
 
-const defect = new Error("no world for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });
+const defect = new Error("no sandbox for SVC_live_4f9a8b7c6d5e", { cause: new Error("the cause") });
 
 test("anything else is a defect: it exits with 3 and shows how to report it, without a stack", () => {
   expect(exitCodeOf(defect)).toBe(3);
   expect(describeFailure(defect, { verbose: false })).toBe(
-    "svc-sandbox failed: no world for SVC_live_…\nThis is a defect of svc-sandbox. Please report it, with the command and what it prints with --verbose.\n",
+    "svc-sandbox failed: no sandbox for SVC_live_…\nThis is a defect of svc-sandbox. Please report it, with the command and what it prints with --verbose.\n",
   );
 });
 

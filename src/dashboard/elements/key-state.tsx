@@ -1,6 +1,6 @@
 import type { Key } from "../control/answers.js";
 
-/** The shapes of the states in a box of 10 by 10, for readers who cannot tell the colors apart. */
+/** The shapes of the states in a box of 10 by 10, for readers who cannot distinguish the colors. */
 export const stateShapes: Readonly<Record<Key["state"], string>> = {
   active: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5Z",
   retiring: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5ZM5 1.7V8.3A3.3 3.3 0 0 0 5 1.7Z",
