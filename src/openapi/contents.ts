@@ -1,8 +1,8 @@
-import type { JsonSchema } from "../spec/schema/json-schema.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { type ApiDocument, resolved } from "./document.js";
-import { type Direction, type Schemas, sampleOf } from "./schemas.js";
+import { type Sampling, sampleOf } from "./sampler.js";
+import type { SchemaReader } from "./schemas.js";
 
 // The bodies of requests and responses.
 
@@ -11,7 +11,8 @@ export interface Content {
   readonly type: string;
   readonly isJson: boolean;
   /** `undefined` for none. */
-  readonly schema: (() => JsonSchema) | undefined;
+  readonly schema: unknown;
+  readonly reader: SchemaReader;
   readonly examples: ReadonlyMap<string, unknown>;
   readonly headers: readonly string[];
 }
@@ -21,13 +22,7 @@ export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).t
 
 export const isJsonType = (type: string) => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(mediaTypeOf(type));
 
-export function contentIn(
-  document: ApiDocument,
-  schemas: Schemas,
-  at: Members,
-  path: Path,
-  direction: Direction,
-): Content {
+export function contentIn(document: ApiDocument, reader: SchemaReader, at: Members, path: Path): Content {
   const content = isMapping(at.content) ? at.content : {};
   const types = Object.keys(content);
   const type = types.find(isJsonType) ?? types.find((one) => one.includes("*")) ?? types[0];
@@ -38,26 +33,18 @@ export function contentIn(
     const isText = ["string", "number"].includes(typeof example) && /^[\x20-\x7e]*$/.test(String(example));
     return isText && !isOurs && /^[\w-]+$/.test(name) ? [name, String(example)] : [];
   });
-  if (type === undefined) return { type: "", isJson: false, schema: undefined, examples: new Map(), headers };
+  const none = { type: "", isJson: false, schema: undefined, reader, examples: new Map(), headers };
+  if (type === undefined) return none;
   const media = isMapping(content[type]) ? content[type] : {};
-  const place = [...path, "content", type];
-  const isJson = isJsonType(type) || type.includes("*");
   const examples = new Map<string, unknown>();
   if (Object.hasOwn(media, "example")) examples.set("example", media.example);
   for (const [name, node] of Object.entries(isMapping(media.examples) ? media.examples : {})) {
     const { at: example } = resolved(document, node, []);
     if (Object.hasOwn(example, "value")) examples.set(name, example.value);
   }
-  const schema = lazily(() => schemas.schemaAt(media.schema, direction, [...place, "schema"]));
-  // Made now, for its problems.
-  if (media.schema !== undefined) schema();
-  return {
-    type: sentType(type),
-    isJson,
-    schema: media.schema === undefined ? undefined : schema,
-    examples,
-    headers,
-  };
+  reader.survey(media.schema, [...path, "content", type, "schema"]);
+  const isJson = isJsonType(type) || type.includes("*");
+  return { ...none, type: sentType(type), isJson, schema: media.schema, examples };
 }
 
 /** The media type of a response in a header. */
@@ -68,17 +55,15 @@ function sentType(type: string): string {
 
 /** The body of a response: the example with this name, the first valid one, or a sample of the schema. */
 export function sampledBody(
-  { checkOf }: Schemas,
-  content: Content,
-  seed: number,
+  { schema, reader, examples }: Content,
+  sampling: Sampling,
   name?: string,
 ): { readonly value: unknown } | undefined {
-  const { schema, examples } = content;
-  const check = schema === undefined ? () => undefined : checkOf(schema());
   if (name !== undefined && examples.has(name)) return { value: examples.get(name) };
+  const check = reader.checkOf(schema);
   const valid = [...examples.values()].find((value) => check(value) === undefined);
   if (valid !== undefined || schema === undefined) return { value: valid ?? {} };
-  return sampleOf(schema(), check, seed);
+  return sampleOf(reader, schema, sampling);
 }
 
 /** A value that is made when it is first needed. */

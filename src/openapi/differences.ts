@@ -1,10 +1,10 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { describeApi } from "../api/openapi.js";
-import type { JsonSchema } from "../spec/schema/json-schema.js";
+import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import type { Operation } from "./operations.js";
-import { expanded } from "./schemas.js";
+import { type SchemaReader, whole } from "./schemas.js";
 
 // The differences between a document and the operations that the sandbox has built in.
 
@@ -37,8 +37,10 @@ export function differencesTo(
       continue;
     }
     if (content.schema === undefined) continue;
-    const here = valueAt(described, `#/components/schemas/${endpoint.responseName}`) as JsonSchema;
-    const problems = schemaDifferences(expanded(content.schema()), here, "");
+    const here = valueAt(described, `#/components/schemas/${endpoint.responseName}`);
+    const plain = { view: (node: unknown) => node as Members, target: () => undefined };
+    const there = { node: content.schema, reader: content.reader };
+    const problems = schemaDifferences(there, { node: here, reader: plain }, "");
     found.push(...problems.map((one) => `${name}: ${one}`));
   }
   const isDocumented = (one: Endpoint) =>
@@ -61,32 +63,41 @@ function keyDifferences({ root }: ApiDocument): string[] {
   ];
 }
 
-function schemaDifferences(there: unknown, here: unknown, at: string): string[] {
-  if (!isMapping(there) || !isMapping(here)) return [];
+interface Side {
+  readonly node: unknown;
+  readonly reader: Pick<SchemaReader, "view" | "target">;
+}
+
+const mostNested = 12;
+
+function schemaDifferences(one: Side, other: Side, at: string, nested = 0): string[] {
+  if (!isMapping(one.node) || !isMapping(other.node) || nested > mostNested) return [];
+  const [there, here] = [whole(one.reader, one.node), whole(other.reader, other.node)];
   const place = at === "" ? "the body" : at;
   const [typeThere, typeHere] = [typeOf(there), typeOf(here)];
   if (typeThere !== undefined && typeHere !== undefined && typeThere !== typeHere) {
     return [`${place} is ${typeThere} in the document and ${typeHere} here.`];
   }
-  const [inThere, inHere] = [there.properties, here.properties].map((one) => (isMapping(one) ? one : {}));
-  const inner = (name: string) => (at === "" ? name : `${at}.${name}`);
-  const isRequired = ({ required }: Readonly<Record<string, unknown>>, name: string) =>
+  const [inThere, inHere] = [there.properties, here.properties].map((all) => (isMapping(all) ? all : {})) as [
+    Members,
+    Members,
+  ];
+  const isRequired = ({ required }: Members, name: string) =>
     Array.isArray(required) && required.includes(name);
+  const inside = (node: unknown, same: unknown, where: string) =>
+    schemaDifferences({ ...one, node }, { ...other, node: same }, where, nested + 1);
   const found = Object.keys({ ...inThere, ...inHere }).flatMap((name) => {
-    const [one, other] = [inThere, inHere].map((members) =>
-      members !== undefined && Object.hasOwn(members, name) ? members[name] : undefined,
+    const inner = at === "" ? name : `${at}.${name}`;
+    if (!Object.hasOwn(inThere, name))
+      return typeThere === undefined ? [] : [`${inner} is only here, not in the document.`];
+    if (!Object.hasOwn(inHere, name)) return [`${inner} is only in the document, not here.`];
+    const [needed, neededHere] = [there, here].map((all) =>
+      isRequired(all, name) ? "required" : "optional",
     );
-    if (one === undefined)
-      return typeThere === undefined ? [] : [`${inner(name)} is only here, not in the document.`];
-    if (other === undefined) return [`${inner(name)} is only in the document, not here.`];
-    const needed = [there, here].map((schema) => (isRequired(schema, name) ? "required" : "optional"));
-    const needs =
-      needed[0] === needed[1]
-        ? []
-        : [`${inner(name)} is ${needed[0]} in the document and ${needed[1]} here.`];
-    return [...needs, ...schemaDifferences(one, other, inner(name))];
+    const needs = `${inner} is ${needed} in the document and ${neededHere} here.`;
+    return [...(needed === neededHere ? [] : [needs]), ...inside(inThere[name], inHere[name], inner)];
   });
-  return [...found, ...schemaDifferences(there.items, here.items, `${place}[]`)];
+  return [...found, ...inside(there.items, here.items, `${place}[]`)];
 }
 
 function typeOf({

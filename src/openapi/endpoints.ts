@@ -9,7 +9,11 @@ import { type Content, lazily, sampledBody } from "./contents.js";
 import type { ApiDocument } from "./document.js";
 import { contentAt, type Operation, successOf } from "./operations.js";
 import { inputOf } from "./requests.js";
-import { expanded, type Schemas, shapeOfSchema } from "./schemas.js";
+import { ofExamples, type Sampling } from "./sampler.js";
+import type { Schemas } from "./schemas.js";
+import { shapeOfSchema } from "./shapes.js";
+
+const day = 86_400_000;
 
 /** An operation as an endpoint; `leftOut` gets a note about what it does not check. */
 export function endpointOf(
@@ -25,18 +29,20 @@ export function endpointOf(
     .map((one) => one.announced)
     .find((one) => one !== undefined && at[one.extension] === true);
   const made = new Map<string, Success>();
-  const bodyIn = (from: Content, seed: number, name?: string) => {
+  const bodyIn = (from: Content, sampling: Sampling, name?: string) => {
     if (from.type === "") return textBody("");
-    const { value } = sampledBody(schemas, from, seed, name) ?? { value: {} };
+    const { value } = sampledBody(from, sampling, name) ?? { value: {} };
     if (from.isJson) return jsonBody(value);
     return textBody(typeof value === "string" ? value : "");
   };
-  const sent = (from: Content, seed: number, name?: string): Success => {
-    const key = `${[...responses.values()].indexOf(from)} ${seed} ${name ?? ""}`;
+  const sent = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
+    // A sandbox that starts again on the same day has the same samples.
+    const now = startedAt - (startedAt % day);
+    const key = `${[...responses.values()].indexOf(from)} ${seed} ${now} ${name ?? ""}`;
     let success = made.get(key);
     if (success === undefined) {
       success = {
-        ...bodyIn(from, seed, name),
+        ...bodyIn(from, { seed, now }, name),
         headers: from.headers,
         ...(!from.isJson && { type: from.type }),
       };
@@ -44,11 +50,8 @@ export function endpointOf(
     }
     return success;
   };
-  const shape = lazily(
-    (): Shape =>
-      content.schema === undefined ? { kind: "anything" } : shapeOfSchema(expanded(content.schema())),
-  );
-  const example = lazily((): unknown => sampledBody(schemas, content, 1)?.value);
+  const shape = lazily((): Shape => shapeOfSchema(content.reader, content.schema));
+  const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
   const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(at, document);
   const all = [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)];
@@ -66,12 +69,12 @@ export function endpointOf(
     get responseExample() {
       return example();
     },
-    documented: (wanted: number, { seed }: SandboxState) => {
+    documented: (wanted, world) => {
       const other = contentAt(responses, wanted);
-      return other && sent(other, seed);
+      return other && sent(other, world);
     },
-    requests: (_caller, { seed }) => [ask(seed)],
-    respond: (_caller, { seed, scenario }) => sent(content, seed, scenario.examples?.[id]),
+    requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
+    respond: (_caller, world) => sent(content, world, world.scenario.examples?.[id]),
   };
 }
 

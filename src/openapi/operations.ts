@@ -2,7 +2,7 @@ import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { type Content, contentIn } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
-import type { Schemas } from "./schemas.js";
+import type { SchemaReader, Schemas } from "./schemas.js";
 
 // The operations of a document.
 
@@ -28,16 +28,19 @@ interface Parameter {
 }
 
 const mostOperations = 2000;
+const mostParts = 50_000;
 const methods = ["get", "post", "put", "patch", "delete"];
 
 /** Lists the operations; `leftOut` gets those that cannot be served. */
 export function operationsOf(
   document: ApiDocument,
-  schemas: Schemas,
+  { response: reader }: Schemas,
   leftOut: (note: string) => void,
 ): Operation[] {
   const { root, report } = document;
   const found: Operation[] = [];
+  const known = new Map<Members, Content>();
+  let parts = 0;
   const ids = new Set<string>();
   for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
     const { at: pathItem, path: place } = resolved(document, item, ["paths", template]);
@@ -55,7 +58,7 @@ export function operationsOf(
           "change the path, or the server's base path",
         );
       }
-      const responses = responsesIn(document, schemas, at, [...own, "responses"]);
+      const responses = responsesIn(document, reader, at, [...own, "responses"], known);
       if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step))) {
         leftOut(`${name} is not served: a parameter is only a part of a segment.`);
       } else if (successOf(responses) === undefined) {
@@ -67,6 +70,13 @@ export function operationsOf(
           [at, own],
         ]);
         found.push({ method: method.toUpperCase(), path, id, at, place: own, parameters, responses });
+        parts += parameters.length;
+      }
+      parts += responses.size;
+      if (parts > mostParts) {
+        const what = `after following references, the operations have more than ${mostParts} parameters and responses`;
+        report("too_large", own, what, "give each operation only what it needs");
+        return found;
       }
       if (found.length === mostOperations)
         report("too_large", own, `more than ${mostOperations} operations`, "remove some");
@@ -120,11 +130,20 @@ function parametersIn(document: ApiDocument, owners: readonly (readonly [Members
   return [...all.values()];
 }
 
-function responsesIn(document: ApiDocument, schemas: Schemas, { responses }: Members, place: Path) {
+/** The responses of an operation; `known` has those that other operations refer to. */
+function responsesIn(
+  document: ApiDocument,
+  reader: SchemaReader,
+  { responses }: Members,
+  place: Path,
+  known: Map<Members, Content>,
+) {
   const entries = Object.entries(isMapping(responses) ? responses : {}).map(
     ([status, node]): [string, Content] => {
       const { at, path } = resolved(document, node, [...place, status]);
-      return [status.toUpperCase(), contentIn(document, schemas, at, path, "response")];
+      const content = known.get(at) ?? contentIn(document, reader, at, path);
+      known.set(at, content);
+      return [status.toUpperCase(), content];
     },
   );
   return new Map(entries);

@@ -9,6 +9,7 @@ import { differencesTo, routeKey } from "./differences.js";
 import { type DocumentText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import { contentAt, operationsOf } from "./operations.js";
+import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 
 /** The operations of a document next to the built-in ones. */
@@ -30,6 +31,8 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const notes: string[] = [];
   const leftOut = (note: string) => void notes.push(note);
   const operations = operationsOf(document, schemas, leftOut);
+  // What is wrong must not be read for each operation.
+  document.requireFine();
   const known = new Set(own.map(routeKey));
   const added = new Map(
     operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]),
@@ -56,7 +59,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
           content === undefined ||
           content.type === "" ||
           !content.isJson ||
-          sampledBody(schemas, content, 1) !== undefined;
+          sampledBody(content, ofExamples) !== undefined;
         return isMade ? [] : [one.endpoint.operationId];
       }),
   };

@@ -1,19 +1,23 @@
 import { type EndpointInput, jsonRequest, type OwnRefusal } from "../api/endpoint.js";
-import { errorBody, jsonBody } from "../api/messages.js";
+import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import { anything, isMapping } from "../spec/schema/shape.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
-import { type ApiDocument, ajvMessage, resolved, stepsOf } from "./document.js";
+import { type ApiDocument, resolved } from "./document.js";
+import { tooMuchWork } from "./keywords.js";
 import type { Operation } from "./operations.js";
-import { type Check, expanded, type Schemas, sampleOf, shapeOfSchema } from "./schemas.js";
+import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
+import { type Schemas, whole } from "./schemas.js";
+import { shapeOfSchema } from "./shapes.js";
+import type { Check } from "./validator.js";
 
 /** The checks of an operation's input, and a request that passes them. */
-export function inputOf(operation: Operation, document: ApiDocument, schemas: Schemas) {
+export function inputOf(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
   const { at, place, path } = operation;
   // The journal keeps no other headers, so header and cookie parameters are left to the user's handlers.
   const checked = operation.parameters.filter(
@@ -30,36 +34,33 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
       required: here.filter((one) => one.isRequired).map(({ name }) => name),
     };
   };
-  const node = { type: "object", properties: { path: inPlace("path"), query: inPlace("query") } };
-  const ofParameters = schemas.schemaAt(node, "request", [...place, "parameters"]);
-  const { properties } = expanded(ofParameters) as { properties: { query: { properties: Members } } };
-  const shapes = properties.query.properties;
+  const ofParameters = { type: "object", properties: { path: inPlace("path"), query: inPlace("query") } };
+  for (const one of checked) reader.survey(one.at.schema, [...one.place, "schema"]);
   const { at: body, path: bodyPlace } = resolved(document, at.requestBody, [...place, "requestBody"]);
   const types = Object.keys(isMapping(body.content) ? body.content : {});
-  const content = types.length === 0 ? undefined : contentIn(document, schemas, body, bodyPlace, "request");
-  const { unreadable, mismatched, refusal } = refusalsOf(operation, schemas);
+  const content = types.length === 0 ? undefined : contentIn(document, reader, body, bodyPlace);
+  const { unreadable, mismatched, refusal } = refusalsOf(operation);
 
   const wrong = (check: Check, value: unknown, within?: string): OwnRefusal | undefined => {
-    const error = check(value);
-    if (error === undefined) return undefined;
-    const { missingProperty: missing } = error.params as Members;
-    const steps = [within ?? [], stepsOf(error.instancePath), missing ?? []].flat();
+    const found = check(value);
+    if (found === undefined) return undefined;
+    if (found === tooMuchWork) return refusal(unreadable, { reason: `it ${found.message}` });
+    const steps = [within ?? [], found.path, found.missing ?? []].flat();
     const field = redactKeys(steps.join(".")).slice(0, 200);
-    return refusal(mismatched, {
-      fields: { [field]: missing === undefined ? ajvMessage(error) : "is missing" },
-    });
+    return refusal(mismatched, { fields: { [field]: found.message } });
   };
 
+  const checkParameters = reader.checkOf(ofParameters, { reads: true });
   const readParameters = (asked: EndpointInput, query: string) => {
     const given = new URLSearchParams(query);
     const values = inQuery.flatMap((one) => {
-      const value = valueIn(given, one, shapes[one.name]);
+      const value = valueIn(given, one, whole(reader, one.at.schema));
       return value === undefined ? [] : [[one.name, value]];
     });
     const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
     const inPath = names.map((name) => [name, decoded(asked.params[name] ?? "")]);
     const value = { path: Object.fromEntries(inPath), query: Object.fromEntries(values) };
-    return wrong(schemas.checkOf(ofParameters, true), value);
+    return wrong(checkParameters, value);
   };
 
   const whyOther = (type: string) => {
@@ -81,19 +82,21 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   };
   const readValue = (of: Content, sent: string, isForm: boolean) => {
     const value = isForm ? formIn(sent) : parsedJson(sent);
-    if (value === undefined || isTooDeep(value))
-      return refusal(unreadable, { reason: "it is not JSON, or nested too deep" });
-    const isChecked = of.schema !== undefined && (isForm || of.isJson);
-    return isChecked ? wrong(schemas.checkOf(of.schema(), isForm), value, "body") : undefined;
+    if (value === undefined) return refusal(unreadable, { reason: "it is not JSON" });
+    const levels = Math.max(usualLevels, reader.levelsOf(of.schema));
+    if (isTooDeep(value, levels))
+      return refusal(unreadable, { reason: `it is nested more than ${levels} levels deep` });
+    const isChecked = isForm || of.isJson;
+    return isChecked ? wrong(reader.checkOf(of.schema, { reads: isForm }), value, "body") : undefined;
   };
 
   const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal =>
     readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked;
 
-  const example = lazily(() => content && sampledBody(schemas, content, 1)?.value);
+  const example = lazily(() => content && sampledBody(content, ofExamples)?.value);
   /** A request that passes the checks. */
-  const ask = (seed: number) => {
-    const sample = sampleOf(ofParameters, schemas.checkOf(ofParameters), seed)?.value;
+  const ask = (sampling: Sampling) => {
+    const sample = sampleOf(reader, ofParameters, sampling)?.value;
     const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
     const sampled = (where: string, name: string) =>
       checked.find((one) => one.in === where && one.name === name)?.at.example ?? made[where]?.[name] ?? 1;
@@ -114,12 +117,21 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     };
   };
 
-  const ofQuery = inQuery.map(({ name }) => [name, shapeOfSchema(shapes[name])]);
+  const ofQuery = lazily(() =>
+    Object.fromEntries(inQuery.map(({ name, at: one }) => [name, shapeOfSchema(reader, one.schema)])),
+  );
+  const shape = lazily(() => shapeOfSchema(reader, content?.schema));
   const input = {
-    ...(ofQuery.length > 0 && { query: Object.fromEntries(ofQuery) }),
+    ...(inQuery.length > 0 && {
+      get query() {
+        return ofQuery();
+      },
+    }),
     ...(content !== undefined && {
       body: {
-        shape: content.schema === undefined ? anything() : shapeOfSchema(expanded(content.schema())),
+        get shape() {
+          return shape();
+        },
         get example() {
           return example();
         },
@@ -141,6 +153,9 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
 }
 
+/** The most levels of a body, unless the document needs more. */
+const usualLevels = 16;
+
 const formType = "application/x-www-form-urlencoded";
 
 const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
@@ -155,9 +170,9 @@ const memberName = ({ name, at }: Parameter, member: string) =>
   at.style === "deepObject" ? `${name}[${member}]` : member;
 
 /** The value of a parameter in a query, as texts; `undefined` for none. */
-function valueIn(given: URLSearchParams, parameter: Parameter, schema: unknown): unknown {
+function valueIn(given: URLSearchParams, parameter: Parameter, schema: Members): unknown {
   const { name, at } = parameter;
-  const { type, properties } = isMapping(schema) ? schema : {};
+  const { type, properties } = schema;
   if (type === "object") {
     const members = Object.keys(isMapping(properties) ? properties : {})
       .map((member) => [member, given.get(memberName(parameter, member))] as const)
@@ -191,22 +206,29 @@ function sentAs({ type, isJson }: Content, body: unknown) {
 type Refused = "400.bad_request" | "422.validation";
 
 /** The rejections of invalid requests: the documented ones, or 400. */
-function refusalsOf({ responses }: Operation, schemas: Schemas) {
+function refusalsOf({ responses }: Operation) {
   const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
   const unreadable: Refused = has400 || !has422 ? "400.bad_request" : "422.validation";
   const mismatched: Refused = has422 ? "422.validation" : "400.bad_request";
+  const bodies = new Map<Refused, () => TextBody | undefined>(
+    [unreadable, mismatched].map((refused) => {
+      const documented = responses.get(String(outcomeOf(refused).status));
+      const isJson = documented?.schema !== undefined && documented.isJson;
+      return [refused, lazily(() => (isJson ? bodyOf(sampledBody(documented, ofExamples)) : undefined))];
+    }),
+  );
   const refusal = (refused: Refused, details: Members): OwnRefusal => {
     const { status, code } = outcomeOf(refused);
     const { message } = outcomeOf("422.validation");
     const ours = errorBody(String(code), String(message), details);
-    const documented = responses.get(String(status));
-    if (documented?.schema === undefined || !documented.isJson) return { refused, details, body: ours };
-    const isOurs = schemas.checkOf(documented.schema())(parsedJson(ours.text)) === undefined;
-    const own = isOurs ? undefined : sampledBody(schemas, documented, 1);
-    return { refused, details, body: own === undefined ? ours : jsonBody(own.value) };
+    const { reader, schema } = responses.get(String(status)) ?? {};
+    const isOurs = reader === undefined || reader.checkOf(schema)(parsedJson(ours.text)) === undefined;
+    return { refused, details, body: isOurs ? ours : (bodies.get(refused)?.() ?? ours) };
   };
   return { unreadable, mismatched, refusal };
 }
+
+const bodyOf = (sample: { readonly value: unknown } | undefined) => sample && jsonBody(sample.value);
 
 /** Whether a documented media type, such as `application/*`, is this one. */
 function accepts(documented: string, type: string): boolean {

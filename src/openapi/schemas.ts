@@ -1,135 +1,69 @@
-import { Ajv2020, type ErrorObject } from "ajv/dist/2020.js";
-import { fullFormats } from "ajv-formats/dist/formats.js";
-import { generateSync } from "json-schema-faker";
-import { RE2JS } from "re2js";
-import type { JsonSchema } from "../spec/schema/json-schema.js";
+import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import {
-  anything,
-  type Fields,
-  isMapping,
-  type MappingKind,
-  optional,
-  type Path,
-  type Shape,
-  shapeOf,
-} from "../spec/schema/shape.js";
-import { type ApiDocument, checkSchema, resolved, stepsOf, valueAt } from "./document.js";
+import { isMapping } from "../spec/schema/shape.js";
+import { type ApiDocument, resolved, valueAt } from "./document.js";
+import { linearPattern, type Pattern, typeNames } from "./keywords.js";
+import { readKeywords, surveyOf } from "./survey.js";
+import { validatorOf } from "./validator.js";
 
-// The schemas of a document in the form of JSON Schema 2020-12, for three readers: Ajv, the sampler and our shapes.
+// The schemas of a document as JSON Schema 2020-12, for three readers: the validator, the sampler and our shapes. No schema is
+// copied: each is read where the document has it, when it is first needed.
 
 /** What a value is for: a client need not send members that are only read, and the reverse. */
 export type Direction = "request" | "response";
 
-const plain =
-  "examples type enum const format pattern required uniqueItems minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains dependentRequired".split(
-    " ",
-  );
-const single =
-  "items additionalProperties not contains if then else propertyNames unevaluatedProperties unevaluatedItems".split(
-    " ",
-  );
-const several = "allOf anyOf oneOf prefixItems".split(" ");
-const byName = "properties patternProperties dependentSchemas".split(" ");
-
-/** The most that a schema may require of a value: the sandbox makes such values. */
-const mostRequired: Readonly<Record<string, number>> = {
-  minLength: 10_000,
-  minItems: 100,
-  minProperties: 100,
-  minContains: 100,
-};
-
 export type Schemas = ReturnType<typeof schemasOf>;
+/** The schemas of a document in one direction. */
+export type SchemaReader = Schemas[Direction];
 
 export function schemasOf(document: ApiDocument) {
-  const { root, isOld, report } = document;
-  const names = new Map<string, string>();
-  const definitions: Record<string, JsonSchema> = {};
+  return { request: readerOf(document, "request"), response: readerOf(document, "response") };
+}
 
-  const inside = (node: unknown, direction: Direction, path: Path): JsonSchema | boolean => {
-    if (!isMapping(node)) return typeof node === "boolean" ? node : {};
-    // OpenAPI 3.0 ignores everything next to a reference.
-    const given = isOld && typeof node.$ref === "string" ? { $ref: node.$ref } : node;
-    const kept = Object.entries(given).flatMap(([name, value]) => {
-      const one = keyword(name, value, direction, [...path, name]);
-      return one === undefined ? [] : [[name, one] as const];
-    });
-    const made: Record<string, unknown> = Object.fromEntries(kept);
-    if (Array.isArray(node.required) && isMapping(node.properties)) {
-      made.required = node.required.filter((name) => !isLeftOut(node.properties as Members, name, direction));
-    }
-    if (Object.hasOwn(node, "example")) made.examples = [node.example];
-    return isOld ? ofOld(made, node) : made;
+const anyText: Pattern = { test: () => true, cost: 0 };
+
+function readerOf(document: ApiDocument, direction: Direction) {
+  const views = new WeakMap<object, Members>();
+  /** A schema's own keywords. */
+  const view = (node: unknown): Members => {
+    if (!isMapping(node)) return node === false ? { not: {} } : {};
+    const made = views.get(node) ?? viewOf(document, node, direction);
+    views.set(node, made);
+    return made;
   };
-
-  /** A keyword in its new form; `undefined` for one that does not restrict values. */
-  const keyword = (name: string, value: unknown, direction: Direction, path: Path): unknown => {
-    if (name === "$ref") return `#/$defs/${definitionOf(String(value), direction)}`;
-    if (typeof value === "number" && value > (mostRequired[name] ?? Number.POSITIVE_INFINITY)) {
-      report("too_large", path, `${name} is larger than ${mostRequired[name]}`, "write a smaller number");
-    }
-    if (plain.includes(name)) return value;
-    if (single.includes(name)) return inside(value, direction, path);
-    if (!several.includes(name) && !byName.includes(name)) return undefined;
-    // Of the wrong kind: the check of the schema reports it.
-    if (typeof value !== "object" || value === null || Array.isArray(value) !== several.includes(name))
-      return value;
-    const all = Object.entries(value).map(
-      ([key, one]) => [key, inside(one, direction, [...path, key])] as const,
-    );
-    return Array.isArray(value) ? all.map(([, one]) => one) : Object.fromEntries(all);
+  const targets = new Map<string, unknown>();
+  const target = (reference: string): unknown => {
+    if (!targets.has(reference)) targets.set(reference, valueAt(document.root, reference));
+    return targets.get(reference);
   };
-
-  const definitionOf = (reference: string, direction: Direction): string => {
-    const key = `${direction} ${reference}`;
-    let name = names.get(key);
-    if (name === undefined) {
-      name = `d${names.size}`;
-      names.set(key, name);
-      definitions[name] = inside(valueAt(root, reference), direction, stepsOf(reference)) as JsonSchema;
-      checkSchema(document, definitions[name], stepsOf(reference));
-    }
-    return name;
+  const patterns = new Map<string, Pattern>();
+  const patternOf = (pattern: string): Pattern => {
+    const made = patterns.get(pattern) ?? linearPattern(pattern) ?? anyText;
+    patterns.set(pattern, made);
+    return made;
   };
+  const source = { view, target };
+  return { direction, ...source, ...surveyOf(document, source), checkOf: validatorOf(source, patternOf) };
+}
 
-  const isLeftOut = (properties: Members, name: unknown, direction: Direction): boolean => {
-    const { at } = resolved(
-      document,
-      Object.hasOwn(properties, String(name)) ? properties[String(name)] : {},
-      [],
-    );
-    return at[direction === "request" ? "readOnly" : "writeOnly"] === true;
-  };
-
-  /** A schema with the definitions that it reaches. */
-  const schemaAt = (node: unknown, direction: Direction, path: Path): JsonSchema => {
-    const schema = inside(node, direction, path);
-    const own = typeof schema === "boolean" ? { allOf: [schema] } : schema;
-    checkSchema(document, own, path);
-    const reached = reachedFrom(own);
-    return reached.size === 0
-      ? own
-      : { ...own, $defs: Object.fromEntries([...reached].map((name) => [name, definitions[name]])) };
-  };
-
-  const links = new Map<string, readonly string[]>();
-  const linksOf = (schema: unknown) =>
-    [...JSON.stringify(schema).matchAll(/"\$ref":"#\/\$defs\/(d\d+)"/g)].map(([, name]) => name as string);
-  const reachedFrom = (schema: JsonSchema): ReadonlySet<string> => {
-    const reached = new Set(linksOf(schema));
-    for (const name of reached) {
-      if (!links.has(name)) links.set(name, linksOf(definitions[name]));
-      for (const next of links.get(name) ?? []) reached.add(next);
-    }
-    return reached;
-  };
-
-  return { schemaAt, isOld, ...checksOf() };
+function viewOf(document: ApiDocument, node: Members, direction: Direction): Members {
+  const { isOld } = document;
+  // OpenAPI 3.0 ignores everything next to a reference.
+  if (isOld && typeof node.$ref === "string") return { $ref: node.$ref };
+  const own = Object.entries(node).filter(([name]) => readKeywords.has(name));
+  const made: Record<string, unknown> = Object.fromEntries(own);
+  const { properties, required } = made;
+  if (isMapping(properties) && Array.isArray(required)) {
+    const leftOut = direction === "request" ? "readOnly" : "writeOnly";
+    const memberOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : {});
+    made.required = required.filter((name) => resolved(document, memberOf(name), []).at[leftOut] !== true);
+  }
+  if (Object.hasOwn(node, "example")) made.examples = [node.example];
+  return isOld ? ofOld(made, node) : made;
 }
 
 // OpenAPI 3.0: `nullable`, and limits that are flags.
-function ofOld(made: Record<string, unknown>, { nullable }: Readonly<Record<string, unknown>>): JsonSchema {
+function ofOld(made: Record<string, unknown>, { nullable }: Members): Members {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],
@@ -147,221 +81,61 @@ function ofOld(made: Record<string, unknown>, { nullable }: Readonly<Record<stri
   return { ...made, type: [made.type, "null"] };
 }
 
-const longestPattern = 1000;
+const mostMerged = 200;
 
-/**
- * Compiles a pattern with an engine whose time grows only with the text. Patterns that it does not support, such as
- * ones that look back, accept everything.
- */
-function guarded(pattern: string): { test(text: string): boolean } {
-  try {
-    if (pattern.length <= longestPattern) return RE2JS.compile(RE2JS.translateRegExp(pattern));
-  } catch {}
-  return { test: () => true };
+/** One schema in place of a schema with its references and the parts of `allOf`. */
+export function whole({ view, target }: Pick<SchemaReader, "view" | "target">, node: unknown): Members {
+  const parts: Members[] = [];
+  const seen = new Set<unknown>();
+  const add = (one: unknown) => {
+    if (seen.has(one) || parts.length >= mostMerged) return;
+    seen.add(one);
+    const { $ref, allOf, ...own } = view(one);
+    parts.push(own);
+    if (typeof $ref === "string") add(target($ref));
+    for (const part of Array.isArray(allOf) ? allOf : []) add(part);
+  };
+  add(node);
+  return parts.length === 1 ? (parts[0] as Members) : parts.reduceRight(merged, {});
 }
 
-export type Check = (value: unknown) => ErrorObject | undefined;
-
-function checksOf() {
-  const regExp = Object.assign(guarded, { code: "undefined" });
-  const options = {
-    strict: false,
-    validateSchema: false,
-    logger: false,
-    code: { regExp },
-    formats: fullFormats,
-  } as const;
-  const made = { read: new Map<JsonSchema, Check>(), checked: new Map<JsonSchema, Check>() };
-  const instances = new Map<boolean, Ajv2020>();
-  /** The check of a schema; with `reads`, values are texts that it converts first. A schema that cannot be checked accepts everything. */
-  const checkOf = (schema: JsonSchema, reads = false): Check => {
-    const known = reads ? made.read : made.checked;
-    const check = known.get(schema) ?? compiled(schema, reads);
-    known.set(schema, check);
-    return check;
-  };
-  const compiled = (schema: JsonSchema, reads: boolean): Check => {
-    const ajv = instances.get(reads) ?? new Ajv2020({ ...options, ...(reads && { coerceTypes: "array" }) });
-    instances.set(reads, ajv);
-    try {
-      const validate = ajv.compile(schema);
-      return (value) => {
-        try {
-          return validate(value) ? undefined : validate.errors?.[0];
-        } catch {
-          // A schema that contains itself without a member in between.
-          return undefined;
-        }
-      };
-    } catch {
-      return () => undefined;
-    }
-  };
-  return { checkOf };
+/** A schema for values that are valid for both. Leaves out what only a check can decide. */
+export function merged(one: Members, other: Members): Members {
+  const made: Record<string, unknown> = { ...one, ...other };
+  for (const name of Object.keys(one)) {
+    if (!Object.hasOwn(other, name)) continue;
+    const join = Object.hasOwn(together, name) ? together[name] : undefined;
+    if (join !== undefined) made[name] = join([one[name], other[name]] as never);
+  }
+  return made;
 }
 
-const mostParts = 2000;
-const mostNested = 12;
-
-/** A schema without references, cut where it is too large or repeats itself too often. */
-export function expanded(schema: JsonSchema): JsonSchema {
-  const { $defs = {} } = schema as { $defs?: Readonly<Record<string, JsonSchema>> };
-  let left = mostParts;
-  const expand = (node: unknown, level: number): unknown => {
-    if (Array.isArray(node)) return node.map((one) => expand(one, level));
-    if (!isMapping(node)) return node;
-    left -= 1;
-    if (left < 0 || level > mostNested) return {};
-    const { $ref, $defs: _, ...own } = node;
-    const target = typeof $ref === "string" ? $defs[$ref.slice("#/$defs/".length)] : undefined;
-    const all =
-      target === undefined
-        ? own
-        : isMapping(target) && typeof target.$ref !== "string"
-          ? { ...target, ...own }
-          : { allOf: [target, own] };
-    const members = Object.entries(all).map(([name, member]) => {
-      const isPlain = plain.includes(name);
-      if (isPlain) return [name, member];
-      if (byName.includes(name) && isMapping(member)) {
-        // Only needed members at the end of a recursive type.
-        const required = Array.isArray(all.required) ? all.required : [];
-        const kept = Object.entries(member).filter(
-          ([key]) => level < mostNested - 4 || required.includes(key),
-        );
-        return [name, Object.fromEntries(kept.map(([key, one]) => [key, expand(one, level + 1)]))];
-      }
-      return [name, expand(member, level + 1)];
+const most = (both: readonly number[]) => Math.max(...both);
+const least = (both: readonly number[]) => Math.min(...both);
+const all = (both: readonly unknown[]) => ({ allOf: both });
+const together: Readonly<Record<string, (both: never) => unknown>> = {
+  ...{ minimum: most, exclusiveMinimum: most, minLength: most, minItems: most, minProperties: most },
+  ...{ maximum: least, exclusiveMaximum: least, maxLength: least, maxItems: least, maxProperties: least },
+  ...{ items: all, additionalProperties: all, contains: all },
+  required: (both: readonly unknown[]) => [...new Set(both.flat())],
+  type: (both: readonly unknown[]) => {
+    const [one = [], other = []] = both.map((types) => {
+      const given = [types].flat() as string[];
+      return given.includes("number") ? [...given, "integer"] : given;
     });
-    return Object.fromEntries(members);
-  };
-  return expand(schema, 0) as JsonSchema;
-}
-
-/** Makes a value of a schema, the same for a seed; `undefined` if none of a few is valid. */
-export function sampleOf(
-  schema: JsonSchema,
-  check: Check,
-  seed: number,
-): { readonly value: unknown } | undefined {
-  const flat = expanded(schema);
-  const tries = [
-    { alwaysFakeOptionals: true, useExamplesValue: true },
-    { alwaysFakeOptionals: true },
-    { optionalsProbability: 0, useExamplesValue: true },
-    ...[1, 2, 3].map((at) => ({ optionalsProbability: 0, seed: seed + at })),
-  ];
-  for (const options of tries) {
-    try {
-      const value: unknown = generateSync(flat as never, {
-        seed,
-        maxDefaultItems: 2,
-        maxDepth: 20,
-        ...options,
-      });
-      if (value !== undefined && check(value) === undefined) return { value };
-    } catch {}
-  }
-  return undefined;
-}
-
-/** The shape of a schema without references; what a shape cannot express is `anything`. */
-export function shapeOfSchema(schema: unknown): Shape {
-  if (!isMapping(schema)) return anything();
-  const { type, anyOf, oneOf, allOf, enum: choices, const: constant } = schema;
-  if (Array.isArray(type)) {
-    const kinds = type.filter((one) => one !== "null");
-    const isNullable = kinds.length < type.length;
-    const rest = {
-      ...schema,
-      ...(Array.isArray(choices) && { enum: choices.filter((one) => one !== null) }),
+    const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
+    return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
+  },
+  enum: ([one = [], other = []]: readonly (readonly unknown[])[]) => {
+    const known = new Set(one.map(canonicalJson));
+    return other.filter((value) => known.has(canonicalJson(value)));
+  },
+  properties: ([one = {}, other = {}]: readonly Members[]) => {
+    const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
+    return {
+      ...one,
+      ...other,
+      ...Object.fromEntries(inBoth.map((name) => [name, all([one[name], other[name]])])),
     };
-    const options = kinds.map((one) => shapeOfSchema({ ...rest, type: one }));
-    return alternatives(isNullable ? [...options, { kind: "null" }] : options);
-  }
-  if (constant !== undefined) return shapeOfSchema({ enum: [constant] });
-  if (Array.isArray(choices)) return choiceOf(choices);
-  const alternative = anyOf ?? oneOf;
-  if (Array.isArray(alternative))
-    return isMapping(schema.properties) || allOf ? anything() : alternatives(alternative.map(shapeOfSchema));
-  if (Array.isArray(allOf)) return mergedShape([...allOf, { ...schema, allOf: undefined }]);
-  switch (type) {
-    case "object":
-    case undefined:
-      return isMapping(schema.properties) || type === "object" ? mappingOf(schema) : anything();
-    case "array":
-      return { kind: "list", item: shapeOfSchema(schema.items), ...limits(schema, "Items") };
-    case "string":
-      return {
-        kind: "text",
-        ...limits(schema, "Length"),
-        ...(typeof schema.format === "string" && { format: schema.format }),
-      };
-    case "integer":
-    case "number":
-      return { kind: "number", isWhole: type === "integer", ...limits(schema, "imum") };
-    case "boolean":
-    case "null":
-      return { kind: type };
-    default:
-      return anything();
-  }
-}
-
-function limits(schema: Readonly<Record<string, unknown>>, what: string) {
-  const { [`min${what}`]: least, [`max${what}`]: most } = schema;
-  return { ...(typeof least === "number" && { least }), ...(typeof most === "number" && { most }) };
-}
-
-function choiceOf(choices: readonly unknown[]): Shape {
-  const given = choices.filter((one) => one !== null);
-  const [first] = given;
-  const isOfOneKind = given.every((one) => typeof one === typeof first);
-  if (!isOfOneKind || !["string", "number", "boolean"].includes(typeof first)) return anything();
-  const shape: Shape = { kind: "choice", choices: given as string[], code: "bad_choice" };
-  return given.length < choices.length ? alternatives([shape, { kind: "null" }]) : shape;
-}
-
-function alternatives(options: readonly Shape[]): Shape {
-  if (options.some(({ kind }) => kind === "anything")) return anything();
-  return options.length === 1 ? (options[0] as Shape) : { kind: "either", options };
-}
-
-function mappingOf({
-  properties,
-  required,
-  additionalProperties: more,
-}: Readonly<Record<string, unknown>>): Shape {
-  const members = isMapping(properties) ? properties : {};
-  if (Object.keys(members).length === 0 && isMapping(more))
-    return { kind: "record", member: shapeOfSchema(more), isAsSpelled: true };
-  const needed = Array.isArray(required) ? required.map(String) : [];
-  const fields: Fields = Object.fromEntries([
-    ...Object.entries(members).map(([name, one]) => [
-      name,
-      needed.includes(name) ? shapeOfSchema(one) : optional(shapeOfSchema(one)),
-    ]),
-    ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, anything()]),
-  ]);
-  return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
-}
-
-// Only objects: any other kinds are rarely combined.
-function mergedShape(parts: readonly unknown[]): Shape {
-  const shapes = parts.map(shapeOfSchema).filter(({ kind }) => kind !== "anything");
-  const [first] = shapes;
-  if (first === undefined) return anything();
-  if (shapes.length === 1) return first;
-  if (!shapes.every((one): one is Shape & MappingKind => one.kind === "mapping")) return anything();
-  const required = new Set(
-    parts.flatMap((one) => (isMapping(one) && Array.isArray(one.required) ? one.required.map(String) : [])),
-  );
-  const all = Object.entries(Object.assign({}, ...shapes.map(({ fields }) => fields)) as Fields);
-  const fields = all.map(([name, field]) => [name, required.has(name) ? shapeOf(field) : field]);
-  return {
-    kind: "mapping",
-    fields: Object.fromEntries(fields),
-    isOpen: shapes.every(({ isOpen }) => isOpen),
-    isAsSpelled: true,
-  };
-}
+  },
+};

@@ -4,6 +4,7 @@ import express, { type NextFunction, type Request, type Response } from "express
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
 import { loadReader } from "../../node/files/load-scenario.js";
+import { tryScenario } from "../../node/trial.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
@@ -16,7 +17,7 @@ import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { HttpRefusal, sendControlError } from "./refusals.js";
+import { HttpRefusal, httpRefusals, sendControlError } from "./refusals.js";
 import { isTextAnswer, type LocalContext, type Route } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
@@ -41,7 +42,12 @@ export function createControlApp(server: Server): ControlHandler {
       const answer = (request: Request, response: Response) =>
         runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row), loadsReader]), answer);
+      const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
+        tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
+      mounted[method](
+        ...(method === "get" ? [] : [requireType(row), bodyReader(row), triesDocument]),
+        answer,
+      );
     }
     // A wrong method must never look like a success.
     mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -122,10 +128,23 @@ function actorOf(request: Request): Actor {
 const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
   express.raw({ limit: longestBody, type: () => true });
 
-// The reader of a scenario's document is loaded before the call, which must not wait for anything before it changes something.
-function loadsReader({ body }: Request, _response: Response, next: NextFunction): void {
-  if (!Buffer.isBuffer(body) || !body.includes("openapi")) next();
-  else loadReader().then(() => next(), next);
+/** The scenario in a body; `undefined` if there is none. */
+function sentScenario(request: Request): string | undefined {
+  const body = textOf(request);
+  if (isYamlIn(request)) return body;
+  const { scenario, text } = (parsedJson(body) ?? {}) as { scenario?: unknown; text?: unknown };
+  if (typeof text === "string") return text;
+  return typeof scenario === "object" && scenario !== null ? JSON.stringify(scenario) : undefined;
+}
+
+// Before the call, which must not wait for anything before it changes something: tries a scenario with a document, and loads
+// the reader of documents.
+async function tryDocument(request: Request, instance = ""): Promise<void> {
+  if (!Buffer.isBuffer(request.body) || !request.body.includes("openapi")) return;
+  const scenario = sentScenario(request);
+  const failure = scenario === undefined ? undefined : await tryScenario(scenario, instance);
+  if (failure !== undefined) throw new HttpRefusal(failure, httpRefusals[failure][1]);
+  await loadReader();
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];

@@ -16,6 +16,15 @@ export const httpRefusals = {
     429,
     "The instance got more requests in a minute than its host allows. The API has no such limit.",
   ],
+  too_large: [
+    422,
+    "The scenario's document needs too much memory. Shorten it, or start the server with it: a file has no such limit.",
+  ],
+  too_slow: [
+    422,
+    "The scenario's document needs too much time. Shorten it, or start the server with it: a file has no such limit.",
+  ],
+  too_many: [429, "Too many documents of this sandbox are tried already. Wait for their responses."],
   not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
   too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],

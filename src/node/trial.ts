@@ -1,0 +1,87 @@
+import { spawn } from "node:child_process";
+import { parse } from "node:path";
+import { fileURLToPath } from "node:url";
+import { isExecutable, nodePlatform } from "./platform.js";
+
+/** How the trial of a scenario ended early: it needed too much memory or time. */
+export type TrialFailure = "too_large" | "too_slow";
+
+/** What a trial may use. */
+export const trialLimits = { megabytes: 64, milliseconds: 10_000 };
+const mostRemembered = 200;
+
+/** The most trials of one sandbox that wait: a partner's must not keep the others waiting. */
+const mostWaiting = 4;
+
+/** The hashes of scenarios that passed; tests start the same one again and again. */
+const passed = new Set<string>();
+const waiting = new Map<string, number>();
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `svc-sandbox validate` on a scenario in another process with its own heap and time: reads it and its document, compiles
+ * and samples each operation, and plays its story. `undefined` if that ends, also with problems. One trial runs at a time;
+ * `too_many` of one sender wait.
+ */
+export async function tryScenario(
+  text: string,
+  sender: string,
+  limits = trialLimits,
+): Promise<TrialFailure | "too_many" | undefined> {
+  const hash = nodePlatform.sha256(text);
+  if (passed.has(hash)) return undefined;
+  const before = waiting.get(sender) ?? 0;
+  if (before >= mostWaiting) return "too_many";
+  waiting.set(sender, before + 1);
+  const trial = last.catch(() => {}).then(() => validateApart(text, limits));
+  last = trial;
+  try {
+    const failure = await trial;
+    if (failure === undefined) remember(hash);
+    return failure;
+  } finally {
+    const others = (waiting.get(sender) ?? 1) - 1;
+    if (others === 0) waiting.delete(sender);
+    else waiting.set(sender, others);
+  }
+}
+
+function remember(hash: string): void {
+  const [oldest] = passed;
+  if (passed.size === mostRemembered && oldest !== undefined) passed.delete(oldest);
+  passed.add(hash);
+}
+
+function validateApart(
+  text: string,
+  { megabytes, milliseconds }: typeof trialLimits,
+): Promise<TrialFailure | undefined> {
+  const script = isExecutable() ? [] : [fileURLToPath(new URL("../../bin/svc-sandbox.js", import.meta.url))];
+  // Windows cannot start a program without this variable.
+  const { SystemRoot } = process.env;
+  const env = {
+    NODE_OPTIONS: `--max-old-space-size=${megabytes}`,
+    ...(SystemRoot !== undefined && { SystemRoot }),
+  };
+  const stdio = ["pipe", "ignore", "ignore"] as const;
+  const child = spawn(process.execPath, [...script, "validate", "-", "--quiet"], {
+    ...{
+      env,
+      stdio: [...stdio],
+      cwd: parse(process.execPath).root,
+      windowsHide: true,
+      timeout: milliseconds,
+      killSignal: "SIGKILL",
+    },
+  });
+  // It may end before it has read everything.
+  child.stdin?.on("error", () => {}).end(text);
+  return new Promise((resolve, reject) => {
+    child.on("error", reject);
+    child.on("close", (code, by) => {
+      if (by === "SIGKILL") resolve("too_slow");
+      // Exit codes of `validate`: 0 for a valid scenario, 1 and 2 for problems, which the caller finds itself.
+      else resolve(code === 0 || code === 1 || code === 2 ? undefined : "too_large");
+    });
+  });
+}

@@ -1,0 +1,360 @@
+import { fullFormats } from "ajv-formats/dist/formats.js";
+import { RE2JS } from "re2js";
+import { canonicalJson } from "../spec/schema/json.js";
+import type { Members } from "../spec/schema/messages.js";
+import { isMapping, type Path } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
+
+// The test of each keyword of JSON Schema 2020-12.
+
+/** The first mismatch of a value. */
+export interface Mismatch {
+  readonly path: Path;
+  /** A clause without the value: `must be integer`. */
+  readonly message: string;
+  /** The name of a missing member. */
+  readonly missing?: string;
+}
+
+export type Test = (value: unknown, run: Run) => Mismatch | undefined;
+
+/** The validation of one value. */
+export interface Run {
+  /** The steps that are left. */
+  left: number;
+  /** Schemas that are entered and not left yet. */
+  nested: number;
+  /** Whether values are texts of a query or a form, which are converted to the type of the schema. */
+  readonly reads: boolean;
+  /** For each object, the results by schema: alternatives of a recursive type look at the same values again. */
+  readonly known: Map<object, Map<object, Mismatch | undefined>>;
+}
+
+/** The mismatch of a value whose validation needs more than that. */
+export const tooMuchWork: Mismatch = { path: [], message: "needs too much work to validate" };
+
+export function spend(run: Run, steps: number): void {
+  run.left -= steps;
+  if (run.left < 0) throw tooMuchWork;
+}
+
+/** What keywords need of the schemas around them. */
+export interface Surroundings {
+  readonly schema: Members;
+  readonly patternOf: PatternEngine;
+  readonly test: (node: unknown) => Test;
+  readonly reference: (to: string) => Test;
+  /** The members or items of a value that the keywords next to `unevaluatedProperties` or `unevaluatedItems` describe. */
+  readonly described: (value: object, run: Run) => ReadonlySet<string>;
+}
+
+/** Makes the test of a keyword's value. */
+export type Keyword = (value: never, around: Surroundings) => Test | [];
+
+const mismatch = (message: string): Mismatch => ({ path: [], message });
+const within = (key: string | number, one: Mismatch | undefined) =>
+  one && { ...one, path: [key, ...one.path] };
+const isList = Array.isArray;
+const isText = (value: unknown) => typeof value === "string";
+const isNumber = (value: unknown) => typeof value === "number";
+
+const types: Readonly<Record<string, (value: unknown) => boolean>> = {
+  array: isList,
+  boolean: (value) => typeof value === "boolean",
+  integer: Number.isInteger,
+  null: (value) => value === null,
+  number: isNumber,
+  object: isMapping,
+  string: isText,
+};
+export const typeNames = Object.keys(types);
+
+const same = (value: number) => value;
+const countOf = (value: object) => Object.keys(value).length;
+const atLeast = (value: number, least: number) => value >= least;
+const atMost = (value: number, most: number) => value <= most;
+
+export const keywords: Readonly<Record<string, Keyword>> = {
+  type(wanted: string | readonly string[]) {
+    const all = [wanted].flat();
+    const wrong = mismatch(`must be ${all.join(" or ")}`);
+    return (value) => (all.some((one) => types[one]?.(value)) ? undefined : wrong);
+  },
+  enum: (choices: readonly unknown[]) => choiceOf("must be one of", choices),
+  const: (only: unknown) => choiceOf("must be", [only]),
+  minimum: limit("must be at least", isNumber, same, atLeast),
+  maximum: limit("must be at most", isNumber, same, atMost),
+  exclusiveMinimum: limit("must be more than", isNumber, same, (value, least) => value > least),
+  exclusiveMaximum: limit("must be less than", isNumber, same, (value, most) => value < most),
+  multipleOf: limit("must be a multiple of", isNumber, same, isMultiple),
+  minLength: limit("characters: must be at least", isText, sizeOf, atLeast),
+  maxLength: limit("characters: must be at most", isText, sizeOf, atMost),
+  minItems: limit("items: must be at least", isList, countOf, atLeast),
+  maxItems: limit("items: must be at most", isList, countOf, atMost),
+  minProperties: limit("members: must be at least", isMapping, countOf, atLeast),
+  maxProperties: limit("members: must be at most", isMapping, countOf, atMost),
+  pattern(pattern: string, { patternOf }) {
+    const engine = patternOf(pattern);
+    const wrong = mismatch(`must match pattern ${quote(pattern.slice(0, 200))}`);
+    return (value, run) => (typeof value !== "string" || matches(engine, value, run) ? undefined : wrong);
+  },
+  format(name: string) {
+    const accepts = formats.get(name);
+    if (accepts === undefined) return [];
+    const wrong = mismatch(`must match format ${quote(name.slice(0, 60))}`);
+    return (value, run) => {
+      if (typeof value === "string") spend(run, Math.min(value.length, longestFormatted));
+      return accepts(value) ? undefined : wrong;
+    };
+  },
+  required: (names: readonly string[]) => (value, run) => {
+    if (!isMapping(value)) return undefined;
+    spend(run, names.length >> 3);
+    const missing = names.find((name) => !Object.hasOwn(value, name));
+    return missing === undefined ? undefined : { ...mismatch("is missing"), missing };
+  },
+  dependentRequired: (needs: Readonly<Record<string, readonly string[]>>) => {
+    const all = Object.entries(needs).map(([name, names]) => [
+      name,
+      keywords.required?.(names as never, none),
+    ]);
+    return dependent(all as [string, Test][]);
+  },
+  dependentSchemas: (needs: Members, { test }) =>
+    dependent(Object.entries(needs).map(([name, node]) => [name, test(node)])),
+  properties(members: Members, { test }) {
+    const all = Object.entries(members).map(([name, node]) => [name, test(node)] as const);
+    return (value, run) => {
+      if (!isMapping(value)) return undefined;
+      spend(run, all.length >> 3);
+      return first(all, ([name, one]) =>
+        Object.hasOwn(value, name) ? within(name, one(value[name], run)) : undefined,
+      );
+    };
+  },
+  patternProperties(members: Members, { test, patternOf }) {
+    const all = Object.entries(members).map(([pattern, node]) => [patternOf(pattern), test(node)] as const);
+    return eachMember((name, value, run) =>
+      first(all, ([engine, one]) => (matches(engine, name, run) ? one(value, run) : undefined)),
+    );
+  },
+  additionalProperties(node: unknown, { schema, test, patternOf }) {
+    const one = node === false ? undefined : test(node);
+    const { properties = {}, patternProperties = {} } = schema as Readonly<Record<string, Members>>;
+    const patterns = Object.keys(patternProperties).map(patternOf);
+    return eachMember((name, value, run) => {
+      const isNamed = Object.hasOwn(properties, name) || patterns.some((each) => matches(each, name, run));
+      return isNamed ? undefined : one === undefined ? "not allowed" : one(value, run);
+    });
+  },
+  propertyNames(node: unknown, { test }) {
+    const one = test(node);
+    return eachMember((name, _, run) => one(name, run) && mismatch("has a name that is not valid"));
+  },
+  unevaluatedProperties: (node: unknown, around) => unevaluated(node, around, isMapping),
+  unevaluatedItems: (node: unknown, around) => unevaluated(node, around, isList),
+  items(node: unknown, { schema, test }) {
+    const one = test(node);
+    const from = isList(schema.prefixItems) ? schema.prefixItems.length : 0;
+    return (value, run) => {
+      if (!isList(value)) return undefined;
+      for (let at = from; at < value.length; at++) {
+        const found = one(value[at], run);
+        if (found !== undefined) return within(at, found);
+      }
+      return undefined;
+    };
+  },
+  prefixItems(nodes: readonly unknown[], { test }) {
+    const all = nodes.map((node, at) => [at, test(node)] as const);
+    return (value, run) =>
+      isList(value)
+        ? first(all.slice(0, value.length), ([at, one]) => within(at, one(value[at], run)))
+        : undefined;
+  },
+  contains(node: unknown, { schema: { minContains = 1, maxContains }, test }) {
+    const one = test(node);
+    const most = Number(maxContains ?? Number.POSITIVE_INFINITY);
+    const wrong = mismatch(`must contain ${minContains} to ${maxContains ?? "any number of"} such items`);
+    return (value, run) => {
+      if (!isList(value)) return undefined;
+      const found = value.filter((item) => one(item, run) === undefined).length;
+      return found >= Number(minContains) && found <= most ? undefined : wrong;
+    };
+  },
+  uniqueItems: (isUnique: boolean) => (value, run) => {
+    if (!isUnique || !isList(value)) return undefined;
+    spend(run, value.length);
+    const keys = value.map((item) => (isPlain(item) ? item : `\u0000${textOf(item, run)}`));
+    return new Set(keys).size === keys.length ? undefined : mismatch("must not have equal items");
+  },
+  $ref: (to: string, { reference }) => reference(to),
+  allOf(nodes: readonly unknown[], { test }) {
+    const all = nodes.map(test);
+    return (value, run) => first(all, (one) => one(value, run));
+  },
+  anyOf: (nodes: readonly unknown[], { test }) => alternatives(nodes.map(test), Number.POSITIVE_INFINITY),
+  oneOf: (nodes: readonly unknown[], { test }) => alternatives(nodes.map(test), 1),
+  not(node: unknown, { test }) {
+    const one = test(node);
+    return (value, run) => (one(value, run) === undefined ? mismatch("must not be valid") : undefined);
+  },
+  if(node: unknown, { schema, test }) {
+    const [condition, met, unmet] = [node, schema.then ?? {}, schema.else ?? {}].map(test) as [
+      Test,
+      Test,
+      Test,
+    ];
+    return (value, run) => (condition(value, run) === undefined ? met : unmet)(value, run);
+  },
+};
+
+const none = {} as Surroundings;
+
+function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
+  for (const item of items) {
+    const found = test(item);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+function dependent(all: readonly (readonly [string, Test])[]): Test {
+  return (value, run) =>
+    isMapping(value)
+      ? first(all, ([name, one]) => (Object.hasOwn(value, name) ? one(value, run) : undefined))
+      : undefined;
+}
+
+type MemberTest = (name: string, value: unknown, run: Run) => Mismatch | "not allowed" | undefined;
+
+function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMapping): Test {
+  return (value, run) => {
+    if (!isKind(value)) return undefined;
+    for (const [name, member] of Object.entries(value as object)) {
+      spend(run, 1);
+      const found = test(name, member, run);
+      if (found === "not allowed") return mismatch(`must not have the member ${quote(name.slice(0, 60))}`);
+      if (found !== undefined) return within(isList(value) ? Number(name) : name, found);
+    }
+    return undefined;
+  };
+}
+
+function unevaluated(
+  node: unknown,
+  { test, described }: Surroundings,
+  isKind: (value: unknown) => boolean,
+): Test {
+  const one = node === false ? undefined : test(node);
+  return (value, run) => {
+    if (!isKind(value)) return undefined;
+    const known = described(value as object, run);
+    const rest: MemberTest = (name, member) =>
+      known.has(name) ? undefined : one === undefined ? "not allowed" : one(member, run);
+    return eachMember(rest, isKind)(value, run);
+  };
+}
+
+/** At least one of the tests passes, and at most `most`. Otherwise the deepest mismatch is most likely the meant one. */
+function alternatives(all: readonly Test[], most: number): Test {
+  return (value, run) => {
+    let deepest: Mismatch | undefined;
+    let passed = 0;
+    for (const one of all) {
+      const found = one(value, run);
+      if (found === undefined && most > 1) return undefined;
+      if (found === undefined) passed += 1;
+      else if (found.path.length > (deepest?.path.length ?? -1)) deepest = found;
+    }
+    if (passed > 1) return mismatch("must match only one of the alternatives");
+    return passed === 1 ? undefined : (deepest ?? mismatch("must match an alternative"));
+  };
+}
+
+function limit<Value>(
+  words: string,
+  isKind: (value: unknown) => boolean,
+  measure: (value: Value) => number,
+  isFine: (value: number, limit: number) => boolean,
+): Keyword {
+  return (limit: number) => {
+    const wrong = mismatch(`${words} ${limit}`);
+    return (value) => (!isKind(value) || isFine(measure(value as Value), limit) ? undefined : wrong);
+  };
+}
+
+/** The number of characters; a surrogate pair is one. */
+export function sizeOf(text: string): number {
+  let size = 0;
+  for (const _ of text) size += 1;
+  return size;
+}
+
+function isMultiple(value: number, step: number): boolean {
+  const times = value / step;
+  return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+}
+
+const isPlain = (value: unknown) => typeof value !== "object" || value === null;
+
+function choiceOf(words: string, choices: readonly unknown[]): Test {
+  const plain = new Set(choices.filter(isPlain));
+  const others = new Set(choices.filter((one) => !isPlain(one)).map(canonicalJson));
+  const wrong = mismatch(`${words} ${choices.slice(0, 10).map(quote).join(", ")}`);
+  return (value, run) => {
+    const isChoice = isPlain(value) ? plain.has(value) : others.size > 0 && others.has(textOf(value, run));
+    return isChoice ? undefined : wrong;
+  };
+}
+
+function textOf(value: unknown, run: Run): string {
+  const text = canonicalJson(value);
+  spend(run, text.length >> 2);
+  return text;
+}
+
+/** The longest text whose format is checked: some formats take quadratic time. */
+const longestFormatted = 1000;
+
+/** The test of each format, which accepts values of other types. */
+const formats = new Map(
+  Object.entries(fullFormats).flatMap(([name, format]) => {
+    const { type = "string", validate = format } = isMapping(format) ? format : {};
+    const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
+    if (typeof test !== "function") return [];
+    const isOther = (value: unknown) =>
+      typeof value !== type || (typeof value === "string" && value.length > longestFormatted);
+    return [[name, (value: unknown) => isOther(value) || (test as (value: unknown) => boolean)(value)]];
+  }),
+);
+
+/** A compiled pattern of a schema. */
+export interface Pattern {
+  readonly test: (text: string) => boolean;
+  /** The steps for each character. */
+  readonly cost: number;
+}
+
+export type PatternEngine = (pattern: string) => Pattern;
+
+const longestPattern = 1000;
+
+/**
+ * Compiles a pattern with an engine whose time grows only with the text; `undefined` for one that it does not support, such
+ * as one that looks back.
+ */
+export function linearPattern(pattern: string): Pattern | undefined {
+  try {
+    if (pattern.length > longestPattern) return undefined;
+    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
+    return { test: (text) => compiled.test(text), cost: compiled.programSize() / 50 };
+  } catch {
+    return undefined;
+  }
+}
+
+export function matches({ test, cost }: Pattern, text: string, run: Run): boolean {
+  spend(run, 1 + Math.ceil(text.length * cost));
+  return test(text);
+}

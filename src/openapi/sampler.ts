@@ -1,0 +1,284 @@
+// Its main module has no exports by name.
+import { tokenizer } from "ret/dist/tokenizer.js";
+import { type Token, type Tokens, types } from "ret/dist/types/index.js";
+import type { Members } from "../spec/schema/messages.js";
+import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import { sizeOf } from "./keywords.js";
+import { merged, type SchemaReader, whole } from "./schemas.js";
+import { mostRequired } from "./survey.js";
+
+// Seeded values of schemas. Each part draws from its own stream, so that another part of the document changes no other.
+
+/** What samples depend on. */
+export interface Sampling {
+  readonly seed: number;
+  /** The instant of the newest times in samples (epoch milliseconds). */
+  readonly now: number;
+}
+
+/** For samples that no sandbox sends. */
+export const ofExamples: Sampling = { seed: 1, now: Date.UTC(2026, 2, 2, 9) };
+
+/** A sample of this many parts and characters gets no more optional members and items. */
+const enough = 150;
+/** A sample gets no optional members below this level. */
+const deepOptional = 5;
+const mostNested = 60;
+/** The steps of the check of a sample. */
+const mostChecked = 60_000;
+
+/** Thrown when a schema has no sample within these limits. */
+const noSample = Symbol("no sample");
+
+interface Attempt extends Sampling {
+  readonly reader: SchemaReader;
+  readonly usesExamples: boolean;
+  readonly isFull: boolean;
+  /** Which alternative is tried. */
+  readonly turn: number;
+  parts: number;
+}
+
+/** A value of a schema, the same for a seed; `undefined` if none of a few is valid. */
+export function sampleOf(
+  reader: SchemaReader,
+  node: unknown,
+  sampling: Sampling,
+): { readonly value: unknown } | undefined {
+  const check = reader.checkOf(node, { steps: mostChecked });
+  let made = 0;
+  const tries = [
+    { usesExamples: true, isFull: true, turn: 0 },
+    ...[0, 1, 2, 3].flatMap((turn) => [
+      { usesExamples: false, isFull: true, turn },
+      { usesExamples: false, isFull: false, turn },
+    ]),
+  ];
+  for (const one of tries) {
+    if (made > mostRequired) break;
+    const attempt: Attempt = { ...sampling, reader, ...one, parts: 0 };
+    try {
+      const value = partOf(node, [], attempt);
+      if (check(value) === undefined) return { value };
+    } catch (thrown) {
+      if (thrown !== noSample) throw thrown;
+    }
+    made += attempt.parts;
+  }
+  return undefined;
+}
+
+function count(attempt: Attempt, parts: number): void {
+  attempt.parts += parts;
+  if (attempt.parts > mostRequired) throw noSample;
+}
+
+type Place = readonly string[];
+
+function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
+  count(attempt, 1);
+  if (place.length > mostNested) throw noSample;
+  const schema = settled(whole(attempt.reader, node), attempt);
+  const { examples, enum: choices } = schema;
+  if (attempt.usesExamples && Array.isArray(examples) && examples.length > 0) return examples[0];
+  if (Object.hasOwn(schema, "const")) return schema.const;
+  const draw = randomStream(attempt.seed, "sample", String(attempt.turn), ...place);
+  if (Array.isArray(choices) && choices.length > 0) return pick(draw, choices);
+  const make = makers[typeIn(schema, attempt.turn)] ?? makers.string;
+  return make?.(schema, place, attempt, draw);
+}
+
+/** A schema with one of its alternatives. */
+function settled(schema: Members, attempt: Attempt, nested = 0): Members {
+  if (nested > mostNested) throw noSample;
+  const { oneOf, anyOf, if: condition, ...own } = schema;
+  const { turn } = attempt;
+  const all = [oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? [some[turn % some.length]] : []));
+  const met = [condition, schema.then ?? {}];
+  if (condition !== undefined) all.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
+  return all.reduce<Members>((made, node) => {
+    count(attempt, 1);
+    return merged(made, settled(whole(attempt.reader, node), attempt, nested + 1));
+  }, own);
+}
+
+const hints: readonly (readonly [type: string, keywords: readonly string[]])[] = [
+  ["object", ["properties", "additionalProperties", "required", "minProperties", "patternProperties"]],
+  ["array", ["items", "prefixItems", "minItems", "contains", "uniqueItems"]],
+  ["number", ["minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"]],
+];
+
+function typeIn(schema: Members, turn: number): string {
+  const given = schema.type === undefined ? [] : ([schema.type].flat() as string[]);
+  const useful = given.filter((type) => type !== "null");
+  const hinted = hints.find(([, names]) => names.some((name) => Object.hasOwn(schema, name)))?.[0];
+  return useful[turn % (useful.length || 1)] ?? given[0] ?? hinted ?? "string";
+}
+
+type Maker = (schema: Members, place: Place, attempt: Attempt, draw: RandomStream) => unknown;
+
+const makers: Readonly<Record<string, Maker>> = {
+  object: objectOf,
+  array: listOf,
+  string: textOf,
+  integer: (schema, _, __, draw) => numberOf(schema, draw, 1),
+  number: (schema, _, __, draw) => numberOf(schema, draw, 0),
+  boolean: (_, __, ___, draw) => draw() % 2 === 0,
+  null: () => null,
+};
+
+const isFuller = ({ isFull, parts }: Attempt, place: Place) =>
+  isFull && parts < enough && place.length < deepOptional;
+
+function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
+  const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
+  const members = properties as Members;
+  const needed = required as readonly string[];
+  const made: Record<string, unknown> = {};
+  const add = (name: string) => {
+    const node = Object.hasOwn(members, name) ? members[name] : additionalProperties;
+    Object.defineProperty(made, name, {
+      value: partOf(node, [...place, name], attempt),
+      ...{ enumerable: true, writable: true, configurable: true },
+    });
+  };
+  // In the document's order; at the end names that only `required` has.
+  const optional = (name: string) => isFuller(attempt, place) && members[name] !== false;
+  for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
+  for (const name of needed) if (!Object.hasOwn(made, name)) add(name);
+  for (let number = 1; Object.keys(made).length < Number(minProperties); number++) add(`member_${number}`);
+  return made;
+}
+
+function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
+  const { items = {}, prefixItems = [], contains, minItems = 0, maxItems, minContains = 1 } = schema;
+  const first = [
+    ...(prefixItems as readonly unknown[]),
+    ...(contains === undefined
+      ? []
+      : Array<unknown>(Math.min(Number(minContains), mostRequired)).fill(contains)),
+  ];
+  const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
+  const wanted = Math.max(Number(minItems), first.length, items === false ? 0 : usual);
+  const length = Math.min(wanted, Number(maxItems ?? wanted));
+  const made: unknown[] = [];
+  for (let at = 0; at < length; at++) made.push(partOf(first[at] ?? items, [...place, String(at)], attempt));
+  return made;
+}
+
+function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
+  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf } = schema;
+  const limits = [minimum, maximum, above, below].map((one) => (one === undefined ? undefined : Number(one)));
+  const [least, most, over, under] = limits;
+  const step = Number(multipleOf ?? 1);
+  let low = Math.max(
+    least ?? Number.NEGATIVE_INFINITY,
+    over === undefined ? Number.NEGATIVE_INFINITY : over + step,
+  );
+  let high = Math.min(
+    most ?? Number.POSITIVE_INFINITY,
+    under === undefined ? Number.POSITIVE_INFINITY : under - step,
+  );
+  if (low === Number.NEGATIVE_INFINITY) low = high === Number.POSITIVE_INFINITY ? 1 : Math.min(1, high - 99);
+  if (high === Number.POSITIVE_INFINITY) high = low + 99 * step;
+  const firstStep = Math.ceil(low / step);
+  const steps = Math.floor(high / step) - firstStep;
+  if (steps >= 0) return Number(((firstStep + (draw() % (steps + 1))) * step).toPrecision(12));
+  // Between two steps.
+  const middle = ((least ?? over ?? low) + (most ?? under ?? high)) / 2;
+  return whole === 1 ? Math.round(middle) : middle;
+}
+
+function textOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): string {
+  const { format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  if (typeof pattern === "string") return matchOf(pattern, attempt, draw);
+  const name = (place.findLast((step) => !/^\d+$/.test(step)) ?? "value").slice(0, 40);
+  const word = `${name}-${100 + (draw() % 900)}`;
+  const formatted = formats[String(format)]?.(draw, word.replace(/[^\w-]/g, "") || "a", attempt.now);
+  if (formatted !== undefined) return formatted;
+  count(attempt, Number(minLength));
+  const rest = Number(minLength) - sizeOf(word);
+  const long = rest > 0 ? `${word} ${base62From(draw, rest)}` : word;
+  return [...long].slice(0, Number(maxLength)).join("");
+}
+
+const byteOf = (draw: RandomStream) => draw() % 250;
+const past = (draw: RandomStream, now: number) =>
+  new Date(now - (draw() % (30 * 86_400)) * 1000).toISOString();
+const dateTime = (draw: RandomStream, _: string, now: number) => past(draw, now).replace(".000", "");
+const date = (draw: RandomStream, _: string, now: number) => past(draw, now).slice(0, 10);
+const url = (_: RandomStream, word: string) => `https://example.com/${word}`;
+const email = (_: RandomStream, word: string) => `${word}@example.com`;
+const host = (_: RandomStream, word: string) => `${word.replaceAll("_", "-").toLowerCase()}.example.com`;
+
+const formats: Readonly<Record<string, (draw: RandomStream, word: string, now: number) => string>> = {
+  ...{ "date-time": dateTime, "iso-date-time": dateTime, date, uuid: uuidFrom },
+  time: (draw, _, now) => `${past(draw, now).slice(11, 19)}Z`,
+  duration: (draw) => `P${1 + (draw() % 30)}D`,
+  ...{ email, "idn-email": email, hostname: host, "idn-hostname": host },
+  ...{ uri: url, url, iri: url, "uri-reference": url, "iri-reference": url, "uri-template": url },
+  ipv4: (draw) => `192.0.2.${byteOf(draw)}`,
+  ipv6: (draw) => `2001:db8::${byteOf(draw).toString(16)}`,
+  byte: (_, word) => btoa(word),
+  regex: () => "^a+$",
+  "json-pointer": (_, word) => `/${word}`,
+  "relative-json-pointer": () => "0",
+};
+
+/** The times that a repetition without an upper limit repeats at most. */
+const mostRepeated = 8;
+
+/** A text that matches a pattern. */
+function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string {
+  let root: Tokens;
+  try {
+    root = tokenizer(pattern);
+  } catch {
+    throw noSample;
+  }
+  const below = (limit: number) => draw() % Math.max(1, limit);
+  const inOrder = (tokens: readonly Token[] = []) => tokens.map(textOfToken).join("");
+  const textOfToken = (token: Tokens): string => {
+    count(attempt, 1);
+    switch (token.type) {
+      case types.ROOT:
+      case types.GROUP:
+        return inOrder(
+          token.options === undefined ? token.stack : token.options[below(token.options.length)],
+        );
+      case types.CHAR:
+        return String.fromCodePoint(token.value);
+      case types.SET:
+        return String.fromCodePoint(pick(draw, choicesOf(token)));
+      case types.REPETITION: {
+        const more = Math.min(token.max - token.min, mostRepeated);
+        const times = token.min + below(more + 1);
+        let text = "";
+        for (let time = 0; time < times; time++) text += textOfToken(token.value);
+        return text;
+      }
+      default:
+        return "";
+    }
+  };
+  return textOfToken(root);
+}
+
+type SetToken = Extract<Token, { readonly type: types.SET }>;
+
+/** Some characters of a set: readable ones if it has any. */
+function choicesOf(set: SetToken): readonly number[] {
+  const readable = Array.from({ length: 95 }, (_, at) => 32 + at).filter((one) => isIn(set, one));
+  const words = readable.filter((one) => /\w/.test(String.fromCharCode(one)));
+  const [other] = set.set;
+  const first = other?.type === types.RANGE ? other.from : other?.type === types.CHAR ? other.value : 97;
+  return words.length > 0 ? words : readable.length > 0 ? readable : [set.not ? 0xe9 : first];
+}
+
+function isIn({ set, not }: SetToken, one: number): boolean {
+  const isThere = set.some((part) => {
+    if (part.type === types.RANGE) return part.from <= one && one <= part.to;
+    return part.type === types.CHAR ? part.value === one : isIn(part, one);
+  });
+  return isThere !== not;
+}

@@ -1,0 +1,155 @@
+import type { Members } from "../spec/schema/messages.js";
+import { isMapping } from "../spec/schema/shape.js";
+import {
+  type Keyword,
+  keywords,
+  type Mismatch,
+  matches,
+  type PatternEngine,
+  type Run,
+  type Surroundings,
+  spend,
+  type Test,
+  tooMuchWork,
+} from "./keywords.js";
+
+// Validates values against schemas of JSON Schema 2020-12. Both may come from strangers: every step counts against a
+// budget of work, so that neither a type with many branches nor a long text blocks the process.
+
+/** The schemas of a document. */
+export interface SchemaSource {
+  /** The keywords of a schema in the form of JSON Schema 2020-12. */
+  readonly view: (node: unknown) => Members;
+  readonly target: (reference: string) => unknown;
+}
+
+export type Check = (value: unknown) => Mismatch | undefined;
+
+/** The work that one value may cause, in steps of up to 0.2 µs. A usual body of 64 kB needs a tenth. */
+const mostSteps = 300_000;
+const mostNested = 400;
+
+/** The validator of a document's schemas. Compiles a schema when a value first needs it. */
+export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
+  const testOf = compilerOf(source, patternOf);
+  /** The check of a schema. With `reads`, values are texts that it converts first. */
+  return (node: unknown, { reads = false, steps = mostSteps } = {}): Check =>
+    (value) => {
+      try {
+        return testOf(node)(value, { left: steps, nested: 0, reads, known: new Map() });
+      } catch (thrown) {
+        if (thrown === tooMuchWork) return tooMuchWork;
+        throw thrown;
+      }
+    };
+}
+
+function compilerOf(source: SchemaSource, patternOf: PatternEngine) {
+  const { view, target } = source;
+  const tests = new Map<unknown, Test>();
+  const testOf = (node: unknown): Test => {
+    const known = tests.get(node);
+    if (known !== undefined) return known;
+    const schema = view(node);
+    const around: Surroundings = {
+      ...{ schema, patternOf, test: lazy, reference },
+      described(value, run) {
+        const { unevaluatedProperties: _, unevaluatedItems: __, ...others } = schema;
+        return describedBy(others, value, run);
+      },
+    };
+    const all = Object.entries(schema).flatMap(([name, value]) => {
+      const make: Keyword | undefined = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
+      return make?.(value as never, around) ?? [];
+    });
+    const types = [schema.type ?? []].flat() as string[];
+    const test: Test = (given, run) => {
+      spend(run, 1);
+      run.nested += 1;
+      if (run.nested > mostNested) throw tooMuchWork;
+      const value = run.reads ? converted(given, types) : given;
+      let found: Mismatch | undefined;
+      for (const one of all) {
+        found = one(value, run);
+        if (found !== undefined) break;
+      }
+      run.nested -= 1;
+      return found;
+    };
+    tests.set(node, test);
+    return test;
+  };
+  const lazy = (node: unknown): Test => {
+    let test: Test | undefined;
+    return (value, run) => {
+      test ??= testOf(node);
+      return test(value, run);
+    };
+  };
+  const reference = (to: string): Test => {
+    const node = target(to);
+    const test = lazy(node);
+    return (value, run) => {
+      if (typeof value !== "object" || value === null || !isMapping(node)) return test(value, run);
+      const results = run.known.get(value) ?? new Map<object, Mismatch | undefined>();
+      run.known.set(value, results);
+      if (results.has(node)) return results.get(node);
+      // A type that contains itself without a member in between requires nothing there.
+      results.set(node, undefined);
+      const found = test(value, run);
+      results.set(node, found);
+      return found;
+    };
+  };
+  const describedBy = (schema: Members, value: object, run: Run): ReadonlySet<string> => {
+    const isMet = (node: unknown) => testOf(node)(value, run) === undefined;
+    const inner = appliedTo(schema, value, target, isMet).filter(isMet);
+    const all = inner.map((node) => describedBy(view(node), value, run));
+    const names = Object.keys(value);
+    spend(run, 1 + names.length);
+    const isOwn = Array.isArray(value) ? ownItems(schema, value, run) : ownMembers(schema, run);
+    return new Set(names.filter((name) => isOwn(name) || all.some((one) => one.has(name))));
+  };
+  const ownMembers = (schema: Members, run: Run) => {
+    const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
+    const patterns = Object.keys(patternProperties as Members).map(patternOf);
+    const isOpen = (additionalProperties ?? unevaluatedProperties) !== undefined;
+    return (name: string) =>
+      isOpen || Object.hasOwn(properties as Members, name) || patterns.some((one) => matches(one, name, run));
+  };
+  const ownItems = (schema: Members, value: readonly unknown[], run: Run) => {
+    const { prefixItems = [], items, unevaluatedItems, contains } = schema;
+    const isContained = (item: unknown) =>
+      contains !== undefined && testOf(contains)(item, run) === undefined;
+    const first = (items ?? unevaluatedItems) === undefined ? (prefixItems as []).length : value.length;
+    return (at: string) => Number(at) < first || isContained(value[Number(at)]);
+  };
+  return testOf;
+}
+
+/** The schemas next to each other that describe the same value. */
+function appliedTo(
+  { $ref, allOf, anyOf, oneOf, if: condition, dependentSchemas = {}, ...schema }: Members,
+  value: object,
+  target: SchemaSource["target"],
+  isMet: (node: unknown) => boolean,
+): unknown[] {
+  const needed = Object.entries(dependentSchemas as Members);
+  return [
+    ...(typeof $ref === "string" ? [target($ref)] : []),
+    ...[allOf, anyOf, oneOf].flatMap((all) => (Array.isArray(all) ? all : [])),
+    ...(condition === undefined ? [] : [condition, (isMet(condition) ? schema.then : schema.else) ?? {}]),
+    ...needed.flatMap(([name, node]) => (Object.hasOwn(value, name) ? [node] : [])),
+  ];
+}
+
+/** The value of a text for a schema of these types. */
+function converted(value: unknown, types: readonly string[]): unknown {
+  if (types.length === 0 || types.includes("string")) return value;
+  if (types.includes("array") && !Array.isArray(value)) return [value];
+  if (typeof value !== "string") return value;
+  const isNumber = types.includes("number") || types.includes("integer");
+  if (isNumber && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) return Number(value);
+  if (types.includes("boolean") && /^(?:true|false)$/.test(value)) return value === "true";
+  return types.includes("null") && value === "" ? null : value;
+}

@@ -1,0 +1,356 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { stringify } from "yaml";
+import { control } from "../support/call-control.js";
+import { isNightly, propertySeed } from "../support/property-seed.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// Documents and bodies that cost much more work than text. The server has a heap of 256 MB, as in docs/deploy.md.
+
+type Parts = Readonly<Record<string, unknown>>;
+
+const array = <Of>(length: number, make: (at: number) => Of) => Array.from({ length }, (_, at) => make(at));
+const byName = (length: number, make: (at: number) => unknown) =>
+  Object.fromEntries(array(length, (at) => [`m${at}`, make(at)]));
+const json = (schema: unknown, more: object = {}) => ({
+  content: { "application/json": { schema, ...more } },
+});
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+
+/** A document whose `POST /a` and `GET /a` have this schema. */
+const withSchema = (schema: unknown, schemas: Parts = {}, more: object = {}) => ({
+  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" }, components: { schemas } },
+  paths: {
+    "/a": {
+      get: { operationId: "read", responses: { 200: { description: "", ...json(schema, more) } } },
+      post: { operationId: "make", requestBody: json(schema), responses: { 201: { description: "" } } },
+    },
+  },
+});
+const withPaths = (paths: Parts, components: Parts) => ({
+  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" }, paths, components },
+});
+
+const filter = withSchema(ref("Filter"), {
+  Filter: { oneOf: [ref("And"), ref("Or"), ref("Leaf")] },
+  And: { type: "object", required: ["all"], properties: { all: { type: "array", items: ref("Filter") } } },
+  Or: { type: "object", required: ["all"], properties: { all: { type: "array", items: ref("Filter") } } },
+  Leaf: {
+    type: "object",
+    required: ["field"],
+    properties: { field: { type: "string" } },
+    additionalProperties: false,
+  },
+});
+const nested = (levels: number, inside: unknown, wrap: (inner: unknown) => unknown) =>
+  array(levels, () => 0).reduce<unknown>((inner) => wrap(inner), inside);
+const filterOf = (levels: number) => nested(levels, { field: "a" }, (inner) => ({ all: [inner] }));
+const wrongFilter = nested(18, { wrong: 1 }, (inner) => ({ all: [inner] }));
+const lists = withSchema(ref("A"), { A: { type: "array", items: { anyOf: [ref("A"), ref("A")] } } });
+const large = (schema: unknown) =>
+  withSchema(nested(3, schema, (items) => ({ type: "array", minItems: 100, items })));
+const definitions = (length: number) =>
+  byName(length, (at) => ({
+    type: "object",
+    properties: { next: ref(`m${at + 1 === length ? 0 : at + 1}`) },
+  }));
+
+interface Attack {
+  readonly document: unknown;
+  readonly bodies?: readonly string[];
+  /** The status of its upload. */
+  readonly upload?: number;
+}
+
+const attacks: Readonly<Record<string, Attack>> = {
+  "1: alternatives of a recursive type": {
+    document: filter,
+    bodies: [wrongFilter, filterOf(14), filterOf(25)].map((body) => JSON.stringify(body)),
+  },
+  "3: a list of alternatives of itself": {
+    document: lists,
+    bodies: [nested(20, "x", (inner) => [inner]), [[[[[[[1]]]]]]]].map((one) => JSON.stringify(one)),
+  },
+  "4: a pattern that repeats a lot": {
+    document: withSchema({ type: "string", pattern: "^[a-z]{999999999}$" }),
+  },
+  "4: a pattern of patterns": {
+    document: withSchema({ type: "string", pattern: `^${nested(6, "a", (inner) => `(${inner}{9}){9}`)}$` }),
+  },
+  "5: many items in lists": { document: large({ type: "string" }), upload: 422 },
+  "5: lists that may be large": {
+    document: withSchema(
+      nested(4, { type: "string" }, (items) => ({ type: "array", maxItems: 32_767, items })),
+    ),
+  },
+  "5: a long text": { document: withSchema({ type: "string", minLength: 1e9 }), upload: 422 },
+  "5: a text that may be long": { document: withSchema({ type: "string", maxLength: 1e9 }) },
+  "6: a deep example": {
+    document: withSchema(
+      ref("A"),
+      { A: { type: "array", items: { anyOf: [ref("A"), ref("A"), { type: "null" }] } } },
+      { example: nested(24, 1, (inner) => [inner]) },
+    ),
+  },
+  "7: responses times definitions": {
+    document: withPaths(
+      Object.fromEntries(
+        array(1000, (at) => [
+          `/p${at}`,
+          {
+            get: {
+              responses: {
+                200: { $ref: "#/components/responses/R" },
+                400: { $ref: "#/components/responses/R" },
+                404: { $ref: "#/components/responses/R" },
+              },
+            },
+          },
+        ]),
+      ),
+      { responses: { R: { description: "", ...json(ref("m0")) } }, schemas: definitions(4000) },
+    ),
+  },
+  "7: paths times parameters": {
+    document: withPaths(
+      Object.fromEntries(array(1500, (at) => [`/p${at}`, { $ref: "#/components/pathItems/I" }])),
+      {
+        pathItems: {
+          I: {
+            parameters: array(1500, (at) => ({ name: `q${at}`, in: "query", schema: { type: "string" } })),
+            get: { responses: { 200: { description: "" } } },
+          },
+        },
+      },
+    ),
+    upload: 422,
+  },
+  "8: many parts": {
+    document: withSchema({
+      allOf: array(1500, (at) => ({
+        type: "object",
+        required: [`m${at}`],
+        properties: byName(at % 7, () => ({ type: "string" })),
+      })),
+    }),
+  },
+  "8: many members in members": {
+    document: withSchema(
+      nested(3, { type: "string" }, (additionalProperties) => ({
+        type: "object",
+        minProperties: 100,
+        additionalProperties,
+      })),
+    ),
+    upload: 422,
+  },
+  "8: an address that is long": {
+    document: withSchema({ type: "string", format: "url" }),
+    bodies: [JSON.stringify(`http://${"a-".repeat(30_000)}`)],
+  },
+  "8: unique objects": {
+    document: withSchema({ type: "array", uniqueItems: true, items: { type: "object" } }),
+    bodies: [JSON.stringify(array(6000, (at) => ({ at })))],
+  },
+  "a chain of references": {
+    document: withSchema(
+      ref("m0"),
+      Object.fromEntries(
+        array(15_000, (at) => [`m${at}`, at === 14_999 ? {} : { allOf: [ref(`m${at + 1}`)] }]),
+      ),
+    ),
+  },
+  "required members that double": {
+    document: withSchema(
+      ref("m0"),
+      byName(60, (at) =>
+        at === 59
+          ? { type: "string" }
+          : {
+              type: "object",
+              required: ["a", "b"],
+              properties: { a: ref(`m${at + 1}`), b: ref(`m${at + 1}`) },
+            },
+      ),
+    ),
+    upload: 422,
+  },
+};
+
+const organizations = {
+  bank: {
+    type: "bank",
+    keys: { main: { environment: "test", secret: "SVC_test_sbxBudget0000000000000000000" } },
+  },
+};
+const main = organizations.bank.keys.main.secret;
+const heap = { NODE_OPTIONS: "--max-old-space-size=256" };
+
+async function startServer(argv: readonly string[] = [], cwd?: string) {
+  const running = startBin(["start", "--port", "0", "--json", "--log", "off", ...argv], {
+    ...{ env: heap, hasInput: true },
+    ...(cwd !== undefined && { cwd }),
+  });
+  const [line = ""] = (await running.until(/\n/)).split("\n");
+  const { base_url: url, control_url: controlUrl } = JSON.parse(line);
+  return { ...running, url, controlUrl };
+}
+
+/** Asks for the server's health again and again until `act` is done: it always responds. */
+async function whileHealthy(controlUrl: string, act: () => Promise<void>): Promise<void> {
+  let isOver = false;
+  const asked = (async () => {
+    while (!isOver) {
+      expect((await fetch(`${controlUrl}/health`)).status).toBe(200);
+      await new Promise(setImmediate);
+    }
+  })();
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await asked;
+  }
+}
+
+async function statusesOf(base: string, bodies: readonly string[] = []): Promise<number[]> {
+  const headers = { "x-api-key": main, "Content-Type": "application/json" };
+  const statuses = [(await fetch(`${base}/a`, { headers })).status];
+  for (const body of bodies)
+    statuses.push((await fetch(`${base}/a`, { method: "POST", headers, body })).status);
+  return statuses;
+}
+
+/** Creates an instance with a document, sends bodies to it, and removes it. Returns the status of its creation. */
+async function sendAll(controlUrl: string, document: unknown, bodies?: readonly string[]): Promise<number> {
+  const scenario = { version: 1, organizations, openapi: { text: JSON.stringify(document) } };
+  const made = await control(controlUrl, "POST /instances", { scenario });
+  if (made.status !== 201) return made.status;
+  const { id, base_url: base } = made.body.data;
+  for (const status of await statusesOf(base, bodies)) expect(status).toBeLessThan(500);
+  await control(controlUrl, `DELETE /instances/${id}`);
+  return made.status;
+}
+
+describe("a document and its requests never stop the server", () => {
+  test.each(Object.entries(attacks))("%s, sent by a partner", async (_, {
+    document,
+    bodies,
+    upload = 201,
+  }) => {
+    const { controlUrl } = await startServer();
+    await whileHealthy(controlUrl, async () => {
+      expect(await sendAll(controlUrl, document, bodies)).toBe(upload);
+    });
+  });
+
+  test("in a file of the command line", async () => {
+    const cwd = temporaryFolder();
+    for (const [name, { document, bodies, upload }] of Object.entries(attacks)) {
+      writeFileSync(join(cwd, "api.json"), JSON.stringify(document));
+      writeFileSync(
+        join(cwd, "scenario.yaml"),
+        stringify({ version: 1, organizations, openapi: "api.json" }),
+      );
+      if (upload === 422) {
+        const { code, stderr } = await startBin(["start", "scenario.yaml"], { cwd, env: heap }).ended;
+        expect([name, code, stderr.split("\n")[0]]).toEqual([
+          name,
+          2,
+          expect.stringMatching(/^api\.json:1:\d+: /),
+        ]);
+      } else {
+        const { url, child, ended } = await startServer(["scenario.yaml"], cwd);
+        for (const status of await statusesOf(url, bodies)) expect(status).toBeLessThan(500);
+        child.kill();
+        expect((await ended).code).toBe(0);
+      }
+    }
+  });
+
+  test("generated documents, each with ten bodies, next to a partner at work", async () => {
+    const { controlUrl } = await startServer();
+    const work = await control(controlUrl, "POST /instances", {});
+    const { base_url: base, keys } = work.body.data;
+    const documents = fc.sample(hostileDocument, { ...propertySeed, numRuns: isNightly ? 2000 : 25 });
+    let outcomes = 0;
+    await whileHealthy(controlUrl, async () => {
+      for (const [document, bodies] of documents) {
+        const status = await sendAll(
+          controlUrl,
+          document,
+          bodies.map((body) => JSON.stringify(body)),
+        );
+        expect([201, 422]).toContain(status);
+        const headers = { "x-api-key": keys.active };
+        expect((await fetch(`${base}/v1/relying-party/me`, { headers })).status).toBe(200);
+        outcomes += 1;
+      }
+    });
+    expect(outcomes).toBe(documents.length);
+  });
+});
+
+const { value: nestedValue } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 14, depthSize: "xlarge" },
+    fc.constantFrom<unknown>("a", 1, null, "a".repeat(2000)),
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(fc.constantFrom("a", "b", "all"), tie("value"), { maxKeys: 2 }),
+  ),
+}));
+const name = fc.integer({ min: 0, max: 5 }).map((at) => ref(`m${at}`));
+const several = fc.array(name, { minLength: 1, maxLength: 12 });
+const size = fc.constantFrom(0, 1, 3, 60, 300, 20_000, 1e9);
+const hostileSchema = fc.record(
+  {
+    type: fc.constantFrom("object", "array", "string"),
+    ...{ oneOf: several, anyOf: several, allOf: several, prefixItems: several },
+    ...{ items: name, not: name, contains: name, if: name, else: name, additionalProperties: name },
+    ...{ unevaluatedProperties: fc.constant(false), uniqueItems: fc.boolean() },
+    ...{
+      minItems: size,
+      maxItems: size,
+      minLength: size,
+      maxLength: size,
+      minProperties: size,
+      minContains: size,
+    },
+    pattern: fc.constantFrom(
+      "^(a+)+$",
+      "(a|aa)*b",
+      "^[a-z]{1000}$",
+      "(a{30}){30}",
+      "(.*a){25}",
+      "^\\p{L}{0,900}$",
+    ),
+    format: fc.constantFrom("url", "email", "hostname", "uri-template", "date-time"),
+    properties: fc.dictionary(fc.constantFrom("a", "b", "all"), name, { maxKeys: 3 }),
+    required: fc.subarray(["a", "b", "all"]),
+  },
+  { requiredKeys: [] },
+);
+const sparse = fc
+  .tuple(hostileSchema, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }))
+  .map(([schema, at]) => {
+    const members = Object.entries(schema);
+    return Object.fromEntries(
+      at.flatMap((one) => (members.length === 0 ? [] : [members[one % members.length]])) as [
+        string,
+        unknown,
+      ][],
+    );
+  });
+const hostileDocument = fc
+  .tuple(
+    fc.array(sparse, { minLength: 6, maxLength: 6 }),
+    fc.option(nestedValue),
+    fc.array(nestedValue, { minLength: 10, maxLength: 10 }),
+  )
+  .map(([schemas, example, bodies]) => {
+    const named = Object.fromEntries(schemas.map((schema, at) => [`m${at}`, schema]));
+    return [withSchema(ref("m0"), named, example === null ? {} : { example }), bodies] as const;
+  });
