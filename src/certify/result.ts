@@ -11,6 +11,7 @@ import { shapeProblems } from "../spec/schema/check.js";
 import { camelCase, inJsonOfAnyVersion, parsedJson, snakeCase } from "../spec/schema/json.js";
 import { describedFields, type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
 import {
+  text as anyText,
   choice,
   count,
   described,
@@ -24,7 +25,6 @@ import {
   orNull,
   pathText,
   type Shape,
-  text as anyText,
   type ValueOf,
 } from "../spec/schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
@@ -33,7 +33,10 @@ import descriptions from "./descriptions.json" with { type: "json" };
 
 // A certificate may be anyone's: no text of it starts a line of a log.
 const text = () =>
-  anyText({ noun: "a line without control characters", isAllowed: (given) => escapeControls(given) === given });
+  anyText({
+    noun: "a line without control characters",
+    isAllowed: (given) => escapeControls(given) === given,
+  });
 const word = (example: string, pattern: RegExp) => anyText({ noun: "a plain word", example, pattern });
 const version = () => word("1.0.0", /^[\w.+-]{1,100}$/);
 
@@ -220,7 +223,9 @@ export function readCertificate(text: string): ReadCertificate | { readonly prob
   const [broken] = shapeProblems(certificateShape, given);
   if (broken !== undefined) {
     return {
-      problem: escapeControls(redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`)),
+      problem: escapeControls(
+        redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`),
+      ),
     };
   }
   const { svc_sandbox_certificate: _format, like, ...facts } = given as Record<string, unknown>;

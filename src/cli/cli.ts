@@ -60,7 +60,11 @@ function printing(
     const { isTTY, columns } = output;
     return isTTY && columns && wrapLine ? wrapLines(named(text), columns, wrapLine) : named(text);
   };
-  return Object.assign(Object.create(output), { write, wrap, say: (text: string) => void write(wrap(escapeCommands(text))) });
+  return Object.assign(Object.create(output), {
+    write,
+    wrap,
+    say: (text: string) => void write(wrap(escapeCommands(text))),
+  });
 }
 
 // Messages from below the command line do not know how it was started.

@@ -1,5 +1,5 @@
-import type { Members } from "../spec/schema/messages.js";
 import { encodePath, escapeControls } from "../spec/redact.js";
+import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
@@ -81,7 +81,13 @@ export function operationsOf(
 
 /** Reports a name that is shown and could be taken for something else there. Paths are encoded instead. */
 export function checkName({ report }: ApiDocument, name: string, isFine: boolean, place: Path): void {
-  if (!isFine) report("openapi_name", place, `the name ${quote(name)} has a character that names cannot have`, "rename it");
+  if (!isFine)
+    report(
+      "openapi_name",
+      place,
+      `the name ${quote(name)} has a character that names cannot have`,
+      "rename it",
+    );
 }
 
 /** The path of the first server. */

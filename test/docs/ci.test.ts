@@ -137,7 +137,11 @@ describe("action.yml", () => {
     ["certify that is no flag", { command: "true", certify: "yes 100%" }, "The input certify is not valid"],
     ["attest without certify", { command: "true", attest: "true" }, "The input attest needs a certificate"],
     ["a scenario that does not exist", { command: "true", scenario: "nobody" }, '"nobody"'],
-    ["a scenario that is a flag", { command: "true", scenario: "--port=1" }, "The input scenario starts with -"],
+    [
+      "a scenario that is a flag",
+      { command: "true", scenario: "--port=1" },
+      "The input scenario starts with -",
+    ],
     ...["scenario", "min-coverage", "fail-on", "version", "report"].flatMap((name) =>
       ["\n", "\r", "\r\n"].map(
         (end) =>
@@ -153,10 +157,11 @@ describe("action.yml", () => {
     const annotations = stderr.split("\n").filter((line) => line.startsWith("::error title=svc-sandbox::"));
     expect([code, outputs.verdict, annotations]).toEqual([2, "failed", [expect.stringContaining(why)]]);
     expect(summary).toMatch(/^# svc-sandbox did not run\n\n(?: {4}.*\n)+$/);
-    expect(fileOf("output").split("\n").map((line) => line.split("=", 1)[0])).toEqual([
-      ..."coverage verdict report certificate".split(" "),
-      "",
-    ]);
+    expect(
+      fileOf("output")
+        .split("\n")
+        .map((line) => line.split("=", 1)[0]),
+    ).toEqual([..."coverage verdict report certificate".split(" "), ""]);
     expect(summary).toContain(why);
   });
 

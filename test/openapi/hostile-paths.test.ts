@@ -19,14 +19,25 @@ const documentOf = (path: string, more: object = {}) => ({
   paths: { [path]: { get: { operationId: "a", responses: { 200: { description: "" } }, ...more } } },
 });
 const serving = async (path: string, more?: object) =>
-  served({ scenario: { version: 1, organizations, openapi: { text: JSON.stringify(documentOf(path, more)) } } });
+  served({
+    scenario: { version: 1, organizations, openapi: { text: JSON.stringify(documentOf(path, more)) } },
+  });
 
 const paths = [
   ..."/x$(touch PWNED)|/x`touch PWNED`|/x'$(touch PWNED)'|/x\"$(touch PWNED)\"|/x;touch PWNED|/x&touch PWNED|/x>PWNED|/x<PWNED|/$SVC_KEY_MAIN|/x!!|/x\\ y|/x\\'|/~|/*".split(
     "|",
   ),
   ...["/x|touch PWNED", "/x\ntouch PWNED", "/x\r\n::error::forged", "/x\u2028::error::", "/\u001B[31mx"],
-  ...["/\u202Ex", "/größe", "/x^y", "/x[1]", "/x%20y", "/gr%c3%b6%C3%9Fe", "/\u{1F41D}/(a)='b',c", "/{a$b}/$(touch PWNED)"],
+  ...[
+    "/\u202Ex",
+    "/größe",
+    "/x^y",
+    "/x[1]",
+    "/x%20y",
+    "/gr%c3%b6%C3%9Fe",
+    "/\u{1F41D}/(a)='b',c",
+    "/{a$b}/$(touch PWNED)",
+  ],
 ];
 
 /** A request with exactly this target. */
@@ -55,7 +66,11 @@ test.each(paths)("a client reaches %j, and its curl line runs curl and nothing e
   const hint = server.sandbox.report().paths.find(({ pathId }) => pathId === "200.a")?.howToMeet;
   const cwd = temporaryFolder({ "bin/curl": '#!/bin/sh\nprintf "%s\\n" "$@"\n' });
   const script = `chmod +x bin/curl; set -H; ${hint?.curl}`;
-  const env = { PATH: `${join(cwd, "bin")}:${process.env.PATH}`, SVC_BASE_URL: server.url, SVC_KEY_MAIN: secret };
+  const env = {
+    PATH: `${join(cwd, "bin")}:${process.env.PATH}`,
+    SVC_BASE_URL: server.url,
+    SVC_KEY_MAIN: secret,
+  };
   const { code, stdout } = await runProgram("bash", ["-c", script], { cwd, env });
   const words = stdout.trimEnd().split("\n");
   expect([code, readdirSync(cwd), words.slice(0, 2)]).toEqual([0, ["bin"], ["-H", `x-api-key: ${secret}`]]);
@@ -66,10 +81,19 @@ test.each(paths)("a client reaches %j, and its curl line runs curl and nothing e
 const evil = "a\n::error::forged";
 const ok = { responses: { 200: { description: "" } } };
 test.each<[string, object, string]>([
-  ["a query parameter", { parameters: [{ name: evil, in: "query", schema: {} }] }, "paths./a.get.parameters[0].name"],
-  ["a header parameter", { parameters: [{ name: "\u202E", in: "header", schema: {} }] }, "paths./a.get.parameters[0].name"],
+  [
+    "a query parameter",
+    { parameters: [{ name: evil, in: "query", schema: {} }] },
+    "paths./a.get.parameters[0].name",
+  ],
+  [
+    "a header parameter",
+    { parameters: [{ name: "\u202E", in: "header", schema: {} }] },
+    "paths./a.get.parameters[0].name",
+  ],
   ...[evil, "a b", "$(a)", "`a`", "<a>", "a\u2028"].map(
-    (scope) => ["a scope", { security: [{ key: [scope] }] }, "paths./a.get.security"] as [string, object, string],
+    (scope) =>
+      ["a scope", { security: [{ key: [scope] }] }, "paths./a.get.security"] as [string, object, string],
   ),
   ["an own scope", { "x-required-scope": evil }, "paths./a.get.security"],
 ])("%s with a character that names cannot have is a problem with its place: %j", async (_, more, place) => {
