@@ -5,7 +5,6 @@ import { type Rehearsal, renderCalendar } from "../../src/certify/next.js";
 import { certificateOf } from "../../src/certify/result.js";
 import { renderVerification, verifyCertificate } from "../../src/certify/verify-certificate.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
-import { redactValue } from "../../src/spec/redact.js";
 import { snakeCase } from "../../src/spec/schema/json.js";
 import { failed } from "../certify/certified.js";
 import { elementsOf } from "../report/xml-elements.js";

@@ -132,7 +132,7 @@ describe("action.yml", () => {
     expect([ran.code, ran.outputs.verdict, ran.outputs.coverage]).toEqual([code, "failed", coverage]);
   });
 
-  test.each([
+  test.each<[string, Readonly<Record<string, string>>, string]>([
     ["no command", { command: "" }, "The input command is empty: set it to the command to run."],
     ["certify that is no flag", { command: "true", certify: "yes 100%" }, "The input certify is not valid"],
     ["attest without certify", { command: "true", attest: "true" }, "The input attest needs a certificate"],
@@ -149,11 +149,11 @@ describe("action.yml", () => {
             `a line break in ${name}`,
             { command: "true", [name]: `1${end}verdict=passed${end}::error::forged` },
             `The input ${name} has a line break`,
-          ] as const,
+          ] as [string, Record<string, string>, string],
       ),
     ),
   ])("%s is an annotation and in the summary", async (_, given, why) => {
-    const { code, stderr, outputs, summary, fileOf } = await runAction(given as Record<string, string>);
+    const { code, stderr, outputs, summary, fileOf } = await runAction(given);
     const annotations = stderr.split("\n").filter((line) => line.startsWith("::error title=svc-sandbox::"));
     expect([code, outputs.verdict, annotations]).toEqual([2, "failed", [expect.stringContaining(why)]]);
     expect(summary).toMatch(/^# svc-sandbox did not run\n\n(?: {4}.*\n)+$/);
