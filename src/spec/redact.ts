@@ -244,6 +244,8 @@ const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
  * encodePath("/x$(touch y)/{id}"); // "/x%24(touch%20y)/{id}"
  */
 export function encodePath(path: string): string {
+  // Nearly all, and each request with a path parameter needs it.
+  if (/^[\w/.~{}-]*$/.test(path)) return path;
   const encoded = (one: string) =>
     Array.from(new TextEncoder().encode(one), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
