@@ -2,6 +2,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
+import { encodePath } from "../spec/redact.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
 import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
@@ -101,12 +102,16 @@ type RouteTable = ReturnType<typeof routesOf>;
 
 const tables = new WeakMap<readonly Endpoint[], RouteTable>();
 
-/** The route of these endpoints at exactly this path; `undefined` if there is none (404). */
+/** The route of these endpoints at exactly this path, in any spelling of its characters; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
   const { exact, patterns } = tables.get(endpoints) ?? addTable(endpoints);
-  const route = exact.get(path);
+  const known = exact.get(path);
+  if (known !== undefined) return known;
+  // Clients differ in what they encode.
+  const encoded = encodePath(path);
+  const route = exact.get(encoded);
   if (route !== undefined || patterns.length === 0) return route;
-  const given = path.split("/");
+  const given = encoded.split("/");
   return patterns.find(
     ({ segments }) =>
       segments.length === given.length &&

@@ -6,11 +6,12 @@ import { assumptionsSchema } from "../scenario/format/steps.js";
 import { adviceLevels } from "../spec/advice.js";
 import { type Assumptions, profiles } from "../spec/assumptions.js";
 import { faultPathIds, type PathId, pathIdShape } from "../spec/outcomes.js";
-import { redactEncoded, redactValue } from "../spec/redact.js";
+import { escapeControls, printable, redactEncoded, redactValue } from "../spec/redact.js";
 import { shapeProblems } from "../spec/schema/check.js";
 import { camelCase, inJsonOfAnyVersion, parsedJson, snakeCase } from "../spec/schema/json.js";
 import { describedFields, type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
 import {
+  text as anyText,
   choice,
   count,
   described,
@@ -24,12 +25,20 @@ import {
   orNull,
   pathText,
   type Shape,
-  text,
   type ValueOf,
 } from "../spec/schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 
 // `descriptions.json` describes each member for the JSON Schema.
+
+// A certificate may be anyone's: no text of it starts a line of a log.
+const text = () =>
+  anyText({
+    noun: "a line without control characters",
+    isAllowed: (given) => escapeControls(given) === given,
+  });
+const word = (example: string, pattern: RegExp) => anyText({ noun: "a plain word", example, pattern });
+const version = () => word("1.0.0", /^[\w.+-]{1,100}$/);
 
 /** `unusable`: nothing can be concluded about the client, because its baseline fails or it covers too little of the API. */
 export type CertifyVerdict = (typeof certifyVerdicts)[number];
@@ -125,10 +134,11 @@ const result = {
   scenario: text(),
   /** SHA-256 in hex of its content, which does not depend on the file's path. */
   scenarioDigest: sha256(),
-  specification: text(),
-  sandbox: text(),
-  command: list(text()),
-  intercept: optional(list(text())),
+  specification: version(),
+  sandbox: version(),
+  // A script may have several lines.
+  command: list(anyText({ noun: "a word of a command", isAllowed: (given) => printable(given) === given })),
+  intercept: optional(list(word("api.example", /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/))),
   seeds: list(count()),
   faults: list(fault()),
   like: optional(assumptionsSchema as Shape as Shape<Partial<Assumptions>>),
@@ -213,7 +223,9 @@ export function readCertificate(text: string): ReadCertificate | { readonly prob
   const [broken] = shapeProblems(certificateShape, given);
   if (broken !== undefined) {
     return {
-      problem: redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`),
+      problem: escapeControls(
+        redactEncoded(`It is not a certificate: at ${pathText(broken.path)}, ${broken.message}.`),
+      ),
     };
   }
   const { svc_sandbox_certificate: _format, like, ...facts } = given as Record<string, unknown>;

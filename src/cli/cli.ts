@@ -1,5 +1,5 @@
 import { version } from "../node/package-files.js";
-import { printable } from "../spec/redact.js";
+import { escapeCommands, printable } from "../spec/redact.js";
 import { nearest } from "../spec/schema/words.js";
 import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
@@ -60,7 +60,11 @@ function printing(
     const { isTTY, columns } = output;
     return isTTY && columns && wrapLine ? wrapLines(named(text), columns, wrapLine) : named(text);
   };
-  return Object.assign(Object.create(output), { write, wrap, say: (text: string) => void write(wrap(text)) });
+  return Object.assign(Object.create(output), {
+    write,
+    wrap,
+    say: (text: string) => void write(wrap(escapeCommands(text))),
+  });
 }
 
 // Messages from below the command line do not know how it was started.

@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { existsSync, realpathSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { endpointsIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import { type LoadedScenario, loadScenario, openApiFile, stdinName } from "../node/files/load-scenario.js";
@@ -8,6 +8,7 @@ import { nodePlatform, openWorld } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions, startSandbox } from "../sandbox/start.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
+import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxError } from "../spec/errors.js";
@@ -41,6 +42,27 @@ export async function loadNamed(
   const loaded = await loadWith(document, name, io, signal);
   if (openapi === undefined) return loaded;
   return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
+}
+
+/** Loads the scenario that a certificate names: a bundled one, or a file in this folder, of which no error shows a line. */
+export async function loadCertified(
+  name: string,
+  io: Pick<Io, "cwd">,
+  given: { readonly openapi?: string | undefined },
+): Promise<LoadedScenario> {
+  const isInside = () => {
+    const file = resolve(io.cwd, name);
+    const way = relative(realpathSync(io.cwd), existsSync(file) ? realpathSync(file) : file);
+    return !isAbsolute(way) && way.split(sep)[0] !== "..";
+  };
+  const refuse = (why: string) =>
+    usageError(
+      `The certificate names the scenario ${quote(name)}, which ${why}. Give the scenario yourself: certify <scenario> --verify …`,
+    );
+  if (!isScenarioName(name) && !isInside()) throw refuse("is not in this folder");
+  return loadNamed(name, { cwd: io.cwd }, given).catch((error) => {
+    throw error instanceof ScenarioError ? refuse("is not a valid scenario here") : error;
+  });
 }
 
 function loadWith(

@@ -15,7 +15,7 @@ import {
   takenOver,
   type Unsaved,
 } from "../node/files/sandbox-file.js";
-import { fileFailure, makeFolder, targetOf } from "../node/files/write-file.js";
+import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../node/files/write-file.js";
 import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
@@ -144,7 +144,7 @@ function openLocked(
       idle: () => instance.idle,
       check() {
         if (ownFile.isForeign()) throw takenOver;
-        makeFolder(folderOf(place.file));
+        makeOwnFolder(folderOf(place.file));
       },
     });
     files.set(id, file);
@@ -248,7 +248,8 @@ function openLocked(
       };
     },
     begin() {
-      if (!found.isThere) orUnwritable(place.given, () => makeFolder(dirname(place.file)));
+      if (!found.isThere) orUnwritable(place.given, () => makeFolder(dirname(place.file), 0o700));
+      if (saved.size > 0) orUnwritable(folderOf(place.given), () => makeOwnFolder(folderOf(place.file)));
       broken.forEach(onProblem);
       keep(ownFile);
       instances.follow(keepInstance);

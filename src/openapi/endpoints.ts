@@ -2,12 +2,12 @@ import type { Endpoint, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Members } from "../spec/schema/messages.js";
+import { encodePath } from "../spec/redact.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { listed } from "../spec/schema/words.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
 import type { ApiDocument } from "./document.js";
-import { contentAt, type Operation, successOf } from "./operations.js";
+import { checkName, contentAt, type Operation, successOf } from "./operations.js";
 import { inputOf } from "./requests.js";
 import { ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
@@ -53,7 +53,7 @@ export function endpointOf(
   const shape = lazily((): Shape => shapeOfSchema(content.reader, content.schema));
   const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
   const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
-  const [scope = null, ...others] = scopesOf(at, document);
+  const [scope = null, ...others] = scopesOf(operation, document);
   const all = [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)];
   if (all.length > 0) leftOut(`${id} does not check ${listed(all.slice(0, 5), "or")}.`);
   return {
@@ -79,11 +79,14 @@ export function endpointOf(
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
-function scopesOf({ security, "x-required-scope": own }: Members, { root }: ApiDocument): string[] {
-  const given = security ?? root.security;
-  const scopes = (Array.isArray(given) ? given : []).flatMap((one) =>
+function scopesOf({ at, place }: Operation, document: ApiDocument): string[] {
+  const { security = document.root.security, "x-required-scope": own } = at;
+  const scopes = (Array.isArray(security) ? security : []).flatMap((one) =>
     isMapping(one) ? Object.values(one).flat() : [],
   );
-  const all = scopes.length > 0 ? scopes : [own];
-  return [...new Set(all)].filter((scope): scope is string => typeof scope === "string" && scope !== "");
+  const all = [...new Set(scopes.length > 0 ? scopes : [own])].filter(
+    (scope): scope is string => typeof scope === "string" && scope !== "",
+  );
+  for (const scope of all) checkName(document, scope, encodePath(scope) === scope, [...place, "security"]);
+  return all;
 }

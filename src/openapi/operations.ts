@@ -1,5 +1,7 @@
+import { encodePath, escapeControls } from "../spec/redact.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
+import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
@@ -46,8 +48,8 @@ export function operationsOf(
     const { at: pathItem, path: place } = resolved(document, item, ["paths", template]);
     for (const method of methods.filter((one) => isMapping(pathItem[one]))) {
       const at = pathItem[method] as Members;
-      const path =
-        basePath(at.servers ?? pathItem.servers ?? root.servers) + template.replace(/[?#].*$/s, "");
+      const base = basePath(at.servers ?? pathItem.servers ?? root.servers);
+      const path = encodePath(base + template.replace(/[?#].*$/s, ""));
       const name = `${method.toUpperCase()} ${path}`;
       const own = [...place, method];
       if (/^\/__sandbox(?:\/|$)/i.test(path)) {
@@ -87,6 +89,17 @@ export function operationsOf(
   return found.sort((one, other) => variables(one) - variables(other));
 }
 
+/** Reports a name that is shown and could be taken for something else there. Paths are encoded instead. */
+export function checkName({ report }: ApiDocument, name: string, isFine: boolean, place: Path): void {
+  if (!isFine)
+    report(
+      "openapi_name",
+      place,
+      `the name ${quote(name)} has a character that names cannot have`,
+      "rename it",
+    );
+}
+
 /** The path of the first server. */
 function basePath(servers: unknown): string {
   const [server] = Array.isArray(servers) ? servers : [];
@@ -124,7 +137,10 @@ function parametersIn(document: ApiDocument, owners: readonly (readonly [Members
       const { at, path: place } = resolved(document, node, [...owner, "parameters", index]);
       if (typeof at.name !== "string" || typeof at.in !== "string") continue;
       const isRequired = at.required === true || at.in === "path";
-      all.set(`${at.in} ${at.name}`, { name: at.name, in: at.in, isRequired, at, place });
+      checkName(document, at.name, escapeControls(at.name) === at.name, [...place, "name"]);
+      // As in the path that has it.
+      const name = at.in === "path" ? encodePath(at.name) : at.name;
+      all.set(`${at.in} ${name}`, { name, in: at.in, isRequired, at, place });
     }
   }
   return [...all.values()];

@@ -2,6 +2,7 @@ import type { Endpoint } from "../api/endpoint.js";
 import type { DocumentReader } from "../api/routes.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { escapeControls } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { sampledBody } from "./contents.js";
@@ -51,7 +52,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
     examples: new Map(
       served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]]),
     ),
-    notes,
+    notes: notes.map(escapeControls),
     unsampled: () =>
       served.flatMap((one) => {
         const content = success(one);

@@ -1,4 +1,4 @@
-import { textWidth } from "../spec/redact.js";
+import { escapeControls, textWidth } from "../spec/redact.js";
 
 /**
  * Returns rows of cells, which may be colored, as lines with aligned columns, two spaces apart. Lines have no trailing spaces.
@@ -25,8 +25,20 @@ export function pluralize(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? "" : "s"}`;
 }
 
+/** Returns a word for a shell, on one line: with control characters in the `$'…'` of bash and zsh. */
 export function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  if (/^[\w@%+=:,./-]+$/.test(word)) return word;
+  if (escapeControls(word) === word) return `'${word.replaceAll("'", "'\\''")}'`;
+  const octal = (byte: number) => `\\${byte.toString(8).padStart(3, "0")}`;
+  const escaped = (sign: string) => Array.from(new TextEncoder().encode(sign), octal).join("");
+  return `$'${word.replace(/[^\x20-\x7E]|['\\:#]/gu, escaped)}'`;
+}
+
+/** Returns the URL of a path for a shell with the environment of clients. */
+export function shellUrl(path: string): string {
+  // Only these are plain in double quotes.
+  const isPlain = /^[\w/.~:@%+,=?&;-]*$/.test(path);
+  return isPlain ? `"$SVC_BASE_URL${path}"` : `--globoff --path-as-is "$SVC_BASE_URL"${shellWord(path)}`;
 }
 
 /** Returns a command as a shell line for people; cuts a long one. */

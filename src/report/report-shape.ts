@@ -1,6 +1,7 @@
 import { adviceIds, adviceLevels } from "../spec/advice.js";
 import { profiles } from "../spec/assumptions.js";
 import { type PathId, pathIdShape } from "../spec/outcomes.js";
+import { escapeControls, redactValue } from "../spec/redact.js";
 import { mistakesIn } from "../spec/schema/check.js";
 import { camelCase, inJsonOfAnyVersion } from "../spec/schema/json.js";
 import {
@@ -159,7 +160,7 @@ export const reportShape = mapping({
 export interface Report extends ValueOf<typeof reportShape> {}
 
 /**
- * Reads a report as JSON with the spelling of `GET /report`; `undefined` for anything else.
+ * Reads a report as JSON with the spelling of `GET /report`, without control characters; `undefined` for anything else.
  *
  * Keeps unknown members, which a newer sandbox may send.
  */
@@ -167,5 +168,6 @@ export function parseReport(json: unknown): Report | undefined {
   // Before 0.3, reports had no endpoints.
   const given = isMapping(json) ? { endpoints: [], ...json } : json;
   const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), given);
-  return mistakes.every(({ kind }) => kind === "unknown") ? (camelCase(given) as Report) : undefined;
+  if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;
+  return redactValue(camelCase(given) as Report, escapeControls);
 }

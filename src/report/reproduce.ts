@@ -12,7 +12,7 @@ import { isSandboxError } from "../spec/errors.js";
 import { matches } from "../spec/fault.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../spec/outcomes.js";
-import { shellWord } from "./plain-text.js";
+import { shellUrl, shellWord } from "./plain-text.js";
 import type { HowToMeet } from "./report-shape.js";
 
 export interface Reproduction extends KeylessRequest {
@@ -142,7 +142,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
     ...Object.entries(headers).map(([name, value]) => `-H ${shellWord(`${name}: ${value}`)}`),
     body !== undefined && `-d ${shellWord(body)}`,
     variable !== undefined && `-H "x-api-key: $${variable}"`,
-    `"$SVC_BASE_URL${path}"`,
+    shellUrl(path),
   ];
   return words.filter(Boolean).join(" ");
 }

@@ -1,5 +1,5 @@
 import { isSandboxError, SandboxError } from "../spec/errors.js";
-import { redactKeys, redactValue, textWidth } from "../spec/redact.js";
+import { escapeControls, redactKeys, redactValue, textWidth } from "../spec/redact.js";
 import type { ShapeProblem as Mistake } from "../spec/schema/messages.js";
 
 /** The cause of each problem of a scenario, by its code; a closed list, stable for callers. */
@@ -69,6 +69,7 @@ export const problemCauses = {
   openapi_invalid: "The structure of the document is not valid OpenAPI.",
   openapi_reference: "A `$ref` of the document leads outside of it, to nothing, or back to itself.",
   openapi_conflict: "An operation has a path that the sandbox needs itself.",
+  openapi_name: "A name of the document has a character that would change the texts that show it.",
   unknown_example: "`examples` names an operation or an example that the document does not have.",
   // Found by running it
   step_fails: "A step has another result than expected.",
@@ -148,7 +149,7 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const nothingToSee = source === undefined || source.trim() === "";
   if (!nothingToSee && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
   if (hint !== undefined) lines.push(`hint: ${hint}`);
-  return lines.join("\n");
+  return lines.map(escapeControls).join("\n");
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {

@@ -218,11 +218,37 @@ function cutBehind(text: string, prefix: string, mark: string): string {
 const unprintable =
   /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
 
+// The runner of GitHub carries out a line that starts with `::`, and `##[` anywhere in a line.
+const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
+
 /**
- * Replaces characters that could move the cursor, color a terminal or break a line, in texts from a client or server.
+ * Replaces characters that could move the cursor, color a terminal, break a line or start a command of a CI log, in texts
+ * from outside.
  */
 export function escapeControls(text: string): string {
-  return text.replace(unprintable, "\uFFFD");
+  return escapeCommands(text.replace(unprintable, "\uFFFD"));
+}
+
+/** Replaces what would start a command of a CI log in each line of a text. */
+export function escapeCommands(text: string): string {
+  return text.replace(logCommand, "\uFFFD");
+}
+
+// Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
+const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
+
+/**
+ * A path from outside with every character percent-encoded that is not plain in a URL, a shell or a page.
+ *
+ * @example
+ * encodePath("/x$(touch y)/{id}"); // "/x%24(touch%20y)/{id}"
+ */
+export function encodePath(path: string): string {
+  // Nearly all, and each request with a path parameter needs it.
+  if (/^[\w/.~{}-]*$/.test(path)) return path;
+  const encoded = (one: string) =>
+    Array.from(new TextEncoder().encode(one), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
+  return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
 }
 
 const colourCode = /\p{Cc}\[\d+m/gu;

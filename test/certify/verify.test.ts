@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type CertifyResult, certificateOf, readCertificate } from "../../src/certify/result.js";
@@ -83,6 +83,24 @@ describe("a certificate does not verify", () => {
     expect(notes).toEqual([
       expect.stringMatching(/^The certificate names the command .* none; this run used .* broken\.$/),
     ]);
+  });
+
+  test.each([
+    ...["/etc/passwd", "../secret.txt", "../out/../secret.txt", "link.yaml", "folder/secret.txt", "-", ".."],
+    ...["notes.txt", "not-valid.yaml", "not-there.yaml", "folder", "../not-there", "/dev/stdin"],
+  ])("when its scenario is %s: no part of a file is shown", async (scenario) => {
+    const line = "svc_secret: of a file";
+    const outside = temporaryFolder({ "secret.txt": line, "own/notes.txt": line });
+    const cwd = join(outside, "own");
+    writeFileSync(join(cwd, "not-valid.yaml"), `version: 1\n${line}\n`);
+    symlinkSync(join(outside, "secret.txt"), join(cwd, "link.yaml"));
+    symlinkSync(outside, join(cwd, "folder"));
+    writeFileSync(join(cwd, "c.json"), JSON.stringify({ ...certificateOf(forgery).json, scenario }));
+    const argv = ["certify", "--verify", "c.json", "--", "touch", "ran"];
+    const { code, stdout, stderr } = await runCli(argv, { cwd, input: line });
+    expect([code, stdout, stderr]).toEqual([2, "", expect.stringContaining(JSON.stringify(scenario))]);
+    expect(stderr).not.toMatch(/svc_secret|of a file|root:|ran\b/);
+    expect(readdirSync(cwd)).not.toContain("ran");
   });
 
   test("when it is cut short: nothing is run", async () => {

@@ -164,7 +164,7 @@ describe("svc-sandbox start", () => {
   });
 
   it("gives a curl line that a shell understands for an IPv6 address", async () => {
-    const line = /\n {2}curl -i -H "x-api-key: \S+" -g "http:\/\/\[::1\]:\d+\/v1\/relying-party\/me"\n/;
+    const line = /\n {2}curl -i -H "x-api-key: \S+" -g 'http:\/\/\[::1\]:\d+\/v1\/relying-party\/me'\n/;
     await serve(["--host", "::1"]).stdout.shows(line);
   });
 

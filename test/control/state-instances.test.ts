@@ -1,5 +1,6 @@
 import {
   appendFileSync,
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
@@ -10,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
@@ -72,6 +73,21 @@ test("a change writes the file of its sandbox and no other, creating writes one,
   expect((await send(after, one)).status).toBe(401);
   expect((await send(after, other)).status).toBe(200);
   expect((await call(after, "GET /instances")).body.total).toBe(2);
+});
+
+test("only its owner can use the folders and files of a state, also with umask 000 and after a restart", async () => {
+  const before = process.umask(0);
+  onTestFinished(() => void process.umask(before));
+  const state = join(dirname(stateFile()), "new/state.json");
+  const server = await start(state);
+  const file = fileOf(state, await create(server));
+  const folder = dirname(file);
+  const modes = () => [dirname(state), state, folder, file].map((one) => statSync(one).mode & 0o777);
+  expect(modes()).toEqual([0o700, 0o600, 0o700, 0o600]);
+  await server.close(0);
+  chmodSync(folder, 0o777);
+  await start(state);
+  expect(modes()).toEqual([0o700, 0o600, 0o700, 0o600]);
 });
 
 test("POST /instances twice with the same Idempotency-Key makes one instance, also after a restart", async () => {

@@ -132,16 +132,36 @@ describe("action.yml", () => {
     expect([ran.code, ran.outputs.verdict, ran.outputs.coverage]).toEqual([code, "failed", coverage]);
   });
 
-  test.each([
+  test.each<[string, Readonly<Record<string, string>>, string]>([
     ["no command", { command: "" }, "The input command is empty: set it to the command to run."],
     ["certify that is no flag", { command: "true", certify: "yes 100%" }, "The input certify is not valid"],
     ["attest without certify", { command: "true", attest: "true" }, "The input attest needs a certificate"],
     ["a scenario that does not exist", { command: "true", scenario: "nobody" }, '"nobody"'],
+    [
+      "a scenario that is a flag",
+      { command: "true", scenario: "--port=1" },
+      "The input scenario starts with -",
+    ],
+    ...["scenario", "min-coverage", "fail-on", "version", "report"].flatMap((name) =>
+      ["\n", "\r", "\r\n"].map(
+        (end) =>
+          [
+            `a line break in ${name}`,
+            { command: "true", [name]: `1${end}verdict=passed${end}::error::forged` },
+            `The input ${name} has a line break`,
+          ] as [string, Record<string, string>, string],
+      ),
+    ),
   ])("%s is an annotation and in the summary", async (_, given, why) => {
-    const { code, stderr, outputs, summary } = await runAction(given as Record<string, string>);
+    const { code, stderr, outputs, summary, fileOf } = await runAction(given);
     const annotations = stderr.split("\n").filter((line) => line.startsWith("::error title=svc-sandbox::"));
     expect([code, outputs.verdict, annotations]).toEqual([2, "failed", [expect.stringContaining(why)]]);
-    expect(summary).toMatch(/^# svc-sandbox did not run\n\n```\n/);
+    expect(summary).toMatch(/^# svc-sandbox did not run\n\n(?: {4}.*\n)+$/);
+    expect(
+      fileOf("output")
+        .split("\n")
+        .map((line) => line.split("=", 1)[0]),
+    ).toEqual([..."coverage verdict report certificate".split(" "), ""]);
     expect(summary).toContain(why);
   });
 

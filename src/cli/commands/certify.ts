@@ -43,7 +43,7 @@ import {
   worldFlags,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed } from "../open-scenario.js";
+import { loadCertified, loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
@@ -243,7 +243,8 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
   const { words, io, flags } = call;
   const code = await verifyFile(file, call, async (certified, command) => {
     const { scenario, seeds, faults, like, gates, promises } = certified;
-    const loaded = await loadNamed(words[0] ?? scenario, io, flags);
+    const [given] = words;
+    const loaded = await (given ? loadNamed(given, io, flags) : loadCertified(scenario, io, flags));
     const asked = {
       loaded,
       command,

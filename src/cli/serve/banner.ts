@@ -2,7 +2,7 @@ import { firstEndpoint } from "../../api/routes.js";
 import { controlPath } from "../../node/addresses.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
-import { alignColumns } from "../../report/plain-text.js";
+import { alignColumns, shellWord } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import type { RunningServer } from "../../server/serve.js";
@@ -85,12 +85,12 @@ function certificateText(certificate: string): string {
 function curlLine(world: SandboxState, { url, certificate }: RunningServer): string {
   const secret = defaultSecret(world);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  // Without quotes, a shell reads the brackets of an IPv6 address as a pattern; without -g, so does curl.
-  const { path } = firstEndpoint(world);
-  const target = url.includes("[") ? `-g "${url}${path}"` : url + path;
+  const target = shellWord(url + firstEndpoint(world).path);
+  // Without -g, curl reads the brackets of an IPv6 address as a pattern.
+  const literal = /[[{]/.test(target) ? "-g " : "";
   // Works with any certificate; a client that checks it needs the certificate.
   const unchecked = certificate === undefined ? "" : "-k ";
-  return `curl -i ${unchecked}${header}${target}`;
+  return `curl -i ${unchecked}${header}${literal}${target}`;
 }
 
 // Returns the profile, and the assumptions where the scenario differs.

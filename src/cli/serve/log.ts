@@ -5,7 +5,7 @@ import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { adviceOf } from "../../spec/advice.js";
 import { outcomes } from "../../spec/outcomes.js";
-import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
+import { escapeCommands, escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { answerText, type Palette, paintStatus, type Style, styleFor } from "../terminal.js";
@@ -73,7 +73,7 @@ export function logEvents(
 }
 
 function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {
-  const line = (text: string) => write(`${wrap(redactKeys(text).trimEnd())}\n`);
+  const line = (text: string) => write(`${wrap(escapeCommands(redactKeys(text)).trimEnd())}\n`);
   return {
     event(event, instance) {
       const { label = instance?.id } = instance ?? {};

@@ -78,7 +78,7 @@ function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal 
 
 function prose(text: string): string {
   // A line that starts with two colons is a command in a CI log.
-  return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " "))).replace(/^::/, ": :");
+  return redactKeys(escapeControls(text.trim().replace(/\s*\n\s*/g, " ")));
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */

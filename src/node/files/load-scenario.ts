@@ -11,7 +11,9 @@ import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../..
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
+import { escapeControls } from "../../spec/redact.js";
 import { type Path, pathText } from "../../spec/schema/shape.js";
+import { quote } from "../../spec/schema/words.js";
 import { nodePlatform } from "../platform.js";
 import { fileFailure, readFailure } from "./write-file.js";
 
@@ -55,6 +57,10 @@ export async function loadScenario(
     const scenario = openapi === undefined ? bundled : { ...bundled, openapi };
     await requireDocument(scenario);
     return { scenario, name: nameOrFile, files: [] };
+  }
+  if (escapeControls(nameOrFile) !== nameOrFile) {
+    const why = "its name has a control character, or starts like a command of a CI log. Rename it";
+    throw new SandboxError("file_unreadable", `Failed to read the scenario ${quote(nameOrFile)}: ${why}.`);
   }
   const isStdin = nameOrFile === stdinName && stdin !== undefined;
   // The types of this package must not need Node's.

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   closeSync,
   constants,
   existsSync,
@@ -85,8 +86,15 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   }
 }
 
-export function makeFolder(path: string): void {
-  mkdirSync(path, { recursive: true });
+export function makeFolder(path: string, mode = 0o777): void {
+  mkdirSync(path, { recursive: true, mode });
+}
+
+/** Makes a folder that only its owner can use; narrows one that exists. */
+export function makeOwnFolder(path: string): void {
+  makeFolder(path, 0o700);
+  // Windows has no such modes.
+  if (process.platform !== "win32" && statSync(path).mode & 0o077) chmodSync(path, 0o700);
 }
 
 export function fileFailure(error: unknown): string {

@@ -123,8 +123,11 @@ function table({ columns, rows, note = "" }: Section): string[] {
 
 function cellText(cell: Cell): string {
   const { text, code } = detailed(cell);
-  // Commands to copy contain no backticks. In tables, bars must be escaped.
-  return code === undefined ? markdownText(text) : `${markdownText(text)} \`${code.replaceAll("|", "\\|")}\``;
+  if (code === undefined) return markdownText(text);
+  // Longer than any in the command. In tables, bars must be escaped.
+  const ticks = "`".repeat(1 + Math.max(0, ...(code.match(/`+/g) ?? []).map(({ length }) => length)));
+  const inside = escapeControls(code).replaceAll("|", "\\|");
+  return `${markdownText(text)} ${ticks}${ticks.length > 1 ? ` ${inside} ` : inside}${ticks}`;
 }
 
 // Sent texts must not end a cell, start a tag, or mention a user. An underscore inside a word is harmless.

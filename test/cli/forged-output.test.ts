@@ -1,0 +1,195 @@
+import { marked } from "marked";
+import { expect, test } from "vitest";
+import { renderCertificate } from "../../src/certify/document.js";
+import { type Rehearsal, renderCalendar } from "../../src/certify/next.js";
+import { certificateOf } from "../../src/certify/result.js";
+import { renderVerification, verifyCertificate } from "../../src/certify/verify-certificate.js";
+import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { snakeCase } from "../../src/spec/schema/json.js";
+import { failed } from "../certify/certified.js";
+import { elementsOf } from "../report/xml-elements.js";
+import { baseUrl, runCli, serve } from "../support/run-cli.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What somebody else wrote must not write annotations, images or markup into a log, a summary or a page.
+
+const marks = "![forged](x) **forged** <img src=forged> `` <b>forged</b> | </td> ]]> \" '";
+const hostile = ["\n", "\r", "\u2028", "\u0085", "\u001B[2K\n", "\u202E", "\u0000\n", ""].map(
+  (end) => `${end}::error::forged${end}  ::error::forged ${marks} ##[error]forged`,
+);
+const env = { GITHUB_ACTIONS: "true" };
+
+/** Expects that a text has no command of a CI log, no control character and, in its format, no forged markup. */
+function expectHonest(text: string, format: ReportFormat = "text") {
+  expect(text).not.toMatch(/(?:^|[\r\n])\s*::(?!(?:error|warning|notice) title=svc-sandbox [\w -]+::)/);
+  if (format !== "json" && format !== "brief")
+    expect(text).not.toMatch(/##\[|(?![\n\t])[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u);
+  const html = format === "markdown" ? String(marked.parse(text)) : format === "html" ? text : "";
+  expect(html).not.toMatch(/<img|<(?:b|strong)>forged/);
+  if (format === "junit") expect(elementsOf(text).map(({ name }) => name)).not.toContain("b");
+}
+
+/** A document that has this text wherever its author names something. */
+const documentWith = (text: string) => ({
+  ...{ openapi: "3.1.0", info: { title: text, version: text } },
+  paths: {
+    [`/${text}`]: {
+      post: {
+        ...{ operationId: text, summary: text, description: text, tags: [text] },
+        parameters: [{ name: "q", in: "cookie", schema: { const: text } }],
+        requestBody: { content: { [text]: {}, "application/json": { example: { [text]: text } } } },
+        responses: { 201: { description: text, headers: { [text]: { schema: {}, example: text } } } },
+      },
+    },
+    "/v1/relying-party/me": {
+      get: {
+        operationId: text,
+        responses: {
+          200: {
+            description: text,
+            content: {
+              "application/json": { schema: { properties: { [text]: {}, data: { enum: [text] } } } },
+            },
+          },
+        },
+      },
+    },
+    [`/${text}{a}b`]: { get: { responses: { 200: { description: "" } } } },
+  },
+  components: { securitySchemes: { other: { type: "http", scheme: "basic" } } },
+});
+const scenario = (more: object) =>
+  JSON.stringify({
+    version: 1,
+    ...more,
+    organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
+  });
+
+test.each(hostile)("a document with %j forges no output", async (text) => {
+  const cwd = temporaryFolder({
+    "doc.json": JSON.stringify(documentWith(text)),
+    "broken.json": JSON.stringify({
+      ...documentWith(text),
+      components: { schemas: { [text]: { $ref: text } } },
+    }),
+    "own.yaml": scenario({ openapi: "doc.json" }),
+    "example.yaml": scenario({ openapi: "doc.json", examples: { [text]: text } }),
+    "broken.yaml": scenario({ openapi: "broken.json" }),
+  });
+  const commands = [
+    "validate own.yaml",
+    "validate example.yaml",
+    "validate broken.yaml",
+    "validate --json broken.yaml",
+  ];
+  for (const words of [...commands, "explain main own.yaml", "collection own.yaml", "keys own.yaml"]) {
+    const { stdout, stderr } = await runCli(words.split(" "), { cwd, env });
+    expect(stdout + stderr).not.toBe("");
+    expectHonest(stdout + stderr, /json|collection/.test(words) ? "json" : "text");
+  }
+  const running = serve(["own.yaml"], { cwd, env });
+  const url = await baseUrl(running);
+  await fetch(`${url}/x`);
+  for (const format of reportFormats) {
+    const { stdout, stderr, code } = await runCli(["report", url, "--format", format], { cwd, env });
+    expect([code, stdout.includes("/")]).toEqual([0, true]);
+    expectHonest(stdout, format);
+    expectHonest(stderr);
+  }
+  const { stdout, stderr } = await running.stop();
+  expectHonest(stdout + stderr);
+});
+
+const certificate = certificateOf(failed).json as Record<string, unknown>;
+const [first, ...others] = certificate.runs as object[];
+test.each(
+  hostile,
+)("a certificate with %j forges no output, and is rejected where a word is needed", async (text) => {
+  const changed: Readonly<Record<string, object>> = {
+    ...{ scenario: { scenario: text }, sandbox: { sandbox: text }, specification: { specification: text } },
+    ...{ command: { command: [text] }, intercept: { intercept: [text] }, seeds: { seeds: text } },
+    ...{ run: { runs: [{ ...first, name: text }, ...others] }, member: { [text]: text } },
+    format: { svc_sandbox_certificate: 99, sandbox: text },
+  };
+  for (const [name, more] of Object.entries(changed)) {
+    const cwd = temporaryFolder({ "c.json": JSON.stringify({ ...certificate, ...more }) });
+    for (const command of [[], ["--", "true"]]) {
+      const { code, stdout, stderr } = await runCli(["certify", "--verify", "c.json", ...command], {
+        cwd,
+        env,
+      });
+      if (name !== "command" || command.length === 0)
+        expect([name, code, stdout]).toEqual([name, expect.toBeOneOf([1, 2]), ""]);
+      expectHonest(stdout + stderr);
+    }
+  }
+});
+
+test.each(hostile)("no format of a certificate, a verification or a calendar is forged by %j", (text) => {
+  const result = { ...failed, command: ["sh", "-c", text], scenario: text };
+  const now = { ...result, runs: result.runs.map((run) => ({ ...run, cause: undefined, code: 7 })) };
+  const changes = (["breaks", "unclear", "passes", "not_covered"] as const).map((verdict) => {
+    const rehearsed = { ref: "change", say: text, dates: ["2027-06-01"], verdict };
+    return { ...rehearsed, breaksOn: "2027-06-01", sentence: text, whatToDo: text };
+  });
+  const rehearsal: Rehearsal = {
+    scenario: text,
+    next: text,
+    command: [text],
+    verdict: "failed",
+    runs: 1,
+    changes,
+  };
+  for (const format of reportFormats) {
+    expectHonest(renderCertificate(result, format), format);
+    expectHonest(renderVerification(verifyCertificate(result, now), format), format);
+    expectHonest(renderCalendar(rehearsal, format), format);
+  }
+});
+
+test.each(hostile)("a report to merge with %j forges no output", async (text) => {
+  const free =
+    /^(?:scenario|when|rule|meaning|what_to_do|text|curl|ref|path|method|key|fingerprint|did_you_mean|operation_id|id)$/;
+  const forge = (value: unknown, name = ""): unknown => {
+    if (typeof value === "string") return free.test(name) ? text : value;
+    if (Array.isArray(value)) return value.map((one) => forge(one, name));
+    if (typeof value !== "object" || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([inner, member]) => [inner, forge(member, inner)]));
+  };
+  const [, , uncovered] = failed.report.paths;
+  const report = { ...failed.report, paths: [uncovered], [text]: text };
+  const cwd = temporaryFolder({ "a.json": JSON.stringify(forge(snakeCase(report))) });
+  for (const format of reportFormats) {
+    const { code, stdout, stderr } = await runCli(["report", "--merge", "a.json", "--format", format], {
+      cwd,
+      env,
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining("forged")]);
+    expectHonest(stdout, format);
+    expectHonest(stderr);
+  }
+});
+
+test.each(
+  hostile,
+)("announced changes, names of files and any field with %j forge no output", async (text) => {
+  const change = (fields: object) => scenario({ changes: { later: { at: "2027-06-01", ...fields } } });
+  const files = {
+    "move.yaml": change({ move: { to: `/v2/${text}`, sunset: "2027-07-01" } }),
+    "members.yaml": change({ members: { rename: { [text]: text } } }),
+    "headers.yaml": change({ headers: { add: { [text]: text } } }),
+    "own.yaml": change({ say: text, codes: { rate_limited: "x" } }),
+    "fields.yaml": `version: 1\n${text.replace(/\n/g, "\n\n")}\n${JSON.stringify(text)}: 1`,
+  };
+  const cwd = temporaryFolder(files);
+  for (const file of [...Object.keys(files), text.replaceAll("/", "").replaceAll("\u0000", "")]) {
+    for (const words of [["validate"], ["certify", "--next"], ["keys"]]) {
+      const { code, stdout, stderr } = await runCli(
+        [...words, file, ...(words.length > 1 ? ["--", "true"] : [])],
+        { cwd, env },
+      );
+      expect([file, code]).toEqual([file, expect.toBeOneOf(file === "own.yaml" ? [0, 4] : [1, 2])]);
+      expectHonest(stdout + stderr);
+    }
+  }
+});

@@ -1,0 +1,103 @@
+import { readdirSync } from "node:fs";
+import { request } from "node:http";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runProgram } from "../../scripts/run-program.js";
+import "../../src/library/entries/openapi.js";
+import { ScenarioError } from "../../src/scenario/problems.js";
+import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// What a document names is shown in lines that people paste, and in logs that machines read.
+
+const secret = "SVC_test_sbxWithHostilePaths00000000000";
+const organizations = {
+  bank: { type: "bank", keys: { main: { environment: "test", secret } } },
+} as const;
+const documentOf = (path: string, more: object = {}) => ({
+  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" } },
+  paths: { [path]: { get: { operationId: "a", responses: { 200: { description: "" } }, ...more } } },
+});
+const serving = async (path: string, more?: object) =>
+  served({
+    scenario: { version: 1, organizations, openapi: { text: JSON.stringify(documentOf(path, more)) } },
+  });
+
+const paths = [
+  ..."/x$(touch PWNED)|/x`touch PWNED`|/x'$(touch PWNED)'|/x\"$(touch PWNED)\"|/x;touch PWNED|/x&touch PWNED|/x>PWNED|/x<PWNED|/$SVC_KEY_MAIN|/x!!|/x\\ y|/x\\'|/~|/*".split(
+    "|",
+  ),
+  ...["/x|touch PWNED", "/x\ntouch PWNED", "/x\r\n::error::forged", "/x\u2028::error::", "/\u001B[31mx"],
+  ...[
+    "/\u202Ex",
+    "/größe",
+    "/x^y",
+    "/x[1]",
+    "/x%20y",
+    "/gr%c3%b6%C3%9Fe",
+    "/\u{1F41D}/(a)='b',c",
+    "/{a$b}/$(touch PWNED)",
+  ],
+];
+
+/** A request with exactly this target. */
+const statusAt = (url: string, target: string) =>
+  new Promise<number | undefined>((resolve, reject) => {
+    const { hostname, port } = new URL(url);
+    const sent = request({ hostname, port, path: target, headers: { "x-api-key": secret } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject).end();
+  });
+
+test.each(paths)("a client reaches %j, and its curl line runs curl and nothing else", async (path) => {
+  const server = await serving(path);
+  const filled = path.replace("{a$b}", "1");
+  // As fetch and as encodeURI encode it.
+  const targets = [
+    new URL(server.url + filled.replaceAll("\\", "%5C")).pathname,
+    encodeURI(decodeURI(filled)),
+  ];
+  // A URL drops line breaks.
+  for (const target of /[\r\n]/.test(path) ? targets.slice(1) : targets)
+    expect([target, await statusAt(server.url, target)]).toEqual([target, 200]);
+  server.sandbox.requests.clear();
+  const hint = server.sandbox.report().paths.find(({ pathId }) => pathId === "200.a")?.howToMeet;
+  const cwd = temporaryFolder({ "bin/curl": '#!/bin/sh\nprintf "%s\\n" "$@"\n' });
+  const script = `chmod +x bin/curl; set -H; ${hint?.curl}`;
+  const env = {
+    PATH: `${join(cwd, "bin")}:${process.env.PATH}`,
+    SVC_BASE_URL: server.url,
+    SVC_KEY_MAIN: secret,
+  };
+  const { code, stdout } = await runProgram("bash", ["-c", script], { cwd, env });
+  const words = stdout.trimEnd().split("\n");
+  expect([code, readdirSync(cwd), words.slice(0, 2)]).toEqual([0, ["bin"], ["-H", `x-api-key: ${secret}`]]);
+  expect(words.at(-1)).toMatch(/^http:\/\/[!#-;=?-[\]_a-z~]+$/);
+  expect(await statusAt(server.url, (words.at(-1) as string).slice(server.url.length))).toBe(200);
+});
+
+const evil = "a\n::error::forged";
+const ok = { responses: { 200: { description: "" } } };
+test.each<[string, object, string]>([
+  [
+    "a query parameter",
+    { parameters: [{ name: evil, in: "query", schema: {} }] },
+    "paths./a.get.parameters[0].name",
+  ],
+  [
+    "a header parameter",
+    { parameters: [{ name: "\u202E", in: "header", schema: {} }] },
+    "paths./a.get.parameters[0].name",
+  ],
+  ...[evil, "a b", "$(a)", "`a`", "<a>", "a\u2028"].map(
+    (scope) =>
+      ["a scope", { security: [{ key: [scope] }] }, "paths./a.get.security"] as [string, object, string],
+  ),
+  ["an own scope", { "x-required-scope": evil }, "paths./a.get.security"],
+])("%s with a character that names cannot have is a problem with its place: %j", async (_, more, place) => {
+  const failure = await serving("/a", { ...ok, ...more }).catch((error) => error);
+  expect(failure).toBeInstanceOf(ScenarioError);
+  expect(failure.problems).toMatchObject([{ code: "openapi_name", path: place }]);
+});
