@@ -187,6 +187,9 @@ const organizations = {
   },
 };
 const main = organizations.bank.keys.main.secret;
+const limits = { per_minute: 1_000_000, per_day: 1_000_000 };
+const worker = { ...organizations.bank.keys.main, limits };
+const atWork = { version: 1, organizations: { bank: { type: "bank", keys: { worker } } } };
 const heap = { NODE_OPTIONS: "--max-old-space-size=256" };
 
 async function startServer(argv: readonly string[] = [], cwd?: string) {
@@ -273,8 +276,8 @@ describe("a document and its requests never stop the server", () => {
 
   test("generated documents, each with ten bodies, next to a partner at work", async () => {
     const { controlUrl } = await startServer();
-    const work = await control(controlUrl, "POST /instances", {});
-    const { base_url: base, keys } = work.body.data;
+    const work = await control(controlUrl, "POST /instances", { scenario: atWork });
+    const { base_url: base } = work.body.data;
     const documents = fc.sample(hostileDocument, { ...propertySeed, numRuns: isNightly ? 2000 : 25 });
     let outcomes = 0;
     await whileHealthy(controlUrl, async () => {
@@ -285,7 +288,7 @@ describe("a document and its requests never stop the server", () => {
           bodies.map((body) => JSON.stringify(body)),
         );
         expect([201, 422]).toContain(status);
-        const headers = { "x-api-key": keys.active };
+        const headers = { "x-api-key": main };
         expect((await fetch(`${base}/v1/relying-party/me`, { headers })).status).toBe(200);
         outcomes += 1;
       }
