@@ -38,7 +38,8 @@ export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
       try {
         return testOf(node)(value, { left: steps, nested: 0, reads, known: new Map() });
       } catch (thrown) {
-        if (thrown === tooMuchWork) return tooMuchWork;
+        // A caller may have left only a small stack.
+        if (thrown === tooMuchWork || thrown instanceof RangeError) return tooMuchWork;
         throw thrown;
       }
     };
@@ -101,10 +102,16 @@ function compilerOf(source: SchemaSource, patternOf: PatternEngine) {
       return found;
     };
   };
-  const describedBy = (schema: Members, value: object, run: Run): ReadonlySet<string> => {
+  const describedBy = (
+    schema: Members,
+    value: object,
+    run: Run,
+    around: readonly unknown[] = [],
+  ): ReadonlySet<string> => {
     const isMet = (node: unknown) => testOf(node)(value, run) === undefined;
-    const inner = appliedTo(schema, value, target, isMet).filter(isMet);
-    const all = inner.map((node) => describedBy(view(node), value, run));
+    const applied = appliedTo(schema, value, target, isMet);
+    const inner = applied.filter((node) => !around.includes(node) && isMet(node));
+    const all = inner.map((node) => describedBy(view(node), value, run, [...around, node]));
     const names = Object.keys(value);
     spend(run, 1 + names.length);
     const isOwn = Array.isArray(value) ? ownItems(schema, value, run) : ownMembers(schema, run);
