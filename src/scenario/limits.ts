@@ -2,6 +2,8 @@
 export const scenarioLimits = {
   /** Of its text, in UTF-8: 1 MiB. */
   bytes: 1024 * 1024,
+  /** Of an OpenAPI document in a file: 20 MiB. */
+  bytesOfDocument: 20 * 1024 * 1024,
   /** The format itself needs seven levels. */
   levels: 32,
   levelsOfDocument: 100,

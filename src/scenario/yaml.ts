@@ -30,6 +30,8 @@ import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } 
 /** What a text contains, for its problems, and how much of it. */
 interface TextKind {
   readonly noun: string;
+  /** In UTF-8. */
+  readonly bytes: number;
   /** The maximum number of tokens: names, values, punctuation, line ends. */
   readonly pieces: number;
   readonly levels: number;
@@ -39,11 +41,11 @@ interface TextKind {
 
 /** A thousand keys need about 40,000 tokens. */
 const ofScenario: TextKind = {
-  ...{ noun: "scenario", pieces: 250_000, levels: scenarioLimits.levels },
+  ...{ noun: "scenario", bytes: scenarioLimits.bytes, pieces: 250_000, levels: scenarioLimits.levels },
   shorten: "shorten it, or use population",
 };
 const ofDocument: TextKind = {
-  ...{ noun: "document", pieces: 600_000, levels: scenarioLimits.levelsOfDocument },
+  ...{ noun: "document", bytes: scenarioLimits.bytesOfDocument, pieces: 10_000_000, levels: scenarioLimits.levelsOfDocument },
   shorten: "remove operations that your client does not call",
 };
 
@@ -106,8 +108,9 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): D
     return undefined;
   };
   const { text } = source;
-  if (text.length > scenarioLimits.bytes || new TextEncoder().encode(text).length > scenarioLimits.bytes) {
-    return reportAt("too_large", 0, `the ${kind.noun} is larger than 1 MiB`, kind.shorten);
+  if (text.length > kind.bytes || new TextEncoder().encode(text).length > kind.bytes) {
+    const limit = `the ${kind.noun} is larger than ${kind.bytes / 2 ** 20} MiB`;
+    return reportAt("too_large", 0, limit, kind.shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
   const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
