@@ -24,7 +24,7 @@ export function endpointsIn(scenario: Scenario): readonly Endpoint[] {
 
 /** Adds the endpoints of a scenario's document to the built-in ones; throws a `ScenarioError`. The same list for the same document. */
 export type DocumentReader = (
-  scenario: Pick<Scenario, "openapi" | "examples">,
+  scenario: Pick<Scenario, "openapi" | "examples" | "faults">,
   own: readonly Endpoint[],
 ) => readonly Endpoint[];
 

@@ -2,9 +2,16 @@ import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { endpointsIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
-import { type LoadedScenario, loadScenario, openApiFile, stdinName } from "../node/files/load-scenario.js";
+import {
+  type LoadedScenario,
+  loadScenario,
+  openApiFile,
+  requireDocument,
+  stdinName,
+} from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
 import { nodePlatform, openWorld } from "../node/platform.js";
+import { pluralize } from "../report/plain-text.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions, startSandbox } from "../sandbox/start.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
@@ -35,12 +42,15 @@ export function ownIn(cwd: string): string | undefined {
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
-  { openapi, signal }: { readonly openapi?: string | undefined; readonly signal?: AbortSignal } = {},
+  { openapi, operations, signal }: DocumentFlags & { readonly signal?: AbortSignal } = {},
 ): Promise<LoadedScenario> {
   const name = word ?? ownIn(io.cwd) ?? fallbackScenario;
-  const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
+  const document =
+    openapi === undefined
+      ? undefined
+      : { ...openApiFile(openapi, io.cwd), ...(operations !== undefined && { operations: [...operations] }) };
   const loaded = await loadWith(document, name, io, signal);
-  if (openapi === undefined) return loaded;
+  if (openapi === undefined) return withOperations(loaded, operations);
   return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
 }
 
@@ -63,6 +73,26 @@ export async function loadCertified(
   return loadNamed(name, { cwd: io.cwd }, given).catch((error) => {
     throw error instanceof ScenarioError ? refuse("is not a valid scenario here") : error;
   });
+}
+
+interface DocumentFlags {
+  readonly openapi?: string | undefined;
+  readonly operations?: readonly string[] | undefined;
+}
+
+/** Returns the scenario with a part of its document. */
+async function withOperations(
+  loaded: LoadedScenario,
+  operations: readonly string[] | undefined,
+): Promise<LoadedScenario> {
+  const { openapi } = loaded.scenario;
+  if (operations === undefined) return loaded;
+  if (typeof openapi !== "object" || !("text" in openapi))
+    throw usageError(`--operations needs a document: add --openapi FILE, or openapi: to ${loaded.name}.`);
+  const { text: _, ...rest } = loaded;
+  const scenario = { ...loaded.scenario, openapi: { ...openapi, operations: [...operations] } };
+  await requireDocument(scenario);
+  return { ...rest, scenario };
 }
 
 function loadWith(
@@ -165,13 +195,29 @@ export async function warnOfSteps(
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
+interface DocumentNotes {
+  /** The number of operations of the document that are served. */
+  readonly operations: number;
+  readonly notes: readonly string[];
+}
+
+/** The notes that are shown without `--verbose`. */
+const shownNotes = 20;
+
+/** The first notes, with a line about the others unless all are wanted. */
+export function firstNotes(notes: readonly string[], verbose: boolean | undefined): readonly string[] {
+  const rest = notes.length - shownNotes;
+  if (verbose || rest <= 0) return notes;
+  return [...notes.slice(0, shownNotes), `… and ${rest} more: --verbose shows them.`];
+}
+
 /** What a person should know about the document of a scenario: differences, missing scopes, what is left out. */
 export async function documentNotes(
   loaded: LoadedScenario,
   opened: () => SandboxState,
-): Promise<readonly string[]> {
+): Promise<DocumentNotes> {
   const { openapi, ...scenario } = loaded.scenario;
-  if (openapi === undefined) return [];
+  if (openapi === undefined) return { operations: 0, notes: [] };
   const { notesOf } = await import("../openapi/read-api.js");
   const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
   return notesOf({ openapi }, endpointsIn(scenario), scopes);
@@ -181,9 +227,14 @@ export async function warnOfDocument(
   loaded: LoadedScenario,
   world: SandboxState,
   log: Pick<Logger, "note">,
+  verbose?: boolean,
 ): Promise<void> {
-  const notes = await documentNotes(loaded, () => world);
-  if (notes.length > 0) log.note(`About the document:\n${notes.map((one) => `  ${one}\n`).join("")}`);
+  if (loaded.scenario.openapi === undefined) return;
+  const { operations, notes } = await documentNotes(loaded, () => world);
+  const shown = firstNotes(notes, verbose).map((one) => `  ${one}\n`);
+  log.note(
+    `The document has ${pluralize(operations, "operation")} that this sandbox serves.\n${shown.join("")}`,
+  );
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */

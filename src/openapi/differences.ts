@@ -3,13 +3,10 @@ import { describeApi } from "../api/openapi.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
-import type { Operation } from "./operations.js";
+import { type Operation, routeKey } from "./operations.js";
 import { type SchemaReader, whole } from "./schemas.js";
 
 // The differences between a document and the operations that the sandbox has built in.
-
-export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>
-  `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
 
 /** Lists each difference between the operations of a document and the built-in ones, as sentences. */
 export function differencesTo(

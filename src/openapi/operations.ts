@@ -1,7 +1,7 @@
 import { encodePath, escapeControls } from "../spec/redact.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
+import { didYouMean, quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
@@ -33,60 +33,114 @@ const mostOperations = 2000;
 const mostParts = 50_000;
 const methods = ["get", "post", "put", "patch", "delete"];
 
-/** Lists the operations; `leftOut` gets those that cannot be served. */
+/** Two paths that differ only in the names of their parameters are the same route. */
+export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>
+  `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
+
+/** Lists the operations that can be served; with `wanted`, only those with these ids. */
 export function operationsOf(
   document: ApiDocument,
   { response: reader }: Schemas,
-  leftOut: (note: string) => void,
+  wanted?: readonly string[],
 ): Operation[] {
-  const { root, report } = document;
+  const { report, notes } = document;
   const found: Operation[] = [];
-  const known = new Map<Members, Content>();
-  let parts = 0;
+  const contents = new Map<Members, Content>();
+  const routes = new Map<string, string>();
   const ids = new Set<string>();
-  for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
-    const { at: pathItem, path: place } = resolved(document, item, ["paths", template]);
-    for (const method of methods.filter((one) => isMapping(pathItem[one]))) {
-      const at = pathItem[method] as Members;
-      const base = basePath(at.servers ?? pathItem.servers ?? root.servers);
-      const path = encodePath(base + template.replace(/[?#].*$/s, ""));
-      const name = `${method.toUpperCase()} ${path}`;
-      const own = [...place, method];
-      if (/^\/__sandbox(?:\/|$)/i.test(path)) {
-        report(
-          "openapi_conflict",
-          own,
-          `${name} is a path of the sandbox itself`,
-          "change the path, or the server's base path",
-        );
-      }
-      const responses = responsesIn(document, reader, at, [...own, "responses"], known);
-      if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step))) {
-        leftOut(`${name} is not served: a parameter is only a part of a segment.`);
-      } else if (successOf(responses) === undefined) {
-        leftOut(`${name} is not served: it documents no response with status 200, 201, 202 or 204.`);
-      } else {
-        const id = freeId(at.operationId, `${method} ${template}`, ids);
-        const parameters = parametersIn(document, [
-          [pathItem, place],
-          [at, own],
-        ]);
-        found.push({ method: method.toUpperCase(), path, id, at, place: own, parameters, responses });
-        parts += parameters.length;
-      }
-      parts += responses.size;
-      if (parts > mostParts) {
-        const what = `after following references, the operations have more than ${mostParts} parameters and responses`;
-        report("too_large", own, what, "give each operation only what it needs");
-        return found;
-      }
-      if (found.length === mostOperations)
-        report("too_large", own, `more than ${mostOperations} operations`, "remove some");
+  let parts = 0;
+  for (const one of describedIn(document)) {
+    const { at, method, path, place } = one;
+    const name = `${method} ${path}`;
+    const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${one.template}`, ids);
+    if (isOther)
+      notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
+    if (wanted !== undefined && !wanted.includes(id)) continue;
+    const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
+    const why = unserved(path, responses) ?? sameRoute(routes, one);
+    if (why !== undefined) notes.add("broken", name, `is not served: ${why}`, `are not served: ${why}`);
+    else {
+      const parameters = parametersIn(document, one.owners);
+      checkParameters(document, id, path, parameters);
+      found.push({ method, path, id, at, place, parameters, responses });
+      parts += parameters.length;
+    }
+    parts += responses.size;
+    if (parts > mostParts || found.length > mostOperations) {
+      const most = parts > mostParts ? `${mostParts} parameters and responses` : `${mostOperations}`;
+      const what = `after following references, the operations are more than ${most}`;
+      report("too_large", place, what, "serve a part: --operations ID,ID");
+      break;
     }
   }
   // The most specific path responds.
   const variables = ({ path }: Operation) => path.split("{").length;
   return found.sort((one, other) => variables(one) - variables(other));
+}
+
+type Described = Pick<Operation, "method" | "path" | "at" | "place"> & {
+  readonly template: string;
+  readonly owners: readonly (readonly [Members, Path])[];
+};
+
+/** Every operation that a document describes; reports a path of the sandbox itself. */
+function* describedIn(document: ApiDocument): Generator<Described> {
+  const { root, report } = document;
+  for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
+    const { at: pathItem, path: around } = resolved(document, item, ["paths", template]);
+    for (const name of methods.filter((one) => isMapping(pathItem[one]))) {
+      const at = pathItem[name] as Members;
+      const place = [...around, name];
+      const method = name.toUpperCase();
+      const base = basePath(at.servers ?? pathItem.servers ?? root.servers);
+      const path = encodePath(base + template.replace(/[?#].*$/s, ""));
+      if (/^\/__sandbox(?:\/|$)/i.test(path)) {
+        const what = `${method} ${path} is a path of the sandbox itself`;
+        report("openapi_conflict", place, what, "change the path, or the server's base path");
+      }
+      const owners = [
+        [pathItem, around],
+        [at, place],
+      ] as const;
+      yield { method, path, at, place, template, owners };
+    }
+  }
+}
+
+/** Why an operation cannot be served. */
+function unserved(path: string, responses: Operation["responses"]): string | undefined {
+  if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step)))
+    return "a parameter is only a part of a segment";
+  return successOf(responses) === undefined
+    ? "no response with status 200, 201, 202 or 204 is documented"
+    : undefined;
+}
+
+function sameRoute(routes: Map<string, string>, { method, path }: Described): string | undefined {
+  const key = routeKey({ method, path });
+  const earlier = routes.get(key);
+  if (earlier === undefined) routes.set(key, path);
+  return earlier && `${method} ${earlier} differs only in the name of a parameter`;
+}
+
+/** Checks the names of path parameters: a wrong one would reject every request. */
+function checkParameters(
+  { report, notes }: ApiDocument,
+  id: string,
+  path: string,
+  parameters: readonly Parameter[],
+): void {
+  const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
+  const declared = parameters.filter((one) => one.in === "path");
+  for (const { name, place } of declared) {
+    if (names.includes(name)) continue;
+    const hint = didYouMean(name, names) || "rename it, or remove it";
+    report("openapi_invalid", [...place, "name"], `the path ${path} has no {${name}}`, hint);
+  }
+  for (const name of names) {
+    if (!declared.some((one) => one.name === name))
+      notes.add("unchecked", id, `accepts any {${name}}: it does not declare it`, `do not declare {${name}}`);
+  }
 }
 
 /** Reports a name that is shown and could be taken for something else there. Paths are encoded instead. */
@@ -119,7 +173,11 @@ function basePath(servers: unknown): string {
 }
 
 // In path ids: `201.createPet`.
-function freeId(given: unknown, name: string, taken: Set<string>): string {
+function freeId(
+  given: unknown,
+  name: string,
+  taken: Set<string>,
+): { readonly id: string; readonly isOther: boolean } {
   const words = (typeof given === "string" ? given : name)
     .replace(/[^\w-]+/g, "-")
     .replace(/^[^A-Za-z]+|-+$/g, "")
@@ -127,7 +185,7 @@ function freeId(given: unknown, name: string, taken: Set<string>): string {
   let id = words || "operation";
   for (let number = 2; taken.has(id); number++) id = `${words}-${number}`;
   taken.add(id);
-  return id;
+  return { id, isOther: id !== (words || "operation") };
 }
 
 function parametersIn(document: ApiDocument, owners: readonly (readonly [Members, Path])[]): Parameter[] {

@@ -2,14 +2,15 @@ import type { Endpoint } from "../api/endpoint.js";
 import type { DocumentReader } from "../api/routes.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { escapeControls } from "../spec/redact.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { failures } from "../spec/fault-effects.js";
+import { isMapping, pathText } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
-import { sampledBody } from "./contents.js";
-import { differencesTo, routeKey } from "./differences.js";
-import { type DocumentText, readApiDocument } from "./document.js";
+import { type Content, sampledBody } from "./contents.js";
+import { differencesTo } from "./differences.js";
+import { type DocumentText, mismatchText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
-import { contentAt, operationsOf } from "./operations.js";
+import { createNotes, type Notes } from "./notes.js";
+import { contentAt, operationsOf, routeKey } from "./operations.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 
@@ -17,52 +18,52 @@ import { schemasOf } from "./schemas.js";
 export interface ReadApi {
   /** All endpoints, the built-in ones first. */
   readonly endpoints: readonly Endpoint[];
-  /** For each operation of the document that is not built in, the names of its examples. */
-  readonly examples: ReadonlyMap<string, readonly string[]>;
-  /** What a person should know: differences to the built-in operations, and what the sandbox leaves out. */
-  readonly notes: readonly string[];
-  /** The operations whose response is neither an example nor a valid sample; makes all of them. */
-  readonly unsampled: () => readonly string[];
+  /** For each operation of the document that is not built in, its success and its path. */
+  readonly served: ReadonlyMap<string, Content>;
+  /** Every status that an operation documents, by its id. */
+  readonly statuses: ReadonlyMap<string, readonly string[]>;
+  /** What a person should know: what cannot be served, differences to the built-in operations, and what is not checked. */
+  readonly notes: Notes;
 }
 
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
-export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
+export function readApi({ operations: wanted, ...text }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
-  const notes: string[] = [];
-  const leftOut = (note: string) => void notes.push(note);
-  const operations = operationsOf(document, schemas, leftOut);
+  const { notes } = document;
+  const operations = operationsOf(document, schemas, wanted);
+  for (const id of wanted ?? [])
+    if (!operations.some((one) => one.id === id))
+      document.report(
+        "unknown_operation",
+        [],
+        `the document has no operation ${quote(id)}`,
+        "correct --operations",
+      );
   // What is wrong must not be read for each operation.
   document.requireFine();
   const known = new Set(own.map(routeKey));
-  const added = new Map(
-    operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]),
-  );
   const ids = new Set(own.map(({ operationId }) => operationId));
-  const served = [...added.values()].map((one) => {
-    const id = ids.has(one.id) ? `${one.id}-2` : one.id;
-    return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas, leftOut) };
-  });
+  const served = operations
+    .filter((one) => !known.has(routeKey(one)))
+    .map((one) => {
+      const id = ids.has(one.id) ? `${one.id}-2` : one.id;
+      return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas) };
+    });
   document.requireFine();
-  notes.push(...differencesTo(own, operations, document));
-  const success = ({ endpoint: { status }, operation: { responses } }: (typeof served)[number]) =>
-    contentAt(responses, status ?? 200);
+  for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
   return {
     endpoints: [...own, ...served.map(({ endpoint }) => endpoint)],
-    examples: new Map(
-      served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]]),
+    served: new Map(
+      served.map(({ endpoint, operation: { responses } }) => [
+        endpoint.operationId,
+        contentAt(responses, endpoint.status ?? 200) as Content,
+      ]),
     ),
-    notes: notes.map(escapeControls),
-    unsampled: () =>
-      served.flatMap((one) => {
-        const content = success(one);
-        const isMade =
-          content === undefined ||
-          content.type === "" ||
-          !content.isJson ||
-          sampledBody(content, ofExamples) !== undefined;
-        return isMade ? [] : [one.endpoint.operationId];
-      }),
+    statuses: new Map(
+      served.map(({ endpoint, operation }) => [endpoint.operationId, [...operation.responses.keys()]]),
+    ),
+    notes,
   };
 }
 
@@ -70,11 +71,11 @@ const mostKept = 8;
 const kept = new Map<string, ReadApi>();
 
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
-export function apiOf({ text, file }: DocumentText, own: readonly Endpoint[]): ReadApi {
-  const key = `${own.map(routeKey).join()} ${text}`;
+export function apiOf({ text, file, files, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
+  const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}${files ? JSON.stringify(files) : ""}`;
   let read = kept.get(key);
   if (read === undefined) {
-    read = readApi({ text, file }, own);
+    read = readApi({ text, file, files, operations }, own);
     const [oldest] = kept.keys();
     if (kept.size === mostKept && oldest !== undefined) kept.delete(oldest);
     kept.set(key, read);
@@ -82,52 +83,86 @@ export function apiOf({ text, file }: DocumentText, own: readonly Endpoint[]): R
   return read;
 }
 
-const mostNotes = 20;
-
-/** The notes of a scenario's document, with the scopes that it needs and none of these keys has. */
+/** The notes of a scenario's document, with the scopes that it needs and none of these keys has. Makes each sample. */
 export function notesOf(
   { openapi }: Pick<Scenario, "openapi">,
   own: readonly Endpoint[],
   scopes: ReadonlySet<string>,
-): readonly string[] {
-  if (!isMapping(openapi)) return [];
-  const { endpoints, notes, unsampled } = apiOf(openapi as DocumentText, own);
-  const documented = endpoints.filter((one) => !own.includes(one));
-  const missing = new Set(
-    documented.flatMap(({ scope }) => (typeof scope === "string" && !scopes.has(scope) ? scope : [])),
-  );
-  const all = [
-    ...notes,
-    ...[...missing].map((scope) => `No key has the scope ${scope}: add it to a key's scopes.`),
-    ...unsampled().map(
-      (id) =>
-        `${id} responds with {}: its schema allows no sample that the sandbox can make. Add an example.`,
-    ),
-  ];
-  const rest = all.length - mostNotes;
-  return rest > 0 ? [...all.slice(0, mostNotes), `… and ${rest} more`] : all;
+): { readonly operations: number; readonly notes: readonly string[] } {
+  if (!isMapping(openapi)) return { operations: 0, notes: [] };
+  const { endpoints, served, ...read } = apiOf(openapi as DocumentText, own);
+  const notes = createNotes(read.notes.groups());
+  for (const { operationId, scope } of endpoints.filter((one) => !own.includes(one)))
+    if (typeof scope === "string" && !scopes.has(scope)) {
+      const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
+      notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
+    }
+  for (const [id, content] of served) addSampleNotes(notes, id, content);
+  return { operations: served.size, notes: notes.list() };
+}
+
+function addSampleNotes(notes: Notes, id: string, content: Content): void {
+  const { type, isJson, schema, reader, examples } = content;
+  if (type === "" || !isJson) return;
+  const check = reader.checkOf(schema);
+  for (const [name, value] of examples) {
+    const found = check(value);
+    if (found === undefined) continue;
+    const place = pathText(found.path);
+    const why = `${place}${place && " "}${mismatchText(found)}`;
+    notes.add(
+      "differs",
+      `${id} ${name}`,
+      `does not fit its schema: ${why}`,
+      `have an example that does not fit: ${why}`,
+    );
+  }
+  if (sampledBody(content, ofExamples) !== undefined) return;
+  const what = "{}: its schema allows no sample that the sandbox can make. Add an example";
+  notes.add("broken", id, `responds with ${what}`, `respond with ${what}`);
 }
 
 /** Adds the operations of a scenario's document to the built-in ones. */
-export const readScenario: DocumentReader = ({ openapi, examples = {} }, own) => {
+export const readScenario: DocumentReader = ({ openapi, examples = {}, faults = [] }, own) => {
   if (!isMapping(openapi)) throw new TypeError("The document of a scenario is read before it starts.");
   const read = apiOf(openapi as DocumentText, own);
-  const problems = Object.entries(examples).flatMap(([id, name]): ScenarioProblem[] => {
-    const names = read.examples.get(id);
-    if (names?.includes(name)) return [];
-    const code = "unknown_example";
-    if (names !== undefined && names.length > 0) {
-      const message = `${id} has no example ${quote(name)}`;
-      return [{ code, path: `examples.${id}`, message, hint: `write ${listed(names.slice(0, 20), "or")}` }];
-    }
-    const message =
-      names === undefined ? `the document has no operation ${quote(id)}` : `${id} has no examples`;
-    const hint =
-      names === undefined
-        ? didYouMean(id, read.examples.keys()) || "write an operation id of the document"
-        : "remove it";
-    return [{ code, path: `examples.${id}`, message, hint }];
-  });
+  const problems = [...exampleProblems(examples, read), ...faultProblems(faults, read)];
   if (problems.length > 0) throw new ScenarioError(problems);
   return read.endpoints;
 };
+
+function exampleProblems(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioProblem[] {
+  return Object.entries(examples).flatMap(([id, name]): ScenarioProblem[] => {
+    const content = served.get(id);
+    const names = [...(content?.examples.keys() ?? [])];
+    if (names.includes(name)) return [];
+    const code = "unknown_example";
+    const known = names.length > 0 ? `write ${listed(names.slice(0, 20), "or")}` : "remove it";
+    const of = didYouMean(id, served.keys()) || "write an operation id of the document";
+    const message =
+      content === undefined
+        ? `the document has no operation ${quote(id)}`
+        : names.length > 0
+          ? `${id} has no example ${quote(name)}`
+          : `${id} has no examples`;
+    return [{ code, path: `examples.${id}`, message, hint: content === undefined ? of : known }];
+  });
+}
+
+/** A fault with a status that neither the document nor a failure of the service has is a typo. */
+function faultProblems(faults: NonNullable<Scenario["faults"]>, { statuses }: ReadApi): ScenarioProblem[] {
+  return faults.flatMap(({ when = {}, then = {} }, index): ScenarioProblem[] => {
+    const { status } = then;
+    if (status === undefined || Object.hasOwn(failures, status)) return [];
+    const [, id] = /^\d+\.(.+)$/.exec(when.path_id ?? "") ?? [];
+    const documented = new Set(
+      id !== undefined && statuses.has(id) ? statuses.get(id) : [...statuses.values()].flat(),
+    );
+    const isFine = [String(status), `${String(status)[0]}XX`, "DEFAULT"].some((one) => documented.has(one));
+    if (isFine) return [];
+    const message = `${id ?? "no operation of the document"} ${id ? "does not document" : "documents"} status ${status}`;
+    const known = [...documented].filter((one) => /^[345]/.test(one)).sort();
+    const hint = `write ${listed([...known, ...Object.keys(failures)], "or")}`;
+    return [{ code: "bad_choice", path: `faults[${index}].then.status`, message, hint }];
+  });
+}

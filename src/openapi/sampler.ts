@@ -33,7 +33,8 @@ const noSample = Symbol("no sample");
 interface Attempt extends Sampling {
   readonly reader: SchemaReader;
   readonly usesExamples: boolean;
-  readonly isFull: boolean;
+  /** Which optional members it has: with `choices`, only those that may tell alternatives apart. */
+  readonly fill: "all" | "choices" | "required";
   /** Which alternative is tried. */
   readonly turn: number;
   parts: number;
@@ -48,11 +49,10 @@ export function sampleOf(
   const check = reader.checkOf(node, { steps: mostChecked });
   let made = 0;
   const tries = [
-    { usesExamples: true, isFull: true, turn: 0 },
-    ...[0, 1, 2, 3].flatMap((turn) => [
-      { usesExamples: false, isFull: true, turn },
-      { usesExamples: false, isFull: false, turn },
-    ]),
+    { usesExamples: true, fill: "all", turn: 0 } as const,
+    ...[0, 1, 2, 3].flatMap((turn) =>
+      (["all", "choices", "required"] as const).map((fill) => ({ usesExamples: false, fill, turn })),
+    ),
   ];
   for (const one of tries) {
     if (made > mostRequired) break;
@@ -140,8 +140,8 @@ const makers: Readonly<Record<string, Maker>> = {
   null: () => null,
 };
 
-const isFuller = ({ isFull, parts }: Attempt, place: Place) =>
-  isFull && parts < enough && place.length < deepOptional;
+const isFuller = ({ fill, parts }: Attempt, place: Place) =>
+  fill === "all" && parts < enough && place.length < deepOptional;
 
 function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
@@ -156,7 +156,9 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
     });
   };
   // In the document's order; at the end names that only `required` has.
-  const optional = (name: string) => isFuller(attempt, place) && members[name] !== false;
+  const isChoice = (name: string) =>
+    attempt.fill === "choices" && choicesOfSchema(whole(attempt.reader, members[name])) !== undefined;
+  const optional = (name: string) => members[name] !== false && (isFuller(attempt, place) || isChoice(name));
   for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
   for (const name of needed) if (!Object.hasOwn(made, name)) add(name);
   for (let number = 1; Object.keys(made).length < Number(minProperties); number++) add(`member_${number}`);

@@ -59,10 +59,10 @@ function viewOf(document: ApiDocument, node: Members, direction: Direction): Mem
     made.required = required.filter((name) => resolved(document, memberOf(name), []).at[leftOut] !== true);
   }
   if (Object.hasOwn(node, "example")) made.examples = [node.example];
-  return isOld ? ofOld(made, node) : made;
+  return ofOld(made, node);
 }
 
-// OpenAPI 3.0: `nullable`, and limits that are flags.
+// OpenAPI 3.0: `nullable`, and limits that are flags. Documents of 3.1 may still have them.
 function ofOld(made: Record<string, unknown>, { nullable }: Members): Members {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],

@@ -1,14 +1,15 @@
 import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path } from "../spec/schema/shape.js";
+import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { type ApiDocument, stepsOf } from "./document.js";
-import { typeNames } from "./keywords.js";
+import { linearPattern, typeNames } from "./keywords.js";
 import type { SchemaSource } from "./validator.js";
 
 // What is wrong in the schemas that a document's operations reach, and how large their values must be.
 
 const isText = (value: unknown) => typeof value === "string";
 const isNumber = (value: unknown) => typeof value === "number";
+const isFlag = (value: unknown) => typeof value === "boolean";
 const isNames = (value: unknown) => Array.isArray(value) && value.every(isText);
 const isSchema = (value: unknown) => isMapping(value) || typeof value === "boolean";
 const isType = (value: unknown) => typeNames.includes(value as string);
@@ -25,13 +26,18 @@ const keywordKinds: readonly (readonly [names: string, kind: Kind])[] = [
   ["const", { is: () => true, words: "" }],
   ["enum examples", { is: Array.isArray, words: "a list" }],
   ["$ref format pattern", { is: isText, words: "a text" }],
-  ["minimum maximum exclusiveMinimum exclusiveMaximum", { is: isNumber, words: "a number" }],
+  ["minimum maximum", { is: isNumber, words: "a number" }],
+  // Flags as in OpenAPI 3.0 are often left in a document of 3.1.
+  [
+    "exclusiveMinimum exclusiveMaximum",
+    { is: (value) => isNumber(value) || isFlag(value), words: "a number" },
+  ],
   ["multipleOf", { is: (value) => isNumber(value) && Number(value) > 0, words: "a number above 0" }],
   [
     "minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains",
     { is: (value) => Number.isInteger(value) && Number(value) >= 0, words: "a whole number from 0" },
   ],
-  ["uniqueItems", { is: (value) => typeof value === "boolean", words: "true or false" }],
+  ["uniqueItems", { is: isFlag, words: "true or false" }],
   ["required", { is: isNames, words: "a list of names" }],
   [
     "dependentRequired",
@@ -80,7 +86,7 @@ interface Needs {
 }
 const nothing: Needs = { parts: 1, levels: 1 };
 
-export function surveyOf({ isOld, report, isFine }: ApiDocument, { view, target }: SchemaSource) {
+export function surveyOf({ isOld, report, isFine, notes }: ApiDocument, { view, target }: SchemaSource) {
   const surveyed = new Set<unknown>();
   /** The schemas in a keyword's value, with their paths; reports a value of the wrong kind. */
   const within = (path: Path, name: string, value: unknown): readonly (readonly [Path, unknown])[] => {
@@ -101,6 +107,8 @@ export function surveyOf({ isOld, report, isFine }: ApiDocument, { view, target 
       const [path, one] = next;
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
+      for (const note of oddities(one, isOld))
+        notes.add("unchecked", pathText(path), note, `have this: ${note}`);
       for (const [name, value] of Object.entries(isOld ? view(one) : one))
         left.push(...within(path, name, value));
     }
@@ -134,6 +142,30 @@ export function surveyOf({ isOld, report, isFine }: ApiDocument, { view, target 
     return own;
   };
   return { survey, levelsOf: (node: unknown) => needsOf(node, [], 0).levels };
+}
+
+const limits = ["imum", "Length", "Items", "Properties", "Contains"];
+
+/** What is odd in a schema that can be read. */
+function* oddities(schema: Members, isOld: boolean): Generator<string> {
+  for (const limit of limits) {
+    const [least, most] = [schema[`min${limit}`], schema[`max${limit}`]];
+    if (Number(least) > Number(most)) yield `min${limit} is above max${limit}, so that no value is valid`;
+  }
+  const { pattern, exclusiveMinimum, exclusiveMaximum, nullable } = schema;
+  if (typeof pattern === "string" && linearPattern(pattern) === undefined)
+    yield `the pattern is not checked: ${isPattern(pattern) ? "it looks ahead or back, or is too long" : "it is not a regular expression"}`;
+  if (schema.$dynamicRef !== undefined) yield "$dynamicRef is not followed";
+  if (!isOld && (isFlag(exclusiveMinimum) || isFlag(exclusiveMaximum) || nullable === true))
+    yield "a keyword of OpenAPI 3.0 is read as there";
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
 }
 
 const sameLevel = new Set(["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"]);

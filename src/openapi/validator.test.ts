@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { isMapping } from "../spec/schema/shape.js";
+import { createNotes } from "./notes.js";
 import { ofExamples, sampleOf } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 
@@ -73,7 +74,14 @@ function both(schema: unknown, One: unknown, Two: unknown) {
   const root = { ...(isMapping(schema) ? schema : { allOf: [schema] }), $defs: { One, Two } };
   const problems: unknown[] = [];
   const report = (...problem: unknown[]) => void problems.push(problem);
-  const document = { root, isOld: false, report, requireFine() {}, isFine: () => problems.length === 0 };
+  const document = {
+    root,
+    isOld: false,
+    report,
+    requireFine() {},
+    notes: createNotes(),
+    isFine: () => problems.length === 0,
+  };
   const reader = schemasOf(document).response;
   reader.survey(root, []);
   const ajv = new Ajv2020({ strict: false, validateSchema: false, logger: false, formats: fullFormats });

@@ -26,7 +26,11 @@ import { foundText } from "./yaml.js";
  *
  * `from` is the file of the extending scenario.
  */
-export type ScenarioLookup = (name: string, from: string | undefined) => ScenarioText | Scenario | undefined;
+export type ScenarioLookup = (
+  name: string,
+  from: string | undefined,
+  kind?: "scenario" | "document",
+) => ScenarioText | Scenario | undefined;
 
 export interface ParseOptions {
   /**
@@ -129,7 +133,7 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   return {
     ...bundledOnly,
     readText(name, from) {
-      const loaded = load?.(name, from);
+      const loaded = load?.(name, from, "document");
       return loaded !== undefined && "text" in loaded ? loaded : undefined;
     },
     find(name, from) {

@@ -65,11 +65,12 @@ export const problemCauses = {
   change_contradiction: "An announced change ends the old path before it moves.",
   // The document of `openapi`
   openapi_not_found: "`openapi` is not a file that can be read.",
-  openapi_version: "The document is not OpenAPI 3.0 or 3.1.",
+  openapi_version: "The document is not OpenAPI 3.0, 3.1 or 3.2.",
   openapi_invalid: "The structure of the document is not valid OpenAPI.",
   openapi_reference: "A `$ref` of the document leads outside of it, to nothing, or back to itself.",
   openapi_conflict: "An operation has a path that the sandbox needs itself.",
   openapi_name: "A name of the document has a character that would change the texts that show it.",
+  unknown_operation: "`operations` names an operation that the document does not have.",
   unknown_example: "`examples` names an operation or an example that the document does not have.",
   // Found by running it
   step_fails: "A step has another result than expected.",

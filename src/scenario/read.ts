@@ -54,6 +54,8 @@ export interface ExtendsOptions {
 export interface ScenarioText {
   readonly text: string;
   readonly file: string;
+  /** The other files of a document, by their names relative to its folder. */
+  readonly files?: Record<string, string>;
 }
 
 /** Puts the text of the document that `openapi` names into a scenario. */
@@ -64,8 +66,9 @@ function withDocument(
   report: ReportProblem,
 ): ReadScenario | undefined {
   if (own !== undefined && given !== undefined) return { ...own, fields: { ...own.fields, openapi: given } };
-  const name = own?.fields.openapi;
-  if (own === undefined || typeof name !== "string") return own;
+  const wanted = own?.fields.openapi;
+  const { file: name, ...part } = isMapping(wanted) ? wanted : { file: wanted };
+  if (own === undefined || typeof name !== "string" || "text" in part) return own;
   const fail = (why: string, hint: string) => {
     const message = `the document ${quote(name)} cannot be read${why}`;
     const { place } = own.placeOf(["openapi"], "value");
@@ -76,7 +79,7 @@ function withDocument(
   try {
     const openapi = readText?.(name, from);
     if (openapi !== undefined)
-      return { ...own, fields: { ...own.fields, openapi: { ...openapi, file: name } } };
+      return { ...own, fields: { ...own.fields, openapi: { ...part, ...openapi, file: name } } };
     fail(" here", "give its text: openapi: { text: … }, or createSandbox({ openapi: document })");
   } catch (error) {
     const why = isSandboxError(error) && error.code === "file_unreadable" ? `: ${error.message}` : "";

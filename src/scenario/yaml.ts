@@ -45,7 +45,12 @@ const ofScenario: TextKind = {
   shorten: "shorten it, or use population",
 };
 const ofDocument: TextKind = {
-  ...{ noun: "document", bytes: scenarioLimits.bytesOfDocument, pieces: 10_000_000, levels: scenarioLimits.levelsOfDocument },
+  ...{
+    noun: "document",
+    bytes: scenarioLimits.bytesOfDocument,
+    pieces: 10_000_000,
+    levels: scenarioLimits.levelsOfDocument,
+  },
   shorten: "remove operations that your client does not call",
 };
 
@@ -113,7 +118,7 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): D
     return reportAt("too_large", 0, limit, kind.shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
-  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F\uFFFD]/);
+  const binary = text.search(/[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/);
   if (binary !== -1) {
     return reportAt("not_text", binary, "the file is not text in UTF-8", "save it as plain text in UTF-8");
   }
@@ -391,4 +396,43 @@ export function readableYaml(value: unknown): string {
   });
   const text = document.toString({ lineWidth: 110, flowCollectionPadding: true });
   return text.replaceAll("\uFFFD", "\\uFFFD");
+}
+
+const jsonToken = /[[\]{}:,]|"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+/g;
+
+/** The place of the part at a path in a JSON text, or of the nearest part around it, without a tree of a large text. */
+export function placeInJson(text: string, file: string, path: Path): SourcePlace {
+  const tokens = text.matchAll(jsonToken);
+  const next = () => tokens.next().value as RegExpExecArray;
+  const skip = (first: RegExpExecArray) => {
+    for (let token = first, open = 0; ; token = next()) {
+      if (/^[[{]/.test(token[0])) open += 1;
+      else if (/^[\]}]/.test(token[0])) open -= 1;
+      if (open === 0) return;
+    }
+  };
+  /** The value at a step inside; `undefined` if there is none. */
+  const inside = (isList: boolean, step: string | number): RegExpExecArray | undefined => {
+    for (let index = 0; ; index++) {
+      const name = next();
+      if (/^[\]}]/.test(name[0])) return undefined;
+      const isWanted = isList ? index === Number(step) : JSON.parse(name[0]) === String(step);
+      if (!isList) next();
+      const value = isList ? name : next();
+      if (isWanted) return value;
+      skip(value);
+      if (next()[0] !== ",") return undefined;
+    }
+  };
+  let found = next();
+  for (const step of path) {
+    const value = /^[[{]/.test(found[0]) ? inside(found[0] === "[", step) : undefined;
+    if (value === undefined) break;
+    found = value;
+  }
+  return placeInText(text, file, found.index);
+}
+
+export function placeInText(text: string, file: string, offset: number): SourcePlace {
+  return placeAt(createSource(text, file), offset);
 }

@@ -50,7 +50,7 @@ const patterns = [
 ];
 
 const refused: readonly (readonly [string, unknown])[] = [
-  ...["2.0", "1.2", 3, null, "3", "3.2.0", "4.0.0", "3.1", "03.1.0", {}, []].map(
+  ...["2.0", "1.2", 3, null, "3", "3.3.0", "4.0.0", "3.1", "03.1.0", {}, []].map(
     (version) => ["a version", withSchema({}, { openapi: version as string })] as const,
   ),
   ["Swagger 2", { swagger: "2.0", info: { title: "", version: "" }, paths: {} }],
@@ -120,8 +120,8 @@ const refused: readonly (readonly [string, unknown])[] = [
       ),
     ),
   ],
-  ["too many parts", `${JSON.stringify(operation({ "x-many": array(310_000, () => 1) }))}`],
-  ["more than 1 MiB", JSON.stringify(operation({ description: "a".repeat(1024 * 1024) }))],
+  ["too many parts", `${JSON.stringify(operation({ "x-many": array(2_000_001, () => 1) }))}`],
+  ["more than 20 MiB", JSON.stringify(operation({ description: "a".repeat(20 * 1024 * 1024) }))],
   [
     "aliases that multiply",
     `openapi: 3.1.0\ninfo: {title: a, version: a}\npaths: {}\nx-a: &a [1,1,1,1,1,1,1,1,1,1]\n${array(9, (at) => `x-${"bcdefghij"[at]}: &${"bcdefghij"[at]} [${array(10, () => `*${"abcdefghij"[at]}`)}]`).join("\n")}`,

@@ -94,7 +94,7 @@ export const command = declareCommand({
 async function readDocument(document: ReturnType<typeof openApiFile>, io: Io) {
   const { readApi } = await import("../../openapi/read-api.js");
   const api = readApi(document, builtIn);
-  for (const note of api.notes) io.stderr.say(redactKeys(`${note}\n`));
+  for (const note of api.notes.list()) io.stderr.say(redactKeys(`${note}\n`));
   return api;
 }
 

@@ -141,7 +141,7 @@ export const command = declareCommand({
       };
       const warn = async () => {
         warnOfPinned(settled(runtime), flags, logger);
-        await warnOfDocument(served.loaded, settled(runtime), logger);
+        await warnOfDocument(served.loaded, settled(runtime), logger, flags.verbose);
         await warnOfSteps(served.loaded, flags, io, logger);
       };
       await writeVariables();

@@ -7,11 +7,12 @@ import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet, worldFlags } from "../flags.js";
+import { json, quiet, verbose, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import {
   documentNotes,
   fallbackScenario,
+  firstNotes,
   loadNamed,
   namedOrOwn,
   openNamed,
@@ -27,7 +28,8 @@ interface Verdict {
   readonly error?: SandboxError;
   /** Valid, but usually a mistake. */
   readonly warning?: ScenarioError | undefined;
-  /** About its document. */
+  /** How many operations of its document are served, and notes about it. */
+  readonly operations?: number;
   readonly notes?: readonly string[];
 }
 
@@ -36,7 +38,7 @@ export const command = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { openapi: worldFlags.openapi, json, quiet },
+  flags: { openapi: worldFlags.openapi, operations: worldFlags.operations, json, quiet, verbose },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate --openapi api.yaml": "an OpenAPI document",
@@ -44,19 +46,19 @@ export const command = declareCommand({
   },
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
-    const { openapi } = flags;
+    const { openapi, operations } = flags;
     const own = () => [ownIn(io.cwd) ?? fallbackScenario];
     const files = openapi !== undefined && words.length === 0 ? own() : namedOrOwn(words, "validate", io);
-    for (const file of files) verdicts.push(await check(file, openapi, io));
+    for (const file of files) verdicts.push(await check(file, { openapi, operations }, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
-    else for (const verdict of verdicts) print(verdict, io, flags.quiet === true);
+    else for (const verdict of verdicts) print(verdict, io, flags);
     return Math.max(...verdicts.map(({ code }) => code));
   },
 });
 
-async function check(file: string, openapi: string | undefined, io: Io): Promise<Verdict> {
+async function check(file: string, flags: Parameters<typeof loadNamed>[2], io: Io): Promise<Verdict> {
   try {
-    const loaded = await loadNamed(file, io, { openapi });
+    const loaded = await loadNamed(file, io, flags);
     const problems = await stepsThatFail(loaded, {}, io);
     if (problems.length > 0) throw new ScenarioError(problems);
     const { name, files, piped } = loaded;
@@ -64,28 +66,36 @@ async function check(file: string, openapi: string | undefined, io: Io): Promise
     const isBundled = files.length === 0 && piped === undefined;
     const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
-    const notes = await documentNotes(loaded, () => openNamed(loaded, {}));
-    return { file, code: exitCode.fine, scenario: loaded.scenario, warning, notes };
+    const { notes, operations } = await documentNotes(loaded, () => openNamed(loaded, {}));
+    return { file, code: exitCode.fine, scenario: loaded.scenario, warning, notes, operations };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     return { file, code: error instanceof ScenarioError ? exitCode.failed : exitCode.usage, error };
   }
 }
 
-function print({ file, scenario, error, warning, notes = [] }: Verdict, io: Io, quiet: boolean): void {
+function print(
+  { file, scenario, error, warning, notes = [], operations = 0 }: Verdict,
+  io: Io,
+  { quiet, verbose }: { readonly quiet?: boolean | undefined; readonly verbose?: boolean | undefined },
+): void {
   if (error !== undefined) {
     const count = error instanceof ScenarioError ? error.problems.length : 0;
-    const total = count === 0 ? "" : `\n${file}: ${pluralize(count, "problem")}\n\n`;
+    // Of the document, if it is in another file.
+    const [first] = error instanceof ScenarioError ? error.problems : [];
+    const total = count === 0 ? "" : `\n${first?.file ?? file}: ${pluralize(count, "problem")}\n\n`;
     io.stderr.say(printable(redactKeys(`${error.message}\n${total}`)));
   } else if (!quiet) {
     if (warning !== undefined) {
       const count = pluralize(warning.problems.length, "warning");
       io.stderr.say(redactKeys(`${warning.message}\n\n${file}: ${count}\n\n`));
     }
-    for (const note of notes) io.stderr.say(printable(redactKeys(`${note}\n`)));
+    for (const note of firstNotes(notes, verbose)) io.stderr.say(printable(redactKeys(`${note}\n`)));
     const organizations = Object.values(scenario?.organizations ?? {});
     const keys = organizations.flatMap((one) => Object.keys(one.keys ?? {}));
-    const contents = `${pluralize(organizations.length, "organization")}, ${pluralize(keys.length, "key")}`;
+    const counts = [pluralize(organizations.length, "organization"), pluralize(keys.length, "key")];
+    if (scenario?.openapi !== undefined) counts.push(pluralize(operations, "operation"));
+    const contents = counts.join(", ");
     io.stdout.say(`ok  ${escapeControls(redactKeys(file))}  ${contents}\n`);
   }
 }

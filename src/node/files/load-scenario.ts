@@ -1,13 +1,15 @@
-import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, resolve, sep } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { endpointsIn, provideReader } from "../../api/routes.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
+import { externalReference, fileReferredTo, textOfFile } from "../../scenario/files.js";
 import { scenarioLimits } from "../../scenario/limits.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
+import type { ScenarioText } from "../../scenario/read.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -112,9 +114,43 @@ export async function loadReader(): Promise<void> {
   provideReader(readScenario);
 }
 
-/** The document of a file as the field `openapi` of a scenario. */
-export function openApiFile(name: string, cwd: string): { readonly file: string; readonly text: string } {
-  return { file: name, text: readScenarioFile(resolve(cwd, name), name, cwd, "document") };
+/** The document of a file, with the other files that it refers to, as the field `openapi` of a scenario. */
+export function openApiFile(name: string, cwd: string): ScenarioText {
+  const path = resolve(cwd, name);
+  const text = readScenarioFile(path, name, cwd, "document");
+  return { file: name, text, ...referencedFiles(path, text) };
+}
+
+/** The texts of the files that a document refers to, only from its folder, by their names relative to it. */
+function referencedFiles(document: string, text: string): { readonly files?: Record<string, string> } {
+  if (!externalReference.test(text)) return {};
+  const folder = realpathSync(dirname(document));
+  const files: Record<string, string> = {};
+  let bytes = text.length;
+  const left = [[basename(document), text]];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [from = "", content = ""] = next;
+    for (const [, reference = ""] of content.matchAll(new RegExp(externalReference, "g"))) {
+      const name = fileReferredTo(reference, from);
+      if (name === undefined || name === basename(document) || Object.hasOwn(files, name)) continue;
+      const read = textInside(folder, name);
+      bytes += read?.length ?? 0;
+      // What is missing is a problem of the reference, with its place.
+      if (read === undefined || bytes > scenarioLimits.bytesOfDocument) continue;
+      files[name] = read;
+      left.push([name, read]);
+    }
+  }
+  return Object.keys(files).length === 0 ? {} : { files };
+}
+
+function textInside(folder: string, name: string): string | undefined {
+  try {
+    const path = realpathSync(resolve(folder, name));
+    return path.startsWith(folder + sep) ? readScenarioFile(path, name, folder, "document") : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -123,19 +159,18 @@ export function openApiFile(name: string, cwd: string): { readonly file: string;
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
-  const load: ScenarioLookup = (name, from = file) => {
+  const load: ScenarioLookup = (name, from = file, kind = "scenario") => {
     const base = resolve(dirname(resolve(cwd, from)), name);
     files.push(base);
+    if (kind === "document") return openApiFile(base, dirname(file));
     return { text: readScenarioFile(base, name, dirname(file)), file: base };
   };
   return { text: text ?? readScenarioFile(file, nameOrFile, cwd), file: nameOrFile, load, files };
 }
 
-const utf8 = new TextDecoder("utf-8");
-
 async function readStdin(stdin: Readable, signal: AbortSignal | undefined): Promise<string> {
   if (signal !== undefined) addAbortSignal(signal, stdin);
-  return utf8.decode(await buffer(stdin));
+  return textOfFile(await buffer(stdin));
 }
 
 // The parser rejects anything but text, and a file that is too large.
@@ -145,7 +180,7 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
     // Would wait for a writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    return utf8.decode(readStart(file, scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1));
+    return textOfFile(readStart(file, scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1));
   } catch (error) {
     if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
     const why = readFailure(error);

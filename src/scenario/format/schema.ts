@@ -229,6 +229,15 @@ const consentsSchema = list(
 );
 
 /** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
+const operationIds = list(text({ least: 1 }), { least: 1 });
+const documentSchema = mapping({
+  file: optional(text()),
+  text: text(),
+  files: ofSnapshots(record(text())),
+  operations: optional(operationIds),
+});
+const partOfFile = mapping({ file: shortText(), operations: operationIds });
+
 export const scenarioSchema = mapping({
   version: choice([1], "unsupported_version"),
   name: optional(shortText()),
@@ -245,7 +254,7 @@ export const scenarioSchema = mapping({
   preview: optional(flag()),
   consents: optional(consentsSchema),
   changes: optional(changesSchema),
-  openapi: optional(either(shortText(), mapping({ file: optional(text()), text: text() }))),
+  openapi: optional(either(shortText(), documentSchema, partOfFile)),
   examples: optional(record(text({ least: 1, most: 200 }))),
   timeline: optional(timelineSchema),
   story: optional(storySchema),

@@ -1,0 +1,43 @@
+// The texts of files, and OpenAPI documents in several files.
+
+/** The text of a file. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
+export function textOfFile(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes).replaceAll("\uFFFD", "\u0000");
+  }
+}
+
+/** A reference that leads to another file, in a text. */
+export const externalReference = /["']?\$ref["']?\s*:\s*["']?([^"'\s#,]*[^"'\s#,}])/;
+
+/** The member of a joined document that has its other files by name. */
+export const filesMember = "x-sandbox-files";
+
+/**
+ * The file that a reference in the file `from` leads to, relative to the document's folder; `undefined` for a place
+ * elsewhere.
+ *
+ * @example
+ * fileReferredTo("../common/error.yaml#/Error", "schemas/loan.yaml"); // "common/error.yaml"
+ */
+export function fileReferredTo(reference: string, from: string): string | undefined {
+  const [file = ""] = reference.split("#", 1);
+  if (file === "" || /^[a-z][a-z0-9+.-]*:|^\/|\\/i.test(file)) return undefined;
+  const steps = from.split("/").slice(0, -1);
+  for (const step of decoded(file).split("/")) {
+    if (step === "..") {
+      if (steps.pop() === undefined) return undefined;
+    } else if (step !== "." && step !== "") steps.push(step);
+  }
+  return steps.join("/");
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,228 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { builtIn } from "../../src/api/routes.js";
+import { createSandbox, type Scenario } from "../../src/index.js";
+import "../../src/library/entries/openapi.js";
+import { openApiFile } from "../../src/node/files/load-scenario.js";
+import { notesOf, readApi } from "../../src/openapi/read-api.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// Mistakes that documents are published with: each is a problem or a note with its place.
+
+const content = (schema: unknown, more = {}) => ({ "application/json": { schema, ...more } });
+const success = (schema: unknown = {}, more = {}) => ({
+  200: { description: "", content: content(schema, more) },
+});
+const operation = (more: object = {}) => ({ get: { operationId: "a", responses: success(), ...more } });
+const id = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
+const documentOf = (paths: object, more: object = {}) => ({
+  ...{ openapi: "3.1.0", info: { title: "", version: "" }, paths },
+  ...more,
+});
+const ofSchema = (schema: object) => documentOf({ "/a": operation({ responses: success(schema) }) });
+
+function readingOf(document: unknown, file = "api.yaml") {
+  const openapi = { file, text: typeof document === "string" ? document : JSON.stringify(document) };
+  try {
+    return { notes: notesOf({ openapi }, builtIn, new Set()).notes };
+  } catch (error) {
+    return { problems: (error as { problems: readonly object[] }).problems };
+  }
+}
+
+test.each([
+  [
+    "a misspelled path parameter",
+    documentOf({ "/a/{id}": operation({ parameters: [id("ID")] }) }),
+    "openapi_invalid",
+    "paths./a/{id}.get.parameters[0].name",
+  ],
+  [
+    "a wrong type",
+    ofSchema({ type: "text" }),
+    "openapi_invalid",
+    "paths./a.get.responses.200.content.application/json.schema.type",
+  ],
+  [
+    "a reference with a typo",
+    ofSchema({ $ref: "#/components/schemas/Lone" }),
+    "openapi_reference",
+    "paths./a.get.responses.200.content.application/json.schema.$ref",
+  ],
+])("%s is a problem with its place", (_, document, code, path) => {
+  const at = { line: expect.any(Number), column: expect.any(Number), hint: expect.any(String) };
+  expect(readingOf(document).problems).toEqual([expect.objectContaining({ code, path, ...at })]);
+});
+
+test.each([
+  ["a path parameter that is not declared", documentOf({ "/a/{id}": operation() }), /^a accepts any \{id\}/],
+  [
+    "two paths that differ only in a name",
+    documentOf({
+      "/a/{id}": operation({ parameters: [id("id")] }),
+      "/a/{key}": { get: { responses: success() } },
+    }),
+    /^GET \/a\/\{key\} is not served: GET \/a\/\{id\} differs only/,
+  ],
+  [
+    "a duplicate operation id",
+    documentOf({ "/a": operation(), "/b": operation() }),
+    /^GET \/b has the operation id of another one; here it is a-2/,
+  ],
+  [
+    "an unknown security scheme",
+    documentOf({ "/a": operation({ security: [{ key: [] }] }) }),
+    /^a names the security scheme key/,
+  ],
+  [
+    "an example that does not fit",
+    documentOf({
+      "/a": operation({
+        responses: success(
+          { type: "object", properties: { n: { type: "integer" } } },
+          { example: { n: "1" } },
+        ),
+      }),
+    }),
+    /^a example does not fit its schema: n must be integer/,
+  ],
+  [
+    "a pattern that is none",
+    ofSchema({ type: "string", pattern: "[" }),
+    /schema the pattern is not checked: it is not a regular expression/,
+  ],
+  ["a pattern that looks back", ofSchema({ type: "string", pattern: "(?<=a)b" }), /it looks ahead or back/],
+  [
+    "a minimum above its maximum",
+    ofSchema({ type: "integer", minimum: 5, maximum: 4 }),
+    /schema minimum is above maximum/,
+  ],
+  ["a dynamic reference", ofSchema({ $dynamicRef: "#a" }), /\$dynamicRef is not followed/],
+  [
+    "a keyword of an older version",
+    ofSchema({ type: "number", minimum: 0, exclusiveMinimum: true }),
+    /a keyword of OpenAPI 3\.0/,
+  ],
+  [
+    "OpenAPI 3.2",
+    { ...documentOf({ "/a": operation() }), openapi: "3.2.0" },
+    /^The document is OpenAPI 3\.2/,
+  ],
+])("%s is a note", (_, document, note) => {
+  expect(readingOf(document).notes).toEqual(expect.arrayContaining([expect.stringMatching(note)]));
+});
+
+test("JSON with a comma too many is a problem where it is", () => {
+  const text = '{\n "openapi": "3.1.0",\n "info": { "title": "", "version": "", },\n "paths": {} }';
+  expect(readingOf(text, "api.json").problems).toEqual([
+    expect.objectContaining({
+      code: "yaml_syntax",
+      line: 3,
+      column: 38,
+      hint: expect.stringContaining("comma"),
+    }),
+  ]);
+});
+
+test("serious notes are first, and equal ones are one note", () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 7 }, (_, at) => [
+      `/p${at}/{id}`,
+      { get: { operationId: `p${at}`, responses: success() } },
+    ]),
+  );
+  const document = documentOf({ ...many, "/x{a}": operation() });
+  const [first, ...others] = readingOf(document).notes ?? [];
+  expect(first).toContain("/x{a} is not served");
+  expect(others.at(-1)).toBe("7 operations do not declare {id}: p0, p1, p2, p3, p4 and 2 more.");
+});
+
+test("a fault with a status that neither the document nor a failure has is a problem", () => {
+  const start = (status: number, path_id?: string) => () =>
+    createSandbox({
+      scenario: {
+        ...{ version: 1, organizations: { bank: { type: "bank" } } },
+        faults: [{ when: { ...(path_id && { path_id }) }, then: { status } }],
+      } as Scenario,
+      openapi: documentOf({ "/a": operation({ responses: { ...success(), 409: { description: "" } } }) }),
+    });
+  const problems = [expect.objectContaining({ code: "bad_choice", path: "faults[0].then.status" })];
+  for (const [status, path] of [
+    [408, "200.a"],
+    [408, undefined],
+  ] as const)
+    expect(start(status, path)).toThrow(expect.objectContaining({ problems }));
+  for (const status of [409, 503]) expect(start(status, "200.a")).not.toThrow();
+});
+
+test("a part of a document is served, and an unknown operation is a problem", () => {
+  const document = documentOf({
+    "/a": operation(),
+    "/b": { get: { operationId: "b", responses: success() } },
+  });
+  const read = (operations: string[]) => readApi({ text: JSON.stringify(document), operations }, builtIn);
+  expect([...read(["b"]).served.keys()]).toEqual(["b"]);
+  expect(() => read(["c"])).toThrow(
+    expect.objectContaining({ problems: [expect.objectContaining({ code: "unknown_operation" })] }),
+  );
+});
+
+test("a document of several files is read from its folder, and nothing outside of it is", () => {
+  const folder = temporaryFolder();
+  const write = (file: string, text: string) => {
+    mkdirSync(dirname(join(folder, file)), { recursive: true });
+    writeFileSync(join(folder, file), text);
+  };
+  write("outside.yaml", "type: integer\n");
+  write(
+    "api/schemas/loan.yaml",
+    "Loan:\n  type: object\n  required: [id, owner]\n  properties: { id: { $ref: '#/Id' }, owner: { $ref: ../people/owner.json } }\nId: { type: integer, minimum: 7, maximum: 7 }\n",
+  );
+  write("api/people/owner.json", '{ "type": "string", "enum": ["Ada"] }');
+  write(
+    "api/paths/get.yaml",
+    "operationId: getLoan\nresponses: { '200': { description: '', content: { application/json: { schema: { $ref: '../schemas/loan.yaml#/Loan' } } } } }\n",
+  );
+  const document = (more: string) =>
+    `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /loan:\n    get: { $ref: paths/get.yaml }\n${more}`;
+  write("api/api.yaml", document(""));
+  const opened = (name: string) => readApi(openApiFile(name, folder), builtIn);
+  expect(opened("api/api.yaml").endpoints.at(-1)?.responseExample).toEqual({ id: 7, owner: "Ada" });
+
+  symlinkSync(join(folder, "outside.yaml"), join(folder, "api/link.yaml"));
+  for (const target of [
+    "../outside.yaml",
+    "link.yaml",
+    "/etc/passwd",
+    "missing.yaml",
+    "http://a.example/b.yaml",
+  ]) {
+    write("api/wrong.yaml", document(`components: { schemas: { A: { $ref: "${target}" } } }\n`));
+    expect(() => opened("api/wrong.yaml")).toThrow(
+      expect.objectContaining({
+        problems: [expect.objectContaining({ code: "openapi_reference", file: "api/wrong.yaml", line: 6 })],
+      }),
+    );
+  }
+  write("api/schemas/loan.yaml", "Loan:\n  type: objekt\n");
+  expect(() => opened("api/api.yaml")).toThrow(
+    expect.objectContaining({
+      problems: [expect.objectContaining({ file: "schemas/loan.yaml", path: "Loan.type", line: 2 })],
+    }),
+  );
+});
+
+test("a replacement character in a text is one, and bytes that are not UTF-8 are a problem with their place", () => {
+  const folder = temporaryFolder();
+  const text = 'openapi: 3.1.0\ninfo: { title: "\uFFFD", version: b }\npaths: {}\n';
+  writeFileSync(join(folder, "fine.yaml"), text);
+  expect(readApi(openApiFile("fine.yaml", folder), builtIn).endpoints.length).toBe(builtIn.length);
+  const bytes = Buffer.from(text.replace("\uFFFD", "?"));
+  bytes[bytes.indexOf("?")] = 0xff;
+  writeFileSync(join(folder, "wrong.yaml"), bytes);
+  const problem = expect.objectContaining({ code: "not_text", line: 2, column: 17 });
+  expect(() => readApi(openApiFile("wrong.yaml", folder), builtIn)).toThrow(
+    expect.objectContaining({ problems: [problem] }),
+  );
+});
