@@ -1,4 +1,5 @@
 import type { GivenOptions } from "../sandbox/sandbox.js";
+import { loadToReplay, onReplayed } from "./careful-replay.js";
 import {
   type createRoom,
   type Followed,
@@ -9,7 +10,7 @@ import {
 } from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
 import { createSandboxCopy, type Entry, keptJournal, type OwnPart, type RunCall } from "./sandbox-copy.js";
-import { compactIn, type Loaded, loadSandbox } from "./stored-sandbox.js";
+import { compactIn, type Loaded } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -107,13 +108,17 @@ export function followSandbox(
     }
   };
   const reload = async (): Promise<boolean> => {
-    const found = await loadSandbox(connection, id);
+    const found = await loadToReplay(connection, id, () => ({ given, idGroup }), runCall);
     if (found === undefined || "ended" in found) return (await onGone()) ? reload() : false;
     if (isLost(followed.position, found.position)) connection.onLoss();
     copy.start(found.state);
     followed.position = found.position;
-    applyBatches(found.batches);
+    replay(found.batches);
     return true;
+  };
+  const replay = (batches: Loaded["batches"]) => {
+    applyBatches(batches);
+    if (batches.length > 0) onReplayed(connection, id);
   };
   /** Lets entries wait again after `act`, unless that fails or the sandbox is gone. */
   const again = async (own: readonly Waiting[], act: Promise<boolean>) => {
@@ -163,7 +168,7 @@ export function followSandbox(
       for (const one of awaited) one.onReply("", time);
     },
   };
-  applyBatches(loaded.batches);
+  replay(loaded.batches);
   return {
     copy,
     runtime: copy.runtime,

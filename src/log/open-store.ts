@@ -5,6 +5,7 @@ import { version } from "../node/package-files.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { loadToReplay } from "./careful-replay.js";
 import {
   canMigrate,
   content,
@@ -21,7 +22,7 @@ import { createRedisLog, type RedisLogOptions } from "./redis-log.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { changeScript, ownId } from "./redis-scripts.js";
 import { continueState, parseState } from "./state-file.js";
-import { createIn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
+import { createIn, type Loaded, startAt } from "./stored-sandbox.js";
 
 export interface StoreOptions
   extends ConnectionOptions,
@@ -69,7 +70,8 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) },
   });
   const founding = JSON.stringify(ours);
-  const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
+  const load = async () =>
+    (await loadToReplay(connection, ownId, () => ({ given }), options.runCall)) as Loaded | undefined;
   const startOwn = () => {
     const state = describeSandbox(startAt(Math.floor(connection.time()), named, given));
     return createIn(connection, ownId, state, founding);

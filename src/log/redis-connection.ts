@@ -3,7 +3,7 @@ import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFullness, reasonOf } from "./redis-problems.js";
-import { appendScript, type StoredBatch, storeKeys } from "./redis-scripts.js";
+import { appendScript, ownId, type StoredBatch, storeKeys } from "./redis-scripts.js";
 
 type Reply = string | number | null | readonly Reply[];
 
@@ -71,6 +71,7 @@ export async function connectRedis(options: ConnectionOptions) {
   /** When the current call started; `undefined` if there is none. */
   let calledAt: number | undefined;
   let losses = 0;
+  let skipped = 0;
   /** The clock of Redis minus the stopwatch. */
   let timeAt = 0;
   const queue = new Set<Followed>();
@@ -248,6 +249,12 @@ export async function connectRedis(options: ConnectionOptions) {
       warn("has lost data: the sandbox starts again from the remaining data");
     },
     losses: () => losses,
+    onSkipped(id: string, position: string): void {
+      skipped += 1;
+      const whose = id === ownId ? "the server's own sandbox" : `the instance ${id}`;
+      warn(`has an entry that ended a server. It is skipped: ${position} of ${whose}`);
+    },
+    skipped: () => skipped,
     time: () => now() + timeAt,
     close,
   };

@@ -5,6 +5,7 @@ import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { loadToReplay } from "./careful-replay.js";
 import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import {
   defaultInstanceTtl,
@@ -22,7 +23,7 @@ import {
 import type { Entered } from "./log.js";
 import { noRoomInRedis } from "./redis-connection.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
-import { createIn, loadSandbox, startAt } from "./stored-sandbox.js";
+import { createIn, type Loaded, startAt } from "./stored-sandbox.js";
 
 interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
   readonly given: GivenOptions;
@@ -68,7 +69,8 @@ export function createRedisInstances(shared: Shared, limits: InstanceLimits) {
 
   const loadNow = async (id: string): Promise<Open | EndedInstance | undefined> => {
     const loadedAt = now();
-    const found = await loadSandbox(connection, id);
+    const optionsOf = ({ settings }: Loaded): Settings => JSON.parse(settings || "{}");
+    const found = await loadToReplay(connection, id, optionsOf, shared.runCall);
     if (found === undefined || "ended" in found) return found;
     if (found.settings === "") return undefined;
     const settings: Settings = JSON.parse(found.settings);

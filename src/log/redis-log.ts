@@ -167,7 +167,7 @@ export function createRedisLog(
       const { reason, isFull = false } = room.rejection() ?? {};
       const rejects = reason && `The store rejects writes: ${reason}.`;
       return {
-        ...{ in: "store", reachable, isFull, losses: connection.losses() },
+        ...{ in: "store", reachable, isFull, losses: connection.losses(), skipped: connection.skipped() },
         problem: reachable ? rejects : "The store cannot be reached.",
         bytes: others.bytes(),
       };

@@ -19,12 +19,14 @@ export interface Loaded {
   readonly settings: string;
   readonly founding: string;
   readonly previous: string;
+  /** Whether a server replays it, or has ended while it did. */
+  readonly replaying: string;
 }
 
 const inflate = promisify(zlib.inflateRaw);
 
 // Most of a snapshot is its journal, whose requests resemble each other. In this thread, it takes half the processor time.
-function packed(text: string): string {
+export function packed(text: string): string {
   return zlib.deflateRawSync(text, { level: 1, chunkSize: 65_536 }).toString("base64");
 }
 
@@ -38,10 +40,11 @@ export async function loadSandbox(
     const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
     return at === undefined ? undefined : { ended, at: Number(at) };
   }
-  const [snapshot = "", position = "", found, settings = "", founding = "", previous = ""] = reply;
+  const [snapshot = "", position = "", found, settings = "", founding = "", previous = "", replaying = ""] =
+    reply;
   const text = String(await inflate(Buffer.from(snapshot, "base64")));
   const batches = found as unknown as readonly StoredBatch[];
-  return { state: JSON.parse(text), position, batches, settings, founding, previous };
+  return { state: JSON.parse(text), position, batches, settings, founding, previous, replaying };
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
