@@ -5,11 +5,19 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { type AuthorizationFacts, authorize, causeTold, type Presented } from "../spec/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import { type Endpoint, type EndpointInput, type Success, successPathOf } from "./endpoint.js";
+import type { ApiRequest } from "../spec/request.js";
+import {
+  type Endpoint,
+  type EndpointInput,
+  type InputSchema,
+  type OwnRefusal,
+  type Success,
+  successPathOf,
+} from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { readInput } from "./request-input.js";
-import { type ApiRoute, parametersIn } from "./routes.js";
+import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
 import { chosenVariation, type Variation, vary } from "./variation/vary.js";
 
 /** A request in progress, with everything that its response depends on. */
@@ -64,15 +72,8 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
   const admitted = admit(world, call, scopeOf(endpoint, world));
   if (typeof admitted !== "string") return admitted;
-  // Listed explicitly: object spread would take longer than the rest of the response.
-  const plain: EndpointInput = {
-    now: call.now,
-    params: route.isPattern ? parametersIn(route, request.path) : nothing,
-    query: nothing,
-    body: undefined,
-    idempotencyKey: undefined,
-  };
-  const input = endpoint.input === undefined ? plain : readInput(endpoint.input, plain, request.content);
+  const plain = plainInput(route, request.path, call.now);
+  const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
     const { refused: path, details, body } = responded;
@@ -83,6 +84,38 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
+
+// Listed explicitly: object spread would take longer than the rest of the response.
+function plainInput(route: ApiRoute, path: string, now: number): EndpointInput {
+  return {
+    now,
+    params: route.isPattern ? parametersIn(route, path) : nothing,
+    query: nothing,
+    body: undefined,
+    idempotencyKey: undefined,
+  };
+}
+
+/** The input of a request, which is checked only once. */
+function inputOf(
+  { input, operationId }: Endpoint,
+  plain: EndpointInput,
+  { checked, content }: ApiRequest,
+): EndpointInput | OwnRefusal {
+  const isChecked = checked?.operation === operationId;
+  if (isChecked && checked.rejection !== undefined) return checked.rejection as OwnRefusal;
+  return readInput(input as InputSchema, plain, content, isChecked);
+}
+
+/** A request with the outcome of its input check, for servers that only apply its effects. */
+export function withCheckedInput(world: SandboxState, request: ApiRequest): ApiRequest {
+  const route = routeOf(world, request.path);
+  const endpoint = route?.methods.get(request.method);
+  if (route === undefined || endpoint?.input === undefined) return request;
+  const read = inputOf(endpoint, plainInput(route, request.path, world.clock.now()), request);
+  const rejection = "refused" in read ? read : undefined;
+  return { ...request, checked: { operation: endpoint.operationId, rejection } };
+}
 
 /** `null` for none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {

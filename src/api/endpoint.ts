@@ -113,8 +113,12 @@ export interface InputSchema {
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: { readonly shape: Shape; readonly example: unknown };
   readonly idempotencyKey?: true;
-  /** Checks the whole input instead of these shapes. */
-  readonly read?: (asked: EndpointInput, content: RequestContent) => EndpointInput | OwnRefusal;
+  /** Checks the whole input instead of these shapes, unless it is checked already. */
+  readonly read?: (
+    asked: EndpointInput,
+    content: RequestContent,
+    isChecked: boolean,
+  ) => EndpointInput | OwnRefusal;
 }
 
 export interface EndpointInput {

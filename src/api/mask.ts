@@ -31,10 +31,14 @@ export function unmaskedRequest({ hashes: _, traits = 0, ...same }: MaskedReques
 /**
  * Replaces every key in a request with a mask, so that the request can be stored and handled with the same outcome. A
  * mask is a key of the same form (prefix, sandbox mark, well-formed or not) that depends only on the key's SHA-256. The
- * handler must use this SHA-256 instead of hashing the mask.
+ * handler must use this SHA-256 instead of hashing the mask. `routed` is the path without keys if the API has it.
  */
-export function maskRequest(request: ApiRequest, sha256: (text: string) => string): MaskedRequest {
-  const { method, path, apiKey, keyHash, traits, evidence, content, fromStory } = request;
+export function maskRequest(
+  request: ApiRequest,
+  sha256: (text: string) => string,
+  routed?: string,
+): MaskedRequest {
+  const { method, path, apiKey, keyHash, traits, evidence, content, checked, fromStory } = request;
   const hashes: string[] = [];
   const mask = (key: string): string => {
     const hash = sha256(key);
@@ -46,13 +50,14 @@ export function maskRequest(request: ApiRequest, sha256: (text: string) => strin
   // One shape without spreads: otherwise serializing would take as long as everything else.
   return {
     method,
-    path: shownPath(path),
+    path: routed ?? shownPath(path),
     apiKey: apiKey === undefined || isWellFormedKey(apiKey) ? apiKey && mask(apiKey) : maskMalformed(),
     keyHash,
     keysInPath: inPath.length > 0 ? inPath.map(mask) : undefined,
     traits: traits === 0 ? undefined : traits,
     evidence: evidence && maskEvidence(evidence),
     content: content && maskContent(content),
+    checked,
     fromStory: fromStory ? true : undefined,
     hashes,
   };

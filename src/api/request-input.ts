@@ -53,8 +53,9 @@ export function readInput(
   input: InputSchema,
   asked: EndpointInput,
   content: RequestContent = none,
+  isChecked = false,
 ): EndpointInput | OwnRefusal {
-  if (input.read !== undefined) return input.read(asked, content);
+  if (input.read !== undefined) return input.read(asked, content, isChecked);
   const { now, params } = asked;
   const { values: query, problems: inQuery } = readQuery(input.query, content.query);
   if (inQuery !== undefined) return invalid(inQuery);

@@ -2,7 +2,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
-import { encodePath } from "../spec/redact.js";
+import { encodePath, redactEncoded } from "../spec/redact.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
 import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
@@ -134,6 +134,16 @@ export function routeOf(world: SandboxState, path: string, now = world.clock.now
   if (!served.has(path)) return routeAt(endpoints, path);
   const route = routeAt(endpoints, served.get(path) ?? "");
   return route && { ...route, path };
+}
+
+/** A path that the API has, without the keys in its parameters; `undefined` for any other. */
+export function routedPath(world: SandboxState, path: string): string | undefined {
+  const route = routeOf(world, path);
+  if (route?.isPattern !== true) return route?.path;
+  const segments = path
+    .split("/")
+    .map((one, at) => (isParameter(route.segments[at] ?? "") ? redactEncoded(one) : one));
+  return segments.join("/");
 }
 
 /** The values of the route's parameters in a path, by name. */

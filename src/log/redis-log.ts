@@ -1,6 +1,9 @@
+import { withCheckedInput } from "../api/answer.js";
 import { maskRequest } from "../api/mask.js";
+import { routedPath } from "../api/routes.js";
 import { nodePlatform } from "../node/platform.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
+import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -83,17 +86,22 @@ export function createRedisLog(
   };
   const look: Log["look"] = (read, from) =>
     connection.within(() => act(from, read, (sandbox, place) => sandbox.look(() => read(place))));
-  const entryOf = (request: ApiRequest): Entry => {
-    return { kind: "request", request: maskRequest(request, nodePlatform.sha256) };
+  const entryOf = (request: ApiRequest, { runtime }: FollowedSandbox): Entry => {
+    const world = settled(runtime);
+    const checked = withCheckedInput(world, request);
+    return {
+      kind: "request",
+      request: maskRequest(checked, nodePlatform.sha256, routedPath(world, request.path)),
+    };
   };
   const requestIn = async (id: string, request: ApiRequest): Promise<Exchange> => {
-    const outcome = await inside(id, (sandbox) => sandbox.append(entryOf(request)));
+    const outcome = await inside(id, (sandbox) => sandbox.append(entryOf(request, sandbox)));
     if (outcome !== noSandbox) return outcome as Exchange;
     return connection.within(async () => {
       const found = await load(id);
       if (found !== undefined && "ended" in found) throw endedInstance(found);
       // The path of an unknown instance is an unknown path.
-      return own.append(entryOf({ ...request, path: `/i/${id}${request.path}` })) as Promise<Exchange>;
+      return own.append(entryOf({ ...request, path: `/i/${id}${request.path}` }, own)) as Promise<Exchange>;
     }, 300);
   };
   const runDue = async () => {
@@ -113,7 +121,7 @@ export function createRedisLog(
     instances,
     enter: others.enter,
     request: (request, { instance: id }) =>
-      id === undefined ? (own.append(entryOf(request)) as Promise<Exchange>) : requestIn(id, request),
+      id === undefined ? (own.append(entryOf(request, own)) as Promise<Exchange>) : requestIn(id, request),
     countUnread({ instance }, id) {
       inside(instance, (sandbox) => sandbox.append({ kind: "unread", id })).catch(report);
     },

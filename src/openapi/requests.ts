@@ -90,8 +90,12 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     return isChecked ? wrong(reader.checkOf(of.schema, { reads: isForm }), value, "body") : undefined;
   };
 
-  const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal =>
-    readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked;
+  const read = (
+    asked: EndpointInput,
+    sent: RequestContent,
+    isChecked: boolean,
+  ): EndpointInput | OwnRefusal =>
+    isChecked ? asked : (readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked);
 
   const example = lazily(() => content && sampledBody(content, ofExamples)?.value);
   /** A request that passes the checks. */

@@ -21,8 +21,18 @@ export interface ApiRequest {
   readonly evidence: RequestEvidence | undefined;
   /** Its query, body and headers, for endpoints that accept them. */
   readonly content: RequestContent | undefined;
+  /** The outcome of the check of its input, if a server has already made it. */
+  readonly checked: CheckedInput | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
+}
+
+/** The outcome of the check of a request's input. */
+export interface CheckedInput {
+  /** The operation that checked it. */
+  readonly operation: string;
+  /** The rejection of that operation; `undefined` for a valid input. */
+  readonly rejection?: unknown;
 }
 
 export interface ReadBody {
@@ -65,6 +75,7 @@ export function receivedRequest({ method, path, query, headers, traits = 0 }: Re
     traits: read.traits | traits,
     evidence: read.evidence,
     content: undefined,
+    checked: undefined,
     fromStory: false,
   };
 }

@@ -113,7 +113,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       [first, ["e", "first"]],
       [second, ["e", "second"]],
     ];
-    expect(await load()).toEqual(["snapshot", "0-7", batches, "{}", "", ""]);
+    expect(await load()).toEqual(["snapshot", "0-7", batches, "{}", "", "", ""]);
     expect([await compact("9-9"), await compact(first), await compact(first)]).toEqual([
       "old",
       "stored",

@@ -1,0 +1,66 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Scenario } from "../../src/index.js";
+import { noRedis, startRedis } from "../support/redis-server.js";
+import { startReplica } from "../support/replicas.js";
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const group = {
+  type: "object",
+  required: ["all"],
+  properties: { all: { type: "array", items: ref("Filter") } },
+};
+const body = { required: true, content: { "application/json": { schema: ref("Filter") } } };
+const id = { name: "id", in: "path", required: true, schema: { type: "string" } };
+const responses = { 200: { description: "", content: { "application/json": { example: { done: true } } } } };
+const document = {
+  ...{ openapi: "3.1.0", info: { title: "", version: "" } },
+  paths: {
+    "/a b/search:many": { get: { responses } },
+    "/verifications-of-identity-documents/{id}": { get: { parameters: [id], responses } },
+    "/find": { post: { operationId: "find", requestBody: body, responses } },
+  },
+  components: {
+    schemas: {
+      Filter: { oneOf: [ref("And"), ref("Or"), ref("Leaf")] },
+      ...{ And: group, Or: group },
+      Leaf: { type: "object", required: ["field"], properties: { field: { type: "string" } } },
+    },
+  },
+};
+const secret = "SVC_test_sbxStored0000000000000000000";
+const scenario = {
+  version: 1,
+  openapi: { text: JSON.stringify(document) },
+  organizations: { bank: { type: "bank", keys: { main: { environment: "test", secret } } } },
+} as Scenario;
+
+describe.skipIf(noRedis !== undefined)("a document behind several servers", () => {
+  test("a request is checked by the server that gets it, and the others apply its outcome", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.close());
+    const [one, other] = [await startReplica(redis.url, scenario), await startReplica(redis.url, scenario)];
+    const headers = { "x-api-key": secret, "Content-Type": "application/json" };
+    const statusOf = async (url: string, path: string, sent?: unknown) => {
+      const request = sent === undefined ? {} : { method: "POST", body: JSON.stringify(sent) };
+      return (await fetch(url + path, { headers, ...request })).status;
+    };
+    let wrong: unknown = { wrong: 1 };
+    for (let level = 0; level < 7; level++) wrong = { all: [wrong] };
+    expect(await statusOf(one.url, "/find", wrong)).toBe(400);
+    expect(await statusOf(one.url, "/find", { field: "a" })).toBe(200);
+    // What the specification allows in a path is found as without a store.
+    for (const path of ["/a%20b/search:many", "/verifications-of-identity-documents/01HZX5B2-loan%3A7"])
+      expect(await statusOf(other.url, path)).toBe(200);
+    const stored = String(await redis.command("XRANGE", "{svc-sandbox:}:own:log", "-", "+"));
+    expect(stored).toContain('"checked":{"operation":"find","rejection":{"refused":"400.bad_request"');
+    expect(stored).toContain('"checked":{"operation":"find"}');
+    const seen = (server: typeof one) =>
+      server.copy.requests.list().map(({ status, pathId, path }) => [status, pathId, path]);
+    await fetch(`${one.url}/__sandbox/report`);
+    expect(seen(one)).toEqual(seen(other));
+    await Promise.all([one.close(0), other.close(0)]);
+    const again = await startReplica(redis.url, scenario);
+    onTestFinished(() => again.close(0));
+    expect(seen(again).map(([status]) => status)).toEqual([400, 200, 200, 200]);
+  });
+});
