@@ -119,7 +119,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       "stored",
       "old",
     ]);
-    expect(await load()).toEqual(["newer", first, batches.slice(1), "{}", "", ""]);
+    expect(await load()).toEqual(["newer", first, batches.slice(1), "{}", "", "", ""]);
     expect([await compact(second), await redis.command("XLEN", log)]).toEqual(["stored", 0]);
   });
 
