@@ -8,7 +8,7 @@ import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../
 import { type Endpoint, type EndpointInput, type Success, successPathOf } from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
-import { readInput } from "./request-input.js";
+import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, type Variation, vary } from "./variation/vary.js";
 
@@ -72,11 +72,12 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
     body: undefined,
     idempotencyKey: undefined,
   };
-  const input = endpoint.input === undefined ? plain : readInput(endpoint.input, plain, request.content);
+  const input = endpoint.input?.read(plain, request.content ?? noContent) ?? plain;
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
-    const { refused: path, details, body } = responded;
-    return rejectCall(world, call, { path, details, body });
+    const { refused: path, details, body, note } = responded;
+    const rejected = rejectCall(world, call, { path, details, body });
+    return note === undefined ? rejected : { ...rejected, note };
   }
   const answer = successAnswer(world, call, endpoint, responded);
   return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };

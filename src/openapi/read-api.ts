@@ -1,6 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
 import type { DocumentReader } from "../api/routes.js";
-import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
@@ -9,6 +9,8 @@ import { differencesTo, routeKey } from "./differences.js";
 import { type DocumentText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import { contentAt, operationsOf } from "./operations.js";
+import type { ServedOperation } from "./record-form.js";
+import { recordEndpoints } from "./records.js";
 import { schemasOf } from "./schemas.js";
 
 /** The operations of a document next to the built-in ones. */
@@ -21,6 +23,13 @@ export interface ReadApi {
   readonly notes: readonly string[];
   /** The operations whose response is neither an example nor a valid sample; makes all of them. */
   readonly unsampled: () => readonly string[];
+  /** All endpoints, those of collections with records, and the names that the document lacks. */
+  readonly withRecords: (records: NonNullable<Scenario["records"]>) => CollectionsRead;
+}
+
+interface CollectionsRead {
+  readonly endpoints: readonly Endpoint[];
+  readonly mistakes: readonly ScenarioMistake[];
 }
 
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
@@ -35,10 +44,12 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
     operations.filter((one) => !known.has(routeKey(one))).map((one) => [routeKey(one), one]),
   );
   const ids = new Set(own.map(({ operationId }) => operationId));
-  const served = [...added.values()].map((one) => {
-    const id = ids.has(one.id) ? `${one.id}-2` : one.id;
-    return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas, leftOut) };
+  const served = [...added.values()].map((one): ServedOperation => {
+    const operation = ids.has(one.id) ? { ...one, id: `${one.id}-2` } : one;
+    return { operation, endpoint: endpointOf(operation, document, schemas, leftOut) };
   });
+  const byId = new Map(served.map((one) => [one.operation.id, one]));
+  const kept = new Map<string, CollectionsRead>();
   document.requireFine();
   notes.push(...differencesTo(own, operations, document));
   const success = ({ endpoint: { status }, operation: { responses } }: (typeof served)[number]) =>
@@ -49,6 +60,15 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
       served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]]),
     ),
     notes,
+    withRecords(records) {
+      const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
+      return remembered(kept, JSON.stringify(shapes), () => {
+        const mistakes: ScenarioMistake[] = [];
+        const made = recordEndpoints(records, byId, schemas, (one) => void mistakes.push(one));
+        const all = [...own, ...served.map(({ endpoint }) => made.get(endpoint.operationId) ?? endpoint)];
+        return { endpoints: all, mistakes };
+      });
+    },
     unsampled: () =>
       served.flatMap((one) => {
         const content = success(one);
@@ -68,14 +88,17 @@ const kept = new Map<string, ReadApi>();
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
 export function apiOf({ text, file }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const key = `${own.map(routeKey).join()} ${text}`;
-  let read = kept.get(key);
-  if (read === undefined) {
-    read = readApi({ text, file }, own);
-    const [oldest] = kept.keys();
-    if (kept.size === mostKept && oldest !== undefined) kept.delete(oldest);
-    kept.set(key, read);
-  }
-  return read;
+  return remembered(kept, key, () => readApi({ text, file }, own));
+}
+
+function remembered<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = all.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  const [oldest] = all.keys();
+  if (all.size === mostKept && oldest !== undefined) all.delete(oldest);
+  all.set(key, made);
+  return made;
 }
 
 const mostNotes = 20;
@@ -105,16 +128,16 @@ export function notesOf(
 }
 
 /** Adds the operations of a scenario's document to the built-in ones. */
-export const readScenario: DocumentReader = ({ openapi, examples = {} }, own) => {
+export const readScenario: DocumentReader = ({ openapi, examples = {}, records }, own, report) => {
   if (!isMapping(openapi)) throw new TypeError("The document of a scenario is read before it starts.");
   const read = apiOf(openapi as DocumentText, own);
-  const problems = Object.entries(examples).flatMap(([id, name]): ScenarioProblem[] => {
+  const problems = Object.entries(examples).flatMap(([id, name]): ScenarioMistake[] => {
     const names = read.examples.get(id);
     if (names?.includes(name)) return [];
     const code = "unknown_example";
     if (names !== undefined && names.length > 0) {
       const message = `${id} has no example ${quote(name)}`;
-      return [{ code, path: `examples.${id}`, message, hint: `write ${listed(names.slice(0, 20), "or")}` }];
+      return [{ code, path: ["examples", id], message, hint: `write ${listed(names.slice(0, 20), "or")}` }];
     }
     const message =
       names === undefined ? `the document has no operation ${quote(id)}` : `${id} has no examples`;
@@ -122,8 +145,10 @@ export const readScenario: DocumentReader = ({ openapi, examples = {} }, own) =>
       names === undefined
         ? didYouMean(id, read.examples.keys()) || "write an operation id of the document"
         : "remove it";
-    return [{ code, path: `examples.${id}`, message, hint }];
+    return [{ code, path: ["examples", id], message, hint }];
   });
-  if (problems.length > 0) throw new ScenarioError(problems);
-  return read.endpoints;
+  const { endpoints, mistakes } =
+    records === undefined ? { ...read, mistakes: [] } : read.withRecords(records);
+  for (const one of [...problems, ...mistakes]) report?.(one);
+  return endpoints;
 };

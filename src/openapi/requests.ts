@@ -1,4 +1,4 @@
-import { type EndpointInput, jsonRequest, type OwnRefusal } from "../api/endpoint.js";
+import { type EndpointInput, jsonRequest, type OwnRefusal, type OwnRefusalPath } from "../api/endpoint.js";
 import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
@@ -40,17 +40,11 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   const { unreadable, mismatched, refusal } = refusalsOf(operation, schemas);
 
   const wrong = (check: Check, value: unknown, within?: string): OwnRefusal | undefined => {
-    const error = check(value);
-    if (error === undefined) return undefined;
-    const { missingProperty: missing } = error.params as Members;
-    const steps = [within ?? [], stepsOf(error.instancePath), missing ?? []].flat();
-    const field = redactKeys(steps.join(".")).slice(0, 200);
-    return refusal(mismatched, {
-      fields: { [field]: missing === undefined ? ajvMessage(error) : "is missing" },
-    });
+    const problem = problemIn(check, value, within);
+    return problem && refusal(mismatched, { fields: { [problem.field]: problem.message } });
   };
 
-  const readParameters = (asked: EndpointInput, query: string) => {
+  const readParameters = (asked: EndpointInput, query: string): EndpointInput | OwnRefusal => {
     const given = new URLSearchParams(query);
     const values = inQuery.flatMap((one) => {
       const value = valueIn(given, one, shapes[one.name]);
@@ -59,7 +53,8 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
     const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
     const inPath = names.map((name) => [name, decoded(asked.params[name] ?? "")]);
     const value = { path: Object.fromEntries(inPath), query: Object.fromEntries(values) };
-    return wrong(schemas.checkOf(ofParameters, true), value);
+    const read = value.query as EndpointInput["query"];
+    return wrong(schemas.checkOf(ofParameters, true), value) ?? { ...asked, query: read };
   };
 
   const whyOther = (type: string) => {
@@ -68,27 +63,31 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   };
   const readBody = (
     of: Content,
+    asked: EndpointInput,
     { contentType = "", body: sent }: RequestContent,
-  ): OwnRefusal | undefined => {
+  ): EndpointInput | OwnRefusal => {
     const unread = (reason: string) => refusal(unreadable, { reason });
     if (sent.text === "" && sent.problem === undefined)
-      return body.required === true ? unread("it is missing") : undefined;
+      return body.required === true ? unread("it is missing") : asked;
     const type = mediaTypeOf(contentType);
     const why = sent.problem ?? whyOther(type);
     if (why !== undefined) return unread(why);
     const isForm = type === formType && mediaTypeOf(of.type) === formType;
-    return isForm || isJsonType(type) ? readValue(of, sent.text, isForm) : undefined;
+    return isForm || isJsonType(type) ? readValue(of, asked, sent.text, isForm) : asked;
   };
-  const readValue = (of: Content, sent: string, isForm: boolean) => {
+  const readValue = (of: Content, asked: EndpointInput, sent: string, isForm: boolean) => {
     const value = isForm ? formIn(sent) : parsedJson(sent);
     if (value === undefined || isTooDeep(value))
       return refusal(unreadable, { reason: "it is not JSON, or nested too deep" });
     const isChecked = of.schema !== undefined && (isForm || of.isJson);
-    return isChecked ? wrong(schemas.checkOf(of.schema(), isForm), value, "body") : undefined;
+    const refused = isChecked ? wrong(schemas.checkOf(of.schema(), isForm), value, "body") : undefined;
+    return refused ?? { ...asked, body: value };
   };
 
-  const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal =>
-    readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked;
+  const read = (asked: EndpointInput, sent: RequestContent): EndpointInput | OwnRefusal => {
+    const found = readParameters({ ...asked, idempotencyKey: sent.idempotencyKey }, sent.query);
+    return "refused" in found || content === undefined ? found : readBody(content, found, sent);
+  };
 
   const example = lazily(() => content && sampledBody(schemas, content, 1)?.value);
   /** A request that passes the checks. */
@@ -141,6 +140,16 @@ export function inputOf(operation: Operation, document: ApiDocument, schemas: Sc
   return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
 }
 
+/** The first problem of a value: its place, and a clause; `undefined` for none. */
+export function problemIn(check: Check, value: unknown, within?: string) {
+  const error = check(value);
+  if (error === undefined) return undefined;
+  const { missingProperty: missing } = error.params as Members;
+  const steps = [within ?? [], stepsOf(error.instancePath), missing ?? []].flat();
+  const field = redactKeys(steps.join(".")).slice(0, 200);
+  return { field, message: missing === undefined ? ajvMessage(error) : "is missing" };
+}
+
 const formType = "application/x-www-form-urlencoded";
 
 const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
@@ -191,19 +200,20 @@ function sentAs({ type, isJson }: Content, body: unknown) {
 type Refused = "400.bad_request" | "422.validation";
 
 /** The rejections of invalid requests: the documented ones, or 400. */
-function refusalsOf({ responses }: Operation, schemas: Schemas) {
+export function refusalsOf({ responses }: Operation, schemas: Schemas) {
   const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
   const unreadable: Refused = has400 || !has422 ? "400.bad_request" : "422.validation";
   const mismatched: Refused = has422 ? "422.validation" : "400.bad_request";
-  const refusal = (refused: Refused, details: Members): OwnRefusal => {
+  const refusal = (refused: OwnRefusalPath, details?: Members): OwnRefusal => {
     const { status, code } = outcomeOf(refused);
-    const { message } = outcomeOf("422.validation");
+    const { message } = outcomeOf(refused === "400.bad_request" ? "422.validation" : refused);
     const ours = errorBody(String(code), String(message), details);
     const documented = responses.get(String(status));
-    if (documented?.schema === undefined || !documented.isJson) return { refused, details, body: ours };
+    const shown = details && { details };
+    if (documented?.schema === undefined || !documented.isJson) return { refused, ...shown, body: ours };
     const isOurs = schemas.checkOf(documented.schema())(parsedJson(ours.text)) === undefined;
     const own = isOurs ? undefined : sampledBody(schemas, documented, 1);
-    return { refused, details, body: own === undefined ? ours : jsonBody(own.value) };
+    return { refused, ...shown, body: own === undefined ? ours : jsonBody(own.value) };
   };
   return { unreadable, mismatched, refusal };
 }
@@ -215,7 +225,7 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
