@@ -58,16 +58,16 @@ export function recordEndpoints(
 ): ReadonlyMap<string, Endpoint> {
   const made = new Map<string, Endpoint>();
   for (const [name, fields] of Object.entries(records)) {
-    const wrong: Wrong = (path, message, hint, pointAt = "value") =>
-      report({ code: "record_invalid", path: ["records", name, ...path], message, hint, pointAt });
-    if (name === "farmer") wrong([], "farmer is the placeholder of farmers", "choose another name", "key");
+    const wrong: Wrong = (path, message, hint) =>
+      report({ code: "record_invalid", path: ["records", name, ...path], message, hint });
+    if (name === "farmer") wrong([], "farmer is the placeholder of farmers", "choose another name");
     const views = namedOperations(fields).flatMap(([role, id, path]): View[] => {
       const found = served.get(id);
       const isTaken = made.has(id);
       if (found === undefined || isTaken) {
         const hint = didYouMean(id, served.keys()).trim() || "write an operation id of the document";
         const why = isTaken ? `${id} already has records` : `the document has no operation ${quote(id)}`;
-        wrong(path, why, hint, role === "move" ? "key" : "value");
+        wrong(path, why, hint);
         return [];
       }
       made.set(id, found.endpoint);
@@ -76,7 +76,7 @@ export function recordEndpoints(
       return [view];
     });
     if (views.length === 0) {
-      wrong([], "the collection has no operation", "add create, read, list, update or remove", "key");
+      wrong([], "the collection has no operation", "add create, read, list, update or remove");
       continue;
     }
     const form = formOf(name, fields, views, schemas);
@@ -91,7 +91,7 @@ function requireId({ at, role, operation }: View, { id }: CollectionFields, path
   wrong(id === undefined ? path : ["id"], message, "write id: and its place, such as data.id");
 }
 
-type Wrong = (path: Path, message: string, hint: string, pointAt?: "key" | "value") => void;
+type Wrong = (path: Path, message: string, hint: string) => void;
 
 function namedOperations(fields: CollectionFields): [role: Role, id: string, path: Path][] {
   const roles = (["create", "read", "list", "update", "remove"] as const).flatMap((role) => {
