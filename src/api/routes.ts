@@ -170,11 +170,7 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
   };
 }
 
-/**
- * The declared input of the endpoint of a sandbox at a path; `undefined` for none. With `orLater`, also of one that only
- * another scenario has: it may start before the request is handled.
- */
-export function inputAt(world: SandboxState, method: string, path: string, orLater = false) {
-  const route = routeOf(world, path) ?? (orLater ? routeAt(builtIn, path) : undefined);
-  return route?.methods.get(method)?.input;
+/** The declared input of the endpoint of a sandbox at a path; `undefined` for none. */
+export function inputAt(world: SandboxState, method: string, path: string) {
+  return routeOf(world, path)?.methods.get(method)?.input;
 }

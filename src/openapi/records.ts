@@ -8,18 +8,15 @@ import type {
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
 import type { KeyEntry } from "../sandbox/keys.js";
+import type { Collection, CollectionFields, KeptRecord, RecordForm } from "../sandbox/record.js";
 import {
-  type Collection,
-  type CollectionFields,
   commitChange,
   countRecords,
   draftRecord,
-  type KeptRecord,
   matches,
   mostRecords,
   ownerOf,
   placeIn,
-  type RecordForm,
   whyUnknown,
   withMembers,
 } from "../sandbox/records.js";

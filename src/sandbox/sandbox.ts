@@ -11,7 +11,7 @@ import type { Counters } from "./journal/counts.js";
 import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
-import type { RecordForm, Records } from "./records.js";
+import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
 

@@ -15,7 +15,8 @@ import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { unknownEndpoints } from "./path-ids.js";
-import { applyChange, countRecords, nextRuleAt, type RecordChange, startRecords } from "./records.js";
+import type { RecordChange } from "./record.js";
+import { applyChange, countRecords, nextRuleAt, startRecords } from "./records.js";
 import {
   type GivenOptions,
   type Platform,

@@ -61,12 +61,13 @@ test("an operation of a document responds with its first example after the reque
     body: { error: { code: "insufficient_scope" } },
   });
   expect((await ask("POST", "/reports", months, "limited")).status).toBe(429);
-  expect((await ask("DELETE", "/reports/1")).headers.get("allow")).toBe("GET, HEAD");
+  expect((await ask("PUT", "/reports/1")).headers.get("allow")).toBe("GET, HEAD, PATCH, DELETE");
   expect(sandbox.requests.list().map(({ pathId }) => pathId)).toContain("201.createReport");
   expect(sandbox.report().endpoints.map(({ operationId, covered }) => [operationId, covered])).toEqual([
     ...released.map(({ operationId }) => [operationId, false]),
+    ["listReports", false],
     ["createReport", true],
-    ["readReport", false],
+    ...["readReport", "changeReport", "deleteReport"].map((id) => [id, false]),
   ]);
 });
 
@@ -191,8 +192,7 @@ test("a reset, a snapshot and a capture keep the document", async () => {
   const again = createSandbox({ scenario: JSON.parse(JSON.stringify(sandbox.snapshot())) });
   expect(runtimeOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
     ...released.map(({ operationId }) => operationId),
-    "createReport",
-    "readReport",
+    ...["listReports", "createReport", "readReport", "changeReport", "deleteReport"],
   ]);
 });
 

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { mostKept } from "../../sandbox/journal/history.js";
-import type { RecordChange } from "../../sandbox/records.js";
+import type { RecordChange } from "../../sandbox/record.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import {
   describeRequests,
