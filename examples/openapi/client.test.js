@@ -6,6 +6,7 @@ const {
   SVC_BASE_URL: url,
   SVC_KEY_MAIN: main,
   SVC_KEY_READER: reader,
+  SVC_KEY_SECOND: second,
   SVC_KEY_OTHER: other,
   SVC_KEY_UNKNOWN: unknown,
 } = process.env;
@@ -18,18 +19,15 @@ test("a key without the scope is rejected", async () => {
   assert.deepEqual(await requestReport(url, reader, 12), { failed: 403, code: "insufficient_scope" });
 });
 
-test("a report is read, listed, changed and removed; another organization sees none", async (t) => {
-  let { id } = await requestReport(url, main, 12);
-  // The second request fails; a client tries again.
-  if (id === undefined) ({ id } = await requestReport(url, main, 12));
-  if (id === undefined) return t.skip("a fault");
-  assert.equal((await readReport(url, reader, id)).id, id);
-  assert.ok((await listReports(url, main)).includes(id));
-  assert.equal((await changeReport(url, main, id, { reason: "corrected" })).id, id);
+test("a report is read, listed, changed and removed; another organization sees none", async () => {
+  const { id } = await requestReport(url, second, 12);
+  assert.equal((await readReport(url, second, id)).id, id);
+  assert.ok((await listReports(url, second)).includes(id));
+  assert.equal((await changeReport(url, second, id, { reason: "corrected" })).id, id);
   assert.equal((await readReport(url, other, id)).failed, 404);
   assert.deepEqual(await listReports(url, other), []);
-  assert.deepEqual(await removeReport(url, main, id), { removed: true });
-  assert.equal((await readReport(url, reader, id)).failed, 404);
+  assert.deepEqual(await removeReport(url, second, id), { removed: true });
+  assert.ok(!(await listReports(url, second)).includes(id));
 });
 
 for (const key of [unknown, "no key", ""]) {

@@ -202,7 +202,7 @@ export function startRecords(
       try {
         return filled(value, { farmers, idAt });
       } catch (error) {
-        if (!(error instanceof SandboxError)) throw error;
+        if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
         wrong.report(path, error.message, "write a number that exists, such as {farmer.0}");
         return value;
       }

@@ -26,7 +26,6 @@ test.each([
   ["svc-sandbox/playwright", ["expect", "sandboxTest", "test"]],
   ["svc-sandbox/capture", []],
   ["svc-sandbox/farmers", []],
-  ["svc-sandbox/preview", []],
 ])("%s exports these names and no others, to import and to require: %j", (door, names) => {
   expect([exportsOf(door, "import"), exportsOf(door, "require")]).toEqual([names, names]);
 });
