@@ -75,9 +75,8 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
-test("the stories of docs/scenarios.md and docs/farmers.md pass", async () => {
+test("the story of docs/scenarios.md passes", async () => {
   await expectStory(exampleOf("Story"));
-  await expectStory(blockWith("docs/farmers.md", "yaml"));
 });
 
 /** The file that `init` writes. */
