@@ -59,6 +59,12 @@ export function schemasOf(document: ApiDocument) {
     if (Array.isArray(node.required) && isMapping(node.properties)) {
       made.required = node.required.filter((name) => !isLeftOut(node.properties as Members, name, direction));
     }
+    // A response has no member that is only written.
+    if (direction === "response" && isMapping(made.properties) && isMapping(node.properties)) {
+      const own = Object.entries(made.properties);
+      const isShown = ([name]: [string, unknown]) => !isLeftOut(node.properties as Members, name, direction);
+      made.properties = Object.fromEntries(own.filter(isShown));
+    }
     if (Object.hasOwn(node, "example")) made.examples = [node.example];
     return isOld ? ofOld(made, node) : made;
   };

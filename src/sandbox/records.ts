@@ -31,7 +31,7 @@ export const mostRecordsOfInstance = 10_000;
 
 const mostRemoved = 10_000;
 /** Rules that change a record in turn end here. */
-const mostRulesRun = 100;
+const mostRulesRun = 20;
 
 export function ownerOf({ organization, environment }: Pick<KeptRecord, "organization" | "environment">) {
   return `${organization} ${environment}`;

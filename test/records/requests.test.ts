@@ -5,7 +5,8 @@ const world = () => sandboxOf({ openapi: loans, records: loanRecords });
 
 test("R44 R45 a record is created, read, listed, changed and removed by its organization and environment alone", async () => {
   const { sandbox, ask } = world();
-  const created = await ask("POST /loans", { body: { amount: 7 } });
+  const created = await ask("POST /loans", { body: { amount: 7, pin: "1234" } });
+  expect(created.body.data).not.toHaveProperty("pin");
   const { id } = created.body.data;
   const at = "2026-03-02T09:00:00.000Z";
   expect([created.status, created.body.data]).toEqual([

@@ -108,7 +108,11 @@ export const loans = {
     schemas: {
       NewLoan: {
         type: "object",
-        properties: { amount: { type: "integer", minimum: 1 }, farmer_id: { type: "string" } },
+        properties: {
+          amount: { type: "integer", minimum: 1 },
+          farmer_id: { type: "string" },
+          pin: { type: "string" },
+        },
       },
       Loan: {
         type: "object",
@@ -122,6 +126,7 @@ export const loans = {
               status: { enum: ["pending", "approved", "expired"] },
               amount: { type: "integer", minimum: 1, maximum: 1000000 },
               farmer_id: { type: "string" },
+              pin: { type: "string", writeOnly: true },
               created_at: { type: "string", format: "date-time" },
               updated_at: { type: "string", format: "date-time" },
             },

@@ -94,10 +94,10 @@ function recordWith({ name }: SandboxState, { form, records }: Collection, id: s
 }
 
 /** The records of a collection, in the order of creation. */
-export function listRecords(world: SandboxState, name: string, offset = 0, limit = Number.POSITIVE_INFINITY) {
+export function listRecords(world: SandboxState, name: string, offset = 0, limit?: number) {
   const collection = collectionNamed(world, name);
-  const all = [...collection.records.values()].sort((one, other) => one.number - other.number);
-  return all.slice(offset, offset + limit).map((one) => viewRecord(collection, one));
+  const all = [...collection.records.values()];
+  return all.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
 }
 
 function viewRecord(collection: Collection, record: KeptRecord): RecordView {

@@ -6,6 +6,7 @@ import { controlPath } from "../../node/addresses.js";
 import { loadReader } from "../../node/files/load-scenario.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
+import { bundledScenarios, scenarioNames } from "../../scenario/bundled.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
@@ -124,7 +125,9 @@ const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
 
 // The reader of a scenario's document is loaded before the call, which must not wait for anything before it changes something.
 function loadsReader({ body }: Request, _response: Response, next: NextFunction): void {
-  if (!Buffer.isBuffer(body) || !body.includes("openapi")) next();
+  const isMeant = (word: string) => Buffer.isBuffer(body) && body.includes(word);
+  const names = scenarioNames.filter(isMeant);
+  if (!isMeant("openapi") && names.every((name) => bundledScenarios[name].openapi === undefined)) next();
   else loadReader().then(() => next(), next);
 }
 
