@@ -10,7 +10,7 @@ import ts from "typescript";
 
 export type Build = Readonly<{ root: string; entries: Readonly<Record<string, string>>; into: string }>;
 
-/** Entry points that also work in pages. `svc-sandbox/preview` has the farmers, which a preview shows. */
+/** Entry points that also work in pages. */
 export const shared = {
   index: "src/index.ts",
   msw: "src/integrations/msw.ts",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -48,13 +49,19 @@ function reportFiles() {
 
 /** The scenarios of `scenarios/`, checked, each with the one that it extends laid under it. */
 async function bundledScenarios(): Promise<Record<string, Scenario>> {
-  const files = (await readdir(new URL("scenarios/", root))).filter((name) => name.endsWith(".yaml")).sort();
+  const files = (await readdir(new URL("scenarios/", root)))
+    .filter((name) => /^[\w-]+\.yaml$/.test(name))
+    .sort();
   const found = new Map<string, FoundScenario>();
   for (const name of files) {
     const file = `scenarios/${name}`;
     found.set(basename(name, ".yaml"), foundText(await readFile(new URL(file, root), "utf8"), file));
   }
-  const options = { find: (name: string) => found.get(name), knownNames: [...found.keys()] };
+  const readText = (name: string) => ({
+    text: readFileSync(new URL(`scenarios/${name}`, root), "utf8"),
+    file: name,
+  });
+  const options = { find: (name: string) => found.get(name), knownNames: [...found.keys()], readText };
   const problems = [];
   const scenarios: Record<string, Scenario> = {};
   for (const [name, one] of found) {

@@ -17,25 +17,25 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   scenario: [
     "scenario",
     90,
-    /^test\/(?:scenario|docs|stories|changes|preview|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
+    /^test\/(?:scenario|docs|stories|changes|records|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
   // Those in test/farmers make their farmers when they are imported.
-  farmers: ["farmers", 85, /^test\/(?:scenario\/population|preview\/separation)/],
+  farmers: ["farmers", 85, /^test\/(?:scenario\/population|records\/)/],
   sandbox: [
     "sandbox",
     90,
-    /^test\/(?:operations|stories|preview|api|faults|library|changes|log|varied|report\/client|scenario\/pop|control\/(?:world|upcoming|story|state))/,
+    /^test\/(?:operations|stories|records|api|faults|library|changes|log|varied|report\/client|scenario\/pop|control\/(?:world|upcoming|story|state))/,
   ],
   api: [
     "api",
     90,
-    /^test\/(?:api|faults|varied|preview|changes|openapi\/(?!hostile)|report\/client|control\/(?:gate|requests|desc))/,
+    /^test\/(?:api|faults|varied|records|changes|openapi\/(?!hostile)|report\/client|control\/(?:gate|requests|desc))/,
   ],
   report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
   library: [
     "library",
     85,
-    /^test\/(?:library|undici|operations|preview|scenario\/(?:rehearsal|population)|cli\/capture|node\/custom-handlers)/,
+    /^test\/(?:library|undici|operations|records|scenario\/(?:rehearsal|population)|cli\/capture|node\/custom-handlers)/,
   ],
   check: ["check", 85, /^test\/(?:check|changes)/],
   // The others in test/certify start many clients, or make their runs when they are imported.
@@ -43,23 +43,23 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   node: [
     "node",
     85,
-    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events|scen)|log|preview\/server|report\/entry|stories)/,
+    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events|scen)|log|records\/|report\/entry|stories)/,
   ],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
   sockets: [
     "server/sockets",
     90,
-    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:docs|tenants|events|safety|world|reach|state|metrics|instances)|preview\/server|report\/entry|cli\/(?:tls|st|intercept))/,
+    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:docs|tenants|events|safety|world|reach|state|metrics|instances)|records\/|report\/entry|cli\/(?:tls|st|intercept))/,
   ],
   control: [
     "server/control",
     90,
-    /^test\/(?:control|docs|openapi\/server|report\/entry|node|log|store|cli\/(?:start|stop|state)|preview\/server)/,
+    /^test\/(?:control|docs|openapi\/server|report\/entry|node|log|store|cli\/(?:start|stop|state)|records\/)/,
   ],
   cli: [
     "cli",
     85,
-    /^test\/(?:cli|stories|docs|changes|certify|check|farmers\/fix|preview|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
+    /^test\/(?:cli|stories|docs|changes|certify|check|farmers\/fix|records|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
   ],
 };
 

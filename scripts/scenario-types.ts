@@ -29,19 +29,20 @@ export function typeOf(shape: Shape, indent = ""): string {
     case "record":
       return `{ [name: string]: ${typeOf(shape.member, indent)} }`;
     case "mapping":
-      return mappingOf(shape.fields, indent);
+      return mappingOf(shape.fields, indent, shape.isOpen);
     default:
       return shape.kind;
   }
 }
 
-function mappingOf(fields: Fields, indent: string): string {
+function mappingOf(fields: Fields, indent: string, isOpen = false): string {
   const inner = `${indent}  `;
   const members = Object.entries(fields).map(([name, field]) => {
     const shape = shapeOf(field);
     return `${commentOf(shape, inner)}${inner}${name}${"optional" in field ? "?" : ""}: ${typeOf(shape, inner)};\n`;
   });
-  return `{\n${members.join("")}${indent}}`;
+  const more = isOpen ? `${inner}[name: string]: unknown;\n` : "";
+  return `{\n${members.join("")}${more}${indent}}`;
 }
 
 /** The description of a shape as a comment. */

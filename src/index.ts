@@ -1,10 +1,8 @@
 /* Sandboxes */
 
-export type { AttestationView } from "./api/endpoints/consents/consents.js";
 export { openApiDocument } from "./api/openapi.js";
 /* Synthetic data */
 export type { Farmer } from "./farmers/farmer-shape.js";
-export type { SandboxAttestations, SandboxConsents } from "./library/consents.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* The user's own endpoints, with the API's checks */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
@@ -36,7 +34,7 @@ export type {
 } from "./report/report-shape.js";
 export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
-export type { ConsentView, KeyView, OrganizationView, RequestView } from "./sandbox/view-shapes.js";
+export type { KeyView, OrganizationView, RecordView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */
 export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";

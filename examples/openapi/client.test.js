@@ -1,11 +1,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { readReport, requestReport } from "./client.js";
+import { changeReport, listReports, readReport, removeReport, requestReport } from "./client.js";
 
 const {
   SVC_BASE_URL: url,
   SVC_KEY_MAIN: main,
   SVC_KEY_READER: reader,
+  SVC_KEY_SECOND: second,
+  SVC_KEY_OTHER: other,
   SVC_KEY_UNKNOWN: unknown,
 } = process.env;
 
@@ -17,8 +19,15 @@ test("a key without the scope is rejected", async () => {
   assert.deepEqual(await requestReport(url, reader, 12), { failed: 403, code: "insufficient_scope" });
 });
 
-test("a report is read", async () => {
-  assert.equal(typeof (await readReport(url, reader, "r-1")).pages, "number");
+test("a report is read, listed, changed and removed; another organization sees none", async () => {
+  const { id } = await requestReport(url, second, 12);
+  assert.equal((await readReport(url, second, id)).id, id);
+  assert.ok((await listReports(url, second)).includes(id));
+  assert.equal((await changeReport(url, second, id, { reason: "corrected" })).id, id);
+  assert.equal((await readReport(url, other, id)).failed, 404);
+  assert.deepEqual(await listReports(url, other), []);
+  assert.deepEqual(await removeReport(url, second, id), { removed: true });
+  assert.ok(!(await listReports(url, second)).includes(id));
 });
 
 for (const key of [unknown, "no key", ""]) {

@@ -16,7 +16,7 @@ import {
 } from "./endpoint.js";
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
-import { readInput } from "./request-input.js";
+import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
 import { chosenVariation, type Variation, vary } from "./variation/vary.js";
 
@@ -76,8 +76,9 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
-    const { refused: path, details, body } = responded;
-    return rejectCall(world, call, { path, details, body });
+    const { refused: path, details, body, note } = responded;
+    const rejected = rejectCall(world, call, { path, details, body });
+    return note === undefined ? rejected : { ...rejected, note };
   }
   const answer = successAnswer(world, call, endpoint, responded);
   return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };
@@ -104,7 +105,7 @@ function inputOf(
 ): EndpointInput | OwnRefusal {
   const isChecked = checked?.operation === operationId;
   if (isChecked && checked.rejection !== undefined) return checked.rejection as OwnRefusal;
-  return readInput(input as InputSchema, plain, content, isChecked);
+  return (input as InputSchema).read(plain, content ?? noContent, isChecked);
 }
 
 /** A request with the outcome of its input check, for servers that only apply its effects. */

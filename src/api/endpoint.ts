@@ -1,7 +1,5 @@
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
-import type { ScenarioName } from "../scenario/bundled.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
 import type { RequestContent } from "../spec/request.js";
 import type { Shape } from "../spec/schema/shape.js";
@@ -44,10 +42,6 @@ export interface Endpoint extends ServedEndpoint {
   readonly responseExample: unknown;
   /** The path ids of its own rejections. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
-  /** How responses and descriptions mark it as announced, not released (R49). Default: released. */
-  readonly announced?: Announcement;
-  /** Whether sandboxes of a scenario have it. Default: always. */
-  readonly isServed?: (scenario: Scenario) => boolean;
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
   readonly documented?: (status: number, world: SandboxState) => Success | undefined;
   /**
@@ -60,18 +54,6 @@ export interface Endpoint extends ServedEndpoint {
    * changes of a success.
    */
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
-}
-
-export interface Announcement {
-  /** The header of every response at its path; the real API will not have it. */
-  readonly header: readonly [name: string, value: string];
-  readonly headerDescription: string;
-  /** The member of its operations in descriptions. */
-  readonly extension: `x-${string}`;
-  /** What a description with its operations adds about them. */
-  readonly note: string;
-  /** The bundled scenario that has them. */
-  readonly scenario: ScenarioName;
 }
 
 /** A request without its key. */
@@ -109,12 +91,11 @@ export function requestsTo(
 
 /** The input of an endpoint besides the key and the path; checked before the endpoint responds. */
 export interface InputSchema {
-  /** Query parameters, by name; any other is rejected. */
+  /** Query parameters, by name. */
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: { readonly shape: Shape; readonly example: unknown };
-  readonly idempotencyKey?: true;
-  /** Checks the whole input instead of these shapes, unless it is checked already. */
-  readonly read?: (
+  /** Reads and checks the input; a checked input is only read. */
+  readonly read: (
     asked: EndpointInput,
     content: RequestContent,
     isChecked: boolean,
@@ -146,4 +127,6 @@ export interface OwnRefusal {
   readonly details?: Readonly<Record<string, unknown>>;
   /** Instead of the API's error body. */
   readonly body?: TextBody;
+  /** Why, for the people of the sandbox; never in the response. */
+  readonly note?: string;
 }

@@ -88,7 +88,7 @@ export function presentedAs(apiKey: string | undefined): Presented {
 /** Creates the record of a completed call for the journal, report, advice and events. */
 export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
   const { request, route, endpoint, isGuarded, entry } = begun;
-  const { pathId, fault = null, delivery } = ending;
+  const { pathId, fault = null, delivery, note } = ending;
   const answer = sentAs(ending.answer, begun);
   const status = isGuarded ? outcomeOf(pathId).status : answer.status;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
@@ -137,6 +137,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     fault,
     status,
     code: ending.code,
+    note,
     answer,
     delivery,
     // To the microsecond: more digits make the journal longer in state files.
@@ -151,10 +152,8 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
 
 const unobserved = { advice: noAdvice, isResent: undefined };
 
-function sentAs(answer: ApiAnswer, { request, route }: ApiCall): ApiAnswer {
-  const mark = route?.mark;
-  const marked = mark ? { ...answer, headers: [...answer.headers, ...mark] } : answer;
-  return request.method === "HEAD" ? { ...marked, body: "" } : marked;
+function sentAs(answer: ApiAnswer, { request }: ApiCall): ApiAnswer {
+  return request.method === "HEAD" ? { ...answer, body: "" } : answer;
 }
 
 // The paths that browsers, watchdogs and load balancers request from any server.
@@ -194,7 +193,7 @@ function keptContent({ request, endpoint, isGuarded }: ApiCall): RequestContent 
 
 // Declared input causes no advice.
 function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
-  const { query, body }: InputSchema = endpoint?.input ?? {};
+  const { query, body }: Partial<InputSchema> = endpoint?.input ?? {};
   return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
 }
 

@@ -2,7 +2,7 @@ import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
-import { type Announcement, type Endpoint, successPathsOf } from "./endpoint.js";
+import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { builtIn } from "./routes.js";
 
 /** The version of the specification's machine-readable description (section 9). */
@@ -16,17 +16,13 @@ const requestIdHeader = {
 
 export const license = { name: "MIT", identifier: "MIT" };
 
-/**
- * The OpenAPI 3.1.0 description of the API. With `preview`, it includes the announced endpoints, each marked. Returns a
- * new object on every call.
- */
-export function openApiDocument({ preview = false }: { preview?: boolean } = {}): Record<string, unknown> {
-  return describeApi(preview ? builtIn : builtIn.filter(({ announced }) => announced === undefined));
+/** The OpenAPI 3.1.0 description of the API; a new object on every call. */
+export function openApiDocument(): Record<string, unknown> {
+  return describeApi(builtIn);
 }
 
 /** The OpenAPI 3.1.0 description of these endpoints, made from the same tables as the responses (R48). */
 export function describeApi(endpoints: readonly Endpoint[]): Record<string, unknown> {
-  const notes = new Set(endpoints.flatMap(({ announced }) => announced?.note ?? []));
   const paths: Record<string, Record<string, unknown>> = {};
   const schemas: Record<string, JsonSchema> = {};
   for (const endpoint of endpoints) {
@@ -40,7 +36,8 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
       title: "Relying-Party API",
       version: apiVersion,
       license,
-      description: `Relying parties (banks and insurers) confirm an API key and see its context. This description leaves open everything that the specification leaves open.${[...notes].map((note) => ` ${note}`).join("")}`,
+      description:
+        "Relying parties (banks and insurers) confirm an API key and see its context. This description leaves open everything that the specification leaves open.",
     },
     // The service's own host is not announced yet; the specification writes {base_url} for it.
     servers: [{ url: "http://127.0.0.1:4747", description: "The sandbox, at its default address." }],
@@ -64,14 +61,13 @@ export function describeApi(endpoints: readonly Endpoint[]): Record<string, unkn
 type Responses = Record<string, Readonly<Record<string, unknown>>>;
 
 function operation(endpoint: Endpoint): Record<string, unknown> {
-  const { operationId, summary, description, input, announced } = endpoint;
+  const { operationId, summary, description, input } = endpoint;
   const parameters = parametersOf(endpoint);
   const responses = responsesOf(endpoint);
   return {
     operationId,
     summary,
     description,
-    ...(announced && { [announced.extension]: true }),
     ...(parameters.length > 0 && { parameters }),
     ...(input?.body !== undefined && {
       requestBody: {
@@ -79,7 +75,7 @@ function operation(endpoint: Endpoint): Record<string, unknown> {
         content: json({ schema: jsonSchemaOf(input.body.shape), example: input.body.example }),
       },
     }),
-    responses: announced ? withHeader(responses, announced) : responses,
+    responses,
   };
 }
 
@@ -89,14 +85,6 @@ function json(content: object): object {
 
 function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
-}
-
-function withHeader(responses: Responses, { header: [name, value], headerDescription }: Announcement) {
-  const marked = { description: headerDescription, required: true, schema: { const: value } };
-  const withMark = ([status, response]: [string, Responses[string]]) => {
-    return [status, { ...response, headers: { ...(response.headers as object), [name]: marked } }];
-  };
-  return Object.fromEntries(Object.entries(responses).map(withMark));
 }
 
 /** The parameters in a path and a query, whose schemas have descriptions. */
@@ -110,19 +98,10 @@ export function openApiParameters(path: string, query: Readonly<Record<string, J
   return [...inPath, ...inQuery];
 }
 
-function parametersOf({ path, input = {} }: Endpoint): object[] {
-  const query = Object.entries(input.query ?? {}).map(([name, shape]) => [name, jsonSchemaOf(shape)]);
-  const parameters = openApiParameters(path, Object.fromEntries(query));
-  return input.idempotencyKey === true ? [...parameters, idempotencyParameter] : parameters;
+function parametersOf({ path, input }: Endpoint): object[] {
+  const query = Object.entries(input?.query ?? {}).map(([name, shape]) => [name, jsonSchemaOf(shape)]);
+  return openApiParameters(path, Object.fromEntries(query));
 }
-
-const idempotencyParameter = {
-  name: "Idempotency-Key",
-  in: "header",
-  description:
-    "Makes it safe to resend the request without creating a second record. Quoted or bare, 1 to 255 characters.",
-  schema: { type: "string" },
-};
 
 const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [401, 403, 429];

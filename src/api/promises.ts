@@ -33,8 +33,6 @@ export interface BrokenPromise {
   readonly isShared?: true;
   /** Whether it also changes later responses. */
   readonly isLasting?: true;
-  /** Whether an announced endpoint makes it, so that it never fails a certificate. */
-  readonly isAnnounced?: true;
   /** The broken response, such as "empty `scopes` on a 200". */
   readonly sentence: string;
   /** The harm to the users of a client that does not notice. */
@@ -101,16 +99,11 @@ export function brokenPromisesOf(endpoints: readonly Endpoint[]): readonly Broke
 }
 
 function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
-  const { operationId, announced } = endpoint;
+  const { operationId } = endpoint;
   const outcome = outcomeOf(successPathOf(endpoint, "404.unknown_path"));
   const { status } = outcome;
   const facts = { on: `the ${status} of ${operationId}`, success: `the ${status} of ${operationId}` };
-  const all = promisesOf(
-    outcome,
-    [rejectedRow, ...memberRows(endpoint).slice(0, mostRows), ...bodyRows],
-    facts,
-  );
-  return announced === undefined ? all : all.map((one) => ({ ...one, isAnnounced: true }));
+  return promisesOf(outcome, [rejectedRow, ...memberRows(endpoint).slice(0, mostRows), ...bodyRows], facts);
 }
 
 function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): BrokenPromise[] {

@@ -1,31 +1,32 @@
 import type { SandboxState } from "../sandbox/sandbox.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
 import { encodePath, redactEncoded } from "../spec/redact.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
-import { type Announcement, type Endpoint, successPathOf } from "./endpoint.js";
-import { announcedEndpoints } from "./endpoints/consents/endpoints.js";
+import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 
 /** The endpoints of the API: a new one is a file and its row here. */
-export const builtIn: readonly Endpoint[] = [me, ...announcedEndpoints];
-
-const lists = new Map<string, readonly Endpoint[]>();
+export const builtIn: readonly Endpoint[] = [me];
 
 /** The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
-export function endpointsIn(scenario: Scenario): readonly Endpoint[] {
-  const served = builtIn.filter(({ isServed }) => isServed?.(scenario) ?? true);
-  const id = served.map(({ operationId }) => operationId).join();
-  const list = lists.get(id) ?? served;
-  lists.set(id, list);
-  return scenario.openapi === undefined ? list : readerOf()(scenario, list);
+export function endpointsIn(
+  scenario: Scenario,
+  report?: (mistake: ScenarioMistake) => void,
+): readonly Endpoint[] {
+  return scenario.openapi === undefined ? builtIn : readerOf()(scenario, builtIn, report);
 }
 
-/** Adds the endpoints of a scenario's document to the built-in ones; throws a `ScenarioError`. The same list for the same document. */
+/**
+ * Adds the endpoints of a scenario's document to the built-in ones, and reports names that it lacks; throws a
+ * `ScenarioError`. The same list for the same document and collections.
+ */
 export type DocumentReader = (
-  scenario: Pick<Scenario, "openapi" | "examples" | "faults">,
+  scenario: Pick<Scenario, "openapi" | "examples" | "faults" | "records">,
   own: readonly Endpoint[],
+  report?: (mistake: ScenarioMistake) => void,
 ) => readonly Endpoint[];
 
 // Registered globally, so that all copies of this package share it. Few sandboxes need the libraries of the reader.
@@ -80,7 +81,7 @@ export function withEndpoints(text: string, endpoints: readonly Endpoint[]): str
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
   const own = endpoints.flatMap((one) => {
     const path = successPathOf(one, undefined);
-    return path === undefined ? [] : successOutcome(path, one.announced === undefined);
+    return path === undefined ? [] : successOutcome(path, true);
   });
   const rejections = outcomes.filter(({ path }) => !isSuccess(path));
   return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];
@@ -94,8 +95,6 @@ export interface ApiRoute {
   readonly isPattern: boolean;
   readonly methods: ReadonlyMap<string, Endpoint>;
   readonly allow: string;
-  /** The header that marks an announced one. */
-  readonly mark: Announcement["header"] | undefined;
 }
 
 type RouteTable = ReturnType<typeof routesOf>;
@@ -183,15 +182,10 @@ function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
     isPattern: segments.some(isParameter),
     methods,
     allow: [...methods.keys()].join(", "),
-    mark: here.every(({ announced }) => announced) ? here[0]?.announced?.header : undefined,
   };
 }
 
-/**
- * The declared input of the endpoint of a sandbox at a path; `undefined` for none. With `orLater`, also of one that only
- * another scenario has: it may start before the request is handled.
- */
-export function inputAt(world: SandboxState, method: string, path: string, orLater = false) {
-  const route = routeOf(world, path) ?? (orLater ? routeAt(builtIn, path) : undefined);
-  return route?.methods.get(method)?.input;
+/** The declared input of the endpoint of a sandbox at a path; `undefined` for none. */
+export function inputAt(world: SandboxState, method: string, path: string) {
+  return routeOf(world, path)?.methods.get(method)?.input;
 }

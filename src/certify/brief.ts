@@ -67,9 +67,7 @@ export function certificateBrief(
   });
   const minNoticed = unmet.find(({ gate }) => gate === "noticed");
   const unnoticed = promises.runs
-    .filter(
-      (run) => run.outcome === "not_noticed" && !run.announced && (mustNotice(gates, run) || minNoticed),
-    )
+    .filter((run) => run.outcome === "not_noticed" && (mustNotice(gates, run) || minNoticed))
     .map(
       (run): Failure => ({
         id: run.id,

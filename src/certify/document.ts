@@ -228,17 +228,12 @@ function runCase(run: Run): TestCase {
 }
 
 function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
-  const { id, sentence, loss, code, announced } = run;
+  const { id, sentence, loss, code, kind } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
-    cells: [{ text: sentence, tone: toneOfMissed(run) }, announced ? `${id} (announced)` : id],
+    cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
     details: [[loss, ...end], [breakAgain(run, result)]],
   };
-}
-
-function toneOfMissed({ kind, announced }: PromiseRun): Tone {
-  if (announced) return "quiet";
-  return kind === "swap" ? "bad" : "warning";
 }
 
 function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {

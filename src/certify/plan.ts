@@ -86,8 +86,7 @@ export function verdictOf({
   const outcomes = others.map(({ outcome }) => outcome);
   if (outcomes.includes("failed") || outcomes.includes("timed_out") || unmet.length > 0) return "failed";
   if (outcomes.includes("flaky")) return "flaky";
-  const counted = promises.runs.filter(({ announced }) => announced !== true);
-  const isWhole = [...others, ...counted].every(({ outcome }) => outcome !== "not_run");
+  const isWhole = [...others, ...promises.runs].every(({ outcome }) => outcome !== "not_run");
   return isWhole ? "passed" : "unusable";
 }
 

@@ -38,30 +38,28 @@ export function whyTooLittle({ coverage, paths, advice }: Report): string | unde
  * run. A run that had to be ended shows nothing: the machine may have been busy.
  */
 export function promiseRun(
-  { id, path, kind, sentence, loss, isAnnounced }: BrokenPromise,
+  { id, path, kind, sentence, loss }: BrokenPromise,
   made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
   responses: number,
 ): PromiseRun {
   const { code = null, durationMs = 0 } = made ?? {};
   const tried = responses === 0 || code === null ? "not_tried" : code === 0 ? "not_noticed" : "noticed";
   const outcome = made === undefined ? "not_run" : tried;
-  const announced = isAnnounced && { announced: true };
-  return { id, pathId: path, kind, ...announced, sentence, loss, outcome, code, durationMs };
+  return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
 }
 
 export function promisesIn(
   kinds: CertifyResult["promises"]["kinds"],
   runs: readonly PromiseRun[],
 ): CertifyResult["promises"] {
-  const counted = runs.filter(({ announced }) => announced !== true);
-  const count = (wanted: PromiseRun["outcome"]) => counted.filter(({ outcome }) => outcome === wanted).length;
+  const count = (wanted: PromiseRun["outcome"]) => runs.filter(({ outcome }) => outcome === wanted).length;
   const noticed = count("noticed");
   return { kinds, tried: noticed + count("not_noticed"), noticed, runs };
 }
 
 /** Whether a client must notice this promise; others are only reported. */
-export function mustNotice({ minNoticed }: Gates, { kind, announced }: PromiseRun): boolean {
-  return minNoticed === undefined && kind === "swap" && announced !== true;
+export function mustNotice({ minNoticed }: Gates, { kind }: PromiseRun): boolean {
+  return minNoticed === undefined && kind === "swap";
 }
 
 export function unmetGates(
@@ -156,9 +154,7 @@ const mostNamed = 3;
 /** As in "Noticed 19 of 20 covered promises. Not noticed: empty `scopes` on a 200." */
 export function noticedSentence({ tried, noticed, runs }: CertifyResult["promises"]): string | undefined {
   if (tried === 0) return undefined;
-  const missed = runs.flatMap(({ outcome, announced, sentence }) =>
-    outcome === "not_noticed" && !announced ? sentence : [],
-  );
+  const missed = runs.flatMap(({ outcome, sentence }) => (outcome === "not_noticed" ? sentence : []));
   const more = missed.length > mostNamed ? `; and ${missed.length - mostNamed} more` : "";
   const which = missed.length === 0 ? "" : ` Not noticed: ${missed.slice(0, mostNamed).join("; ")}${more}.`;
   return `Noticed ${noticed} of ${pluralize(tried, "covered promise")}.${which}`;

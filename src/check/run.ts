@@ -231,11 +231,11 @@ function whyNotSent({ method, path }: Endpoint): string | undefined {
   return parameter && `its path needs a value for ${parameter}, which check does not know`;
 }
 
-/** Compares each released GET without path parameters, other than `/me`, with its shape; the others are not tried. */
+/** Compares each GET without path parameters, other than `/me`, with its shape; the others are not tried. */
 async function probeEndpoints(session: Session, working?: AnsweredAttempt): Promise<Attempt[]> {
   const probed: Attempt[] = [];
   for (const endpoint of session.options.endpoints ?? builtIn) {
-    if (endpoint.answersContext || endpoint.announced) continue;
+    if (endpoint.answersContext) continue;
     const pathId = successPathOf(endpoint, "200.test");
     const { apiKey, variable } = working ?? {};
     const noKey = working === undefined && `needs a key that works in ${anyWorking.join(" or ")}`;

@@ -251,7 +251,7 @@ export const json = toggle("--json", "print JSON instead of text", { conflicts: 
 
 export const endpoint = option(
   "--endpoint <operation id>",
-  "of this endpoint, such as listAttestations (default: the first released one, GET /v1/relying-party/me)",
+  "of this endpoint, such as createReport (default: GET /v1/relying-party/me)",
   (text) => text,
   { variables: [] },
 );

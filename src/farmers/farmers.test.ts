@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { day } from "../spec/api-key.js";
-import { type FarmerLocale, farmerLocales } from "../spec/consent.js";
+import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
 import { jsonSchemaOf } from "../spec/schema/json-schema.js";
 import { farmerShape } from "./farmer-shape.js";
 import {

@@ -1,4 +1,4 @@
-import { type FarmerLocale, farmerLocales } from "../spec/consent.js";
+import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
 import { base62From, hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
 import { chance, logNormal, normal, sumOf, unit, wholeBetween } from "./exact-math.js";
 import type { Farmer, LivestockType, Parcel, Season } from "./farmer-shape.js";

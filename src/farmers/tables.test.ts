@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { day } from "../spec/api-key.js";
-import { farmerLocaleChoices, farmerLocales } from "../spec/consent.js";
+import { farmerLocaleChoices, farmerLocales } from "../spec/farmer-locales.js";
 import { common, periodIn, withinYearFrom } from "./seasons.js";
 import nameTable from "./tables/names.json" with { type: "json" };
 import { countryOf, crops, type GrowingSeason, resolveLocale } from "./tables.js";

@@ -1,4 +1,4 @@
-import { type FarmerLocale, farmerLocales } from "../spec/consent.js";
+import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
 import type { RandomStream } from "../spec/seed.js";
 import type { Lender, LivestockType, Peril } from "./farmer-shape.js";
 import cropTable from "./tables/crops.json" with { type: "json" };

@@ -85,8 +85,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       update: (ref, change, by) => camel("PATCH", at("/organizations", ref), snakeCase(change), by),
     },
     farmers: missing,
-    consents: missing,
-    attestations: missing,
+    records: missing,
     faults: {
       list: () => ask("GET", "/faults"),
       set: (faults) => ask("PUT", "/faults", { faults }),

@@ -1,12 +1,11 @@
 import { sentAnswer } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
-import { builtIn } from "../api/routes.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StepAction, StoryStep, TimelineStep } from "../sandbox/steps.js";
-import { isReserved, storyPlaceholder } from "../scenario/format/fields.js";
+import { isReserved, placeholder } from "../scenario/format/fields.js";
 import { scenarioLimits } from "../scenario/limits.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
@@ -65,7 +64,7 @@ function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps
   const { beginning, entries } = history.recorded();
   if (beginning === undefined) {
     throw impossible(
-      "the sandbox no longer keeps the state before its last requests, as it has too many keys to copy. Reset it, and capture within a thousand requests",
+      "the sandbox no longer keeps the state before its last requests, as it has too many keys or records to copy. Reset it, and capture within a thousand requests",
     );
   }
   const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
@@ -181,7 +180,7 @@ function pathOf({ path: shown, content }: Exchange): string {
   const encoded = shown
     .replaceAll("…", "*")
     .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
-    .replace(storyPlaceholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
+    .replace(placeholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
   const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
   return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
 }
@@ -213,8 +212,7 @@ function telling(flat: FlatHeaders): [name: string, value: string][] {
     const [first = name, earlier] = headers.get(name.toLowerCase()) ?? [];
     headers.set(name.toLowerCase(), [first, earlier === undefined ? value : `${earlier}, ${value}`]);
   }
-  const marks = builtIn.flatMap(({ announced }) => announced?.header[0].toLowerCase() ?? []);
-  for (const name of ["x-request-id", "content-length", ...marks]) headers.delete(name);
+  for (const name of ["x-request-id", "content-length"]) headers.delete(name);
   if (headers.get("content-type")?.[1] === "application/json") headers.delete("content-type");
   return [...headers.values()];
 }
@@ -230,7 +228,7 @@ function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   return { at, step: { ...action, expect: { error: refusal as NonNullable<Expectation["error"]> } } };
 }
 
-function actionOf({ name, input, actor, at, made, consent }: RecordedOperation): StepAction | undefined {
+function actionOf({ name, input, actor, at, made }: RecordedOperation): StepAction | undefined {
   const given = input as Record<string, unknown>;
   const by = actor === undefined || actor === "administrator" ? {} : { actor };
   switch (name) {
@@ -253,12 +251,6 @@ function actionOf({ name, input, actor, at, made, consent }: RecordedOperation):
       if (actor === "member" || Object.values(given).filter((value) => value !== undefined).length < 2)
         return undefined;
       return cleaned({ organization: given });
-    case "consent":
-      if (consent === undefined)
-        return typeof given.farmer === "number" ? cleaned({ consent: given }) : undefined;
-      return cleaned({
-        consent: { farmer: consent.farmer, do: given.do, organization: consent.organization, id: consent.id },
-      });
     case "faults":
       return cleaned({ faults: input });
     default:

@@ -7,6 +7,7 @@ import { type Instant, instantOf } from "../sandbox/clock.js";
 import { defaultFarmerPage } from "../sandbox/farmers.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
+import { listRecords } from "../sandbox/operations/records.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
@@ -20,7 +21,7 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput, inputShapes, requestQuery } from "../scenario/format/inputs.js";
+import { checkInput, inputShapes, recordChange, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -30,7 +31,6 @@ import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/c
 import { snakeCase } from "../spec/schema/json.js";
 import { forKeyActions } from "../spec/steps.js";
 import { captureWorld } from "./capture.js";
-import { consentMembers } from "./consents.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import type {
   ActingAs,
@@ -133,6 +133,10 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
   const listFaults = () => describeFaults(world().faults);
+  const change = (input: Record<string, unknown>) => {
+    const given = checkInput(recordChange, input, "Failed to change the record");
+    return operations.record(world(), given as never).record;
+  };
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -192,7 +196,12 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         return world().farmers.list({ offset, limit });
       },
     },
-    ...consentMembers(world),
+    records: {
+      list: (collection) => listRecords(world(), collection),
+      add: (collection, record) => change({ in: collection, add: record }),
+      set: (collection, id, members) => change({ in: collection, id, set: members }),
+      remove: (collection, id) => void change({ in: collection, id, remove: true }),
+    },
     faults: {
       list: listFaults,
       set(faults) {
@@ -233,7 +242,7 @@ const webPlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: (scenario) => endpointsIn(scenario),
+  endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

@@ -19,7 +19,7 @@ const pageFarmers: FarmerMaker = (settings) => {
   if (make !== undefined) return make(settings);
   throw new SandboxError(
     "usage",
-    'The synthetic farmers are not loaded, and announced endpoints need them too. In browsers, add import "svc-sandbox/farmers" next to the import of svc-sandbox.',
+    'The synthetic farmers are not loaded. In browsers, add import "svc-sandbox/farmers" next to the import of svc-sandbox.',
     { part: "farmers" },
   );
 };

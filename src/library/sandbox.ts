@@ -3,7 +3,13 @@ import type { Report } from "../report/report-shape.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Actor } from "../sandbox/steps.js";
-import type { KeyView, ListedKeyRef, OrganizationView, RequestView } from "../sandbox/view-shapes.js";
+import type {
+  KeyView,
+  ListedKeyRef,
+  OrganizationView,
+  RecordView,
+  RequestView,
+} from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -11,13 +17,11 @@ import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatu
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
 import type { KeyActionName } from "../spec/steps.js";
-import type { ConsentMembers } from "./consents.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
 /** A running sandbox. Sandboxes share nothing with each other. */
-export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string>
-  extends ConsentMembers {
+export interface Sandbox<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** The scenario's bundled name or title. */
   readonly name: string;
   readonly seed: number;
@@ -42,6 +46,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly keys: SandboxKeys<KeyRef, OrganizationRef>;
   readonly organizations: SandboxOrganizations<OrganizationRef>;
   readonly farmers: SandboxFarmers;
+  readonly records: SandboxRecords;
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
@@ -84,6 +89,23 @@ export interface SandboxClock {
   readonly set: (to: Instant) => string;
   readonly freeze: () => void;
   readonly resume: () => void;
+}
+
+/** The members of a record, as in responses. */
+type RecordMembers = Readonly<Record<string, unknown>>;
+
+/** The records of documented endpoints. A call throws `unknown_ref` or `validation_failed`, and changes nothing then. */
+export interface SandboxRecords {
+  /** In the order of creation. */
+  list(collection: string): RecordView[];
+  /** Default: a record of the default key's organization, in the environment `test`, created now. */
+  add(
+    collection: string,
+    record: RecordMembers & { organization?: string; environment?: Environment; created_at?: string },
+  ): RecordView;
+  /** Changes members, deep in objects. */
+  set(collection: string, id: string | number, members: RecordMembers): RecordView;
+  remove(collection: string, id: string | number): void;
 }
 
 /** The role of the user in the dashboard; only administrators manage keys (R33). */

@@ -131,7 +131,10 @@ function openLocked(
         // The server's own report counts the requests of instances.
         return mark(ownFile, "requests");
       }
-      mark(file, "everything");
+      if (type === "record.changed") file.addChange(event.change);
+      mark(file, type === "record.changed" ? "requests" : "everything");
+      // A rule runs again at its time.
+      if (type === "record.changed" && event.change.isByRule) return undefined;
       // A call saves once it has its result; nobody waits for a timeline step.
       if (called === undefined && type !== "timeline.step") save(file);
     });

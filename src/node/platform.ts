@@ -29,7 +29,7 @@ export const nodePlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: (scenario) => endpointsIn(scenario),
+  endpoints: endpointsIn,
   random: () => randomBytes(4).readUInt32LE(),
 };
 

@@ -42,7 +42,7 @@ export function differencesTo(
   }
   const isDocumented = (one: Endpoint) =>
     operations.some((operation) => routeKey(operation) === routeKey(one));
-  const missing = operations.length === 0 ? [] : own.filter((one) => !one.announced && !isDocumented(one));
+  const missing = operations.length === 0 ? [] : own.filter((one) => !isDocumented(one));
   for (const { method, path } of missing)
     found.push(`The document does not have ${method} ${path}, which the sandbox has.`);
   return found;

@@ -1,6 +1,5 @@
 import type { Endpoint, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
-import { builtIn } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { encodePath } from "../spec/redact.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
@@ -19,9 +18,6 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const { method, path, id, at, responses } = operation;
   const status = successOf(responses) ?? 200;
   const content = contentAt(responses, status) as Content;
-  const announced = builtIn
-    .map((one) => one.announced)
-    .find((one) => one !== undefined && at[one.extension] === true);
   const made = new Map<string, Success>();
   const bodyIn = (from: Content, sampling: Sampling, name?: string) => {
     if (from.type === "") return textBody("");
@@ -53,7 +49,6 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   return {
     ...{ method, path, operationId: id, input, refusals, scope },
     ...(status !== 200 && { status }),
-    ...(announced !== undefined && { announced }),
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,

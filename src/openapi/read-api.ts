@@ -1,6 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
 import type { DocumentReader } from "../api/routes.js";
-import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { failures } from "../spec/fault-effects.js";
 import { isMapping, pathText } from "../spec/schema/shape.js";
@@ -11,6 +11,8 @@ import { type DocumentText, mismatchText, readApiDocument } from "./document.js"
 import { endpointOf } from "./endpoints.js";
 import { createNotes, type Notes } from "./notes.js";
 import { contentAt, operationsOf, routeKey } from "./operations.js";
+import type { ServedOperation } from "./record-form.js";
+import { recordEndpoints } from "./records.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 
@@ -24,6 +26,13 @@ export interface ReadApi {
   readonly statuses: ReadonlyMap<string, readonly string[]>;
   /** What a person should know: what cannot be served, differences to the built-in operations, and what is not checked. */
   readonly notes: Notes;
+  /** All endpoints, those of collections with records, and the names that the document lacks. */
+  readonly withRecords: (records: NonNullable<Scenario["records"]>) => CollectionsRead;
+}
+
+interface CollectionsRead {
+  readonly endpoints: readonly Endpoint[];
+  readonly mistakes: readonly ScenarioMistake[];
 }
 
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
@@ -46,10 +55,12 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
   const ids = new Set(own.map(({ operationId }) => operationId));
   const served = operations
     .filter((one) => !known.has(routeKey(one)))
-    .map((one) => {
-      const id = ids.has(one.id) ? `${one.id}-2` : one.id;
-      return { operation: one, endpoint: endpointOf({ ...one, id }, document, schemas) };
+    .map((one): ServedOperation => {
+      const operation = ids.has(one.id) ? { ...one, id: `${one.id}-2` } : one;
+      return { operation, endpoint: endpointOf(operation, document, schemas) };
     });
+  const byId = new Map(served.map((one) => [one.operation.id, one]));
+  const kept = new Map<string, CollectionsRead>();
   document.requireFine();
   for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
   return {
@@ -64,6 +75,15 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
       served.map(({ endpoint, operation }) => [endpoint.operationId, [...operation.responses.keys()]]),
     ),
     notes,
+    withRecords(records) {
+      const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
+      return remembered(kept, JSON.stringify(shapes), () => {
+        const mistakes: ScenarioMistake[] = [];
+        const made = recordEndpoints(records, byId, (one) => void mistakes.push(one));
+        const all = [...own, ...served.map(({ endpoint }) => made.get(endpoint.operationId) ?? endpoint)];
+        return { endpoints: all, mistakes };
+      });
+    },
   };
 }
 
@@ -73,14 +93,17 @@ const kept = new Map<string, ReadApi>();
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
 export function apiOf({ text, file, files, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}${files ? JSON.stringify(files) : ""}`;
-  let read = kept.get(key);
-  if (read === undefined) {
-    read = readApi({ text, file, files, operations }, own);
-    const [oldest] = kept.keys();
-    if (kept.size === mostKept && oldest !== undefined) kept.delete(oldest);
-    kept.set(key, read);
-  }
-  return read;
+  return remembered(kept, key, () => readApi({ text, file, files, operations }, own));
+}
+
+function remembered<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
+  const found = all.get(key);
+  if (found !== undefined) return found;
+  const made = make();
+  const [oldest] = all.keys();
+  if (all.size === mostKept && oldest !== undefined) all.delete(oldest);
+  all.set(key, made);
+  return made;
 }
 
 /** The notes of a scenario's document, with the scopes that it needs and none of these keys has. Makes each sample. */
@@ -123,16 +146,22 @@ function addSampleNotes(notes: Notes, id: string, content: Content): void {
 }
 
 /** Adds the operations of a scenario's document to the built-in ones. */
-export const readScenario: DocumentReader = ({ openapi, examples = {}, faults = [] }, own) => {
+export const readScenario: DocumentReader = (
+  { openapi, examples = {}, faults = [], records },
+  own,
+  report,
+) => {
   if (!isMapping(openapi)) throw new TypeError("The document of a scenario is read before it starts.");
-  const read = apiOf(openapi as DocumentText, own);
-  const problems = [...exampleProblems(examples, read), ...faultProblems(faults, read)];
-  if (problems.length > 0) throw new ScenarioError(problems);
-  return read.endpoints;
+  const read = apiOf(openapi as unknown as DocumentText, own);
+  const { endpoints, mistakes } =
+    records === undefined ? { ...read, mistakes: [] } : read.withRecords(records);
+  for (const one of [...exampleMistakes(examples, read), ...faultMistakes(faults, read), ...mistakes])
+    report?.(one);
+  return endpoints;
 };
 
-function exampleProblems(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioProblem[] {
-  return Object.entries(examples).flatMap(([id, name]): ScenarioProblem[] => {
+function exampleMistakes(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioMistake[] {
+  return Object.entries(examples).flatMap(([id, name]): ScenarioMistake[] => {
     const content = served.get(id);
     const names = [...(content?.examples.keys() ?? [])];
     if (names.includes(name)) return [];
@@ -145,13 +174,13 @@ function exampleProblems(examples: Readonly<Record<string, string>>, { served }:
         : names.length > 0
           ? `${id} has no example ${quote(name)}`
           : `${id} has no examples`;
-    return [{ code, path: `examples.${id}`, message, hint: content === undefined ? of : known }];
+    return [{ code, path: ["examples", id], message, hint: content === undefined ? of : known }];
   });
 }
 
 /** A fault with a status that neither the document nor a failure of the service has is a typo. */
-function faultProblems(faults: NonNullable<Scenario["faults"]>, { statuses }: ReadApi): ScenarioProblem[] {
-  return faults.flatMap(({ when = {}, then = {} }, index): ScenarioProblem[] => {
+function faultMistakes(faults: NonNullable<Scenario["faults"]>, { statuses }: ReadApi): ScenarioMistake[] {
+  return faults.flatMap(({ when = {}, then = {} }, index): ScenarioMistake[] => {
     const { status } = then;
     if (status === undefined || Object.hasOwn(failures, status)) return [];
     const [, id] = /^\d+\.(.+)$/.exec(when.path_id ?? "") ?? [];
@@ -163,6 +192,6 @@ function faultProblems(faults: NonNullable<Scenario["faults"]>, { statuses }: Re
     const message = `${id ?? "no operation of the document"} ${id ? "does not document" : "documents"} status ${status}`;
     const known = [...documented].filter((one) => /^[345]/.test(one)).sort();
     const hint = `write ${listed([...known, ...Object.keys(failures)], "or")}`;
-    return [{ code: "bad_choice", path: `faults[${index}].then.status`, message, hint }];
+    return [{ code: "bad_choice", path: ["faults", index, "then", "status"], message, hint }];
   });
 }

@@ -1,4 +1,4 @@
-import { type EndpointInput, jsonRequest, type OwnRefusal } from "../api/endpoint.js";
+import { type EndpointInput, jsonRequest, type OwnRefusal, type OwnRefusalPath } from "../api/endpoint.js";
 import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
@@ -9,7 +9,7 @@ import { isMapping } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
-import { tooMuchWork } from "./keywords.js";
+import { type Mismatch, tooMuchWork } from "./keywords.js";
 import type { Operation } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type Schemas, whole } from "./schemas.js";
@@ -45,13 +45,16 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     const found = check(value);
     if (found === undefined) return undefined;
     if (found === tooMuchWork) return refusal(unreadable, { reason: `it ${found.message}` });
-    const steps = [within ?? [], found.path, found.missing ?? []].flat();
-    const field = redactKeys(steps.join(".")).slice(0, 200);
-    return refusal(mismatched, { fields: { [field]: found.message } });
+    const { field, message } = problemOf(found, within);
+    return refusal(mismatched, { fields: { [field]: message } });
   };
 
   const checkParameters = reader.checkOf(ofParameters, { reads: true });
-  const readParameters = (asked: EndpointInput, query: string) => {
+  const readParameters = (
+    asked: EndpointInput,
+    query: string,
+    isChecked: boolean,
+  ): EndpointInput | OwnRefusal => {
     const given = new URLSearchParams(query);
     const values = inQuery.flatMap((one) => {
       const value = valueIn(given, one, whole(reader, one.at.schema));
@@ -60,7 +63,8 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
     const inPath = names.map((name) => [name, decoded(asked.params[name] ?? "")]);
     const value = { path: Object.fromEntries(inPath), query: Object.fromEntries(values) };
-    return wrong(checkParameters, value);
+    const read = { ...asked, query: value.query as EndpointInput["query"] };
+    return isChecked ? read : (wrong(checkParameters, value) ?? read);
   };
 
   const whyOther = (type: string) => {
@@ -69,33 +73,46 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   };
   const readBody = (
     of: Content,
+    asked: EndpointInput,
     { contentType = "", body: sent }: RequestContent,
-  ): OwnRefusal | undefined => {
+    isChecked: boolean,
+  ): EndpointInput | OwnRefusal => {
     const unread = (reason: string) => refusal(unreadable, { reason });
     if (sent.text === "" && sent.problem === undefined)
-      return body.required === true ? unread("it is missing") : undefined;
+      return body.required === true ? unread("it is missing") : asked;
     const type = mediaTypeOf(contentType);
     const why = sent.problem ?? whyOther(type);
     if (why !== undefined) return unread(why);
     const isForm = type === formType && mediaTypeOf(of.type) === formType;
-    return isForm || isJsonType(type) ? readValue(of, sent.text, isForm) : undefined;
+    return isForm || isJsonType(type) ? readValue(of, asked, sent.text, isForm, isChecked) : asked;
   };
-  const readValue = (of: Content, sent: string, isForm: boolean) => {
+  const readValue = (
+    of: Content,
+    asked: EndpointInput,
+    sent: string,
+    isForm: boolean,
+    isChecked: boolean,
+  ): EndpointInput | OwnRefusal => {
     const value = isForm ? formIn(sent) : parsedJson(sent);
     if (value === undefined) return refusal(unreadable, { reason: "it is not JSON" });
+    const read = { ...asked, body: value };
+    if (isChecked) return read;
     const levels = Math.max(usualLevels, reader.levelsOf(of.schema));
     if (isTooDeep(value, levels))
       return refusal(unreadable, { reason: `it is nested more than ${levels} levels deep` });
-    const isChecked = isForm || of.isJson;
-    return isChecked ? wrong(reader.checkOf(of.schema, { reads: isForm }), value, "body") : undefined;
+    const isDescribed = isForm || of.isJson;
+    const check = reader.checkOf(of.schema, { reads: isForm });
+    return (isDescribed ? wrong(check, value, "body") : undefined) ?? read;
   };
 
   const read = (
     asked: EndpointInput,
     sent: RequestContent,
     isChecked: boolean,
-  ): EndpointInput | OwnRefusal =>
-    isChecked ? asked : (readParameters(asked, sent.query) ?? (content && readBody(content, sent)) ?? asked);
+  ): EndpointInput | OwnRefusal => {
+    const found = readParameters({ ...asked, idempotencyKey: sent.idempotencyKey }, sent.query, isChecked);
+    return "refused" in found || content === undefined ? found : readBody(content, found, sent, isChecked);
+  };
 
   const example = lazily(() => content && sampledBody(content, ofExamples)?.value);
   /** A request that passes the checks. */
@@ -157,6 +174,17 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
 }
 
+/** The first problem of a value: its place, and a clause; `undefined` for none. */
+export function problemIn(check: Check, value: unknown) {
+  const found = check(value);
+  return found && problemOf(found);
+}
+
+function problemOf({ path, missing, message }: Mismatch, within?: string) {
+  const steps = [within ?? [], path, missing ?? []].flat();
+  return { field: redactKeys(steps.join(".")).slice(0, 200), message };
+}
+
 /** The most levels of a body, unless the document needs more. */
 const usualLevels = 16;
 
@@ -210,29 +238,30 @@ function sentAs({ type, isJson }: Content, body: unknown) {
 type Refused = "400.bad_request" | "422.validation";
 
 /** The rejections of invalid requests: the documented ones, or 400. */
-function refusalsOf({ responses }: Operation) {
+export function refusalsOf({ responses }: Operation) {
   const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
   const unreadable: Refused = has400 || !has422 ? "400.bad_request" : "422.validation";
   const mismatched: Refused = has422 ? "422.validation" : "400.bad_request";
-  const bodies = new Map<Refused, () => TextBody | undefined>(
-    [unreadable, mismatched].map((refused) => {
-      const documented = responses.get(String(outcomeOf(refused).status));
-      const isJson = documented?.schema !== undefined && documented.isJson;
-      return [refused, lazily(() => (isJson ? bodyOf(sampledBody(documented, ofExamples)) : undefined))];
-    }),
-  );
-  const refusal = (refused: Refused, details: Members): OwnRefusal => {
+  const bodies = new Map<Content, TextBody | undefined>();
+  const sampleIn = (documented: Content): TextBody | undefined => {
+    if (!bodies.has(documented)) {
+      const sample = documented.isJson ? sampledBody(documented, ofExamples) : undefined;
+      bodies.set(documented, sample && jsonBody(sample.value));
+    }
+    return bodies.get(documented);
+  };
+  const refusal = (refused: OwnRefusalPath, details?: Members): OwnRefusal => {
     const { status, code } = outcomeOf(refused);
-    const { message } = outcomeOf("422.validation");
+    const { message } = outcomeOf(refused === "400.bad_request" ? "422.validation" : refused);
     const ours = errorBody(String(code), String(message), details);
-    const { reader, schema } = responses.get(String(status)) ?? {};
-    const isOurs = reader === undefined || reader.checkOf(schema)(parsedJson(ours.text)) === undefined;
-    return { refused, details, body: isOurs ? ours : (bodies.get(refused)?.() ?? ours) };
+    const shown = details && { details };
+    const documented = responses.get(String(status));
+    if (documented?.schema === undefined) return { refused, ...shown, body: ours };
+    const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
+    return { refused, ...shown, body: isOurs ? ours : (sampleIn(documented) ?? ours) };
   };
   return { unreadable, mismatched, refusal };
 }
-
-const bodyOf = (sample: { readonly value: unknown } | undefined) => sample && jsonBody(sample.value);
 
 /** Whether a documented media type, such as `application/*`, is this one. */
 function accepts(documented: string, type: string): boolean {
@@ -241,7 +270,7 @@ function accepts(documented: string, type: string): boolean {
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
 }
 
-function decoded(text: string): string {
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -206,7 +206,7 @@ function textOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   if (formatted !== undefined) return formatted;
   count(attempt, Number(minLength));
   const rest = Number(minLength) - sizeOf(word);
-  const long = rest > 0 ? `${word} ${base62From(draw, rest)}` : word;
+  const long = rest > 0 ? `${word}-${base62From(draw, rest)}` : word;
   return [...long].slice(0, Number(maxLength)).join("");
 }
 

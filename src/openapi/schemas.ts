@@ -58,6 +58,11 @@ function viewOf(document: ApiDocument, node: Members, direction: Direction): Mem
     const memberOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : {});
     made.required = required.filter((name) => resolved(document, memberOf(name), []).at[leftOut] !== true);
   }
+  // A response has no member that is only written.
+  if (isMapping(properties) && direction === "response") {
+    const isShown = ([, one]: [string, unknown]) => resolved(document, one, []).at.writeOnly !== true;
+    made.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
+  }
   if (Object.hasOwn(node, "example")) made.examples = [node.example];
   return ofOld(made, node);
 }

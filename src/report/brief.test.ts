@@ -122,8 +122,6 @@ test("a command is shown as a shell reads it, up to its longest", () => {
 });
 
 test("the conclusion of a report counts what there is to count", () => {
-  const [endpoint] = one.endpoints as [Report["endpoints"][number]];
-  const announced = [true, false].map((covered) => ({ ...endpoint, announced: true, covered }));
   const level = (of: "error" | "warning" | "note") => ({ ...careless.advice[0], level: of }) as never;
   const of = (more: Partial<Report>) =>
     conclusion({ ...one, advice: [], ...more })
@@ -132,9 +130,7 @@ test("the conclusion of a report counts what there is to count", () => {
       .join(" | ");
   expect(conclusion(silent)).toMatch(/^The client never called the API\. Coverage 0%: 0 of \d+ /);
   expect(of({})).toBe("No advice.");
-  expect(of({ endpoints: [endpoint, ...announced], advice: [level("note")] })).toBe(
-    "Announced endpoints: 1 of 2 covered | No advice; 1 note.",
-  );
+  expect(of({ advice: [level("note")] })).toBe("No advice; 1 note.");
   expect(
     of({ faults: { met: 1, total: 7 }, advice: [level("warning"), level("error"), level("error")] }),
   ).toBe("Faults: 1 of 7 covered | Advice: 2 errors, 1 warning.");

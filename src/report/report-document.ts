@@ -39,7 +39,7 @@ export function renderReport(
   return render(reportDocument(report, failures, options), format, options);
 }
 
-export function conclusion({ requests, coverage, faults, endpoints, advice }: Report): string {
+export function conclusion({ requests, coverage, faults, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)
     return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
@@ -47,12 +47,9 @@ export function conclusion({ requests, coverage, faults, endpoints, advice }: Re
   const counts = (["error", "warning"] as const)
     .filter((level) => count(level) > 0)
     .map((level) => pluralize(count(level), level));
-  const announced = endpoints.filter((one) => one.announced);
-  const covered = announced.filter((one) => one.covered).length;
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
     `Coverage ${percent}%: ${met} of ${promised} promised paths covered`,
-    ...(announced.length === 0 ? [] : [`Announced endpoints: ${covered} of ${announced.length} covered`]),
     ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} covered`]),
     `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
   ].join(". ");
@@ -153,16 +150,9 @@ function coveragePicture({ paths, coverage: { met, promised } }: Report): Pictur
   };
 }
 
-function endpointRow({
-  method,
-  path,
-  operationId,
-  announced,
-  requests,
-  covered,
-}: ReportedEndpoint): TableRow {
-  const verdict = `${covered ? "covered" : "not covered"}${announced ? ", announced" : ""}`;
-  const tone = covered ? "good" : announced ? "quiet" : "warning";
+function endpointRow({ method, path, operationId, requests, covered }: ReportedEndpoint): TableRow {
+  const verdict = covered ? "covered" : "not covered";
+  const tone = covered ? "good" : "warning";
   return {
     cells: [`${method} ${path}`, requests > 0 ? String(requests) : "-", { text: verdict, tone }, operationId],
   };

@@ -116,8 +116,6 @@ const endpoint = mapping({
   method: text(),
   path: text(),
   operationId: text(),
-  /** Whether it is announced, not released: announced endpoints never lower the coverage. */
-  announced: flag(),
   /** The number of the client's requests to it. */
   requests: count(),
   /** Whether one of its successes is covered. */

@@ -42,10 +42,9 @@ export function clientReport(
   const isCovered = (id: string) => paths.some(({ pathId, met }) => met && pathId === id);
   const endpoints = served.map((one): ReportedEndpoint => {
     const { method, path, operationId } = one;
-    const announced = one.announced !== undefined;
     const requests = counted.endpoints[operationId] ?? 0;
     const covered = successPathsOf(one).some(isCovered);
-    return { method, path, operationId, announced, requests, covered };
+    return { method, path, operationId, requests, covered };
   });
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
     const { count, examples } = counted.advice[id];

@@ -1,14 +1,13 @@
 import { scopeOf } from "../api/answer.js";
 import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
 import { evaluateKey } from "../api/evaluate.js";
-import { builtIn, endpointsOf, firstEndpoint } from "../api/routes.js";
+import { endpointsOf, firstEndpoint } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
-import { isSandboxError } from "../spec/errors.js";
 import { matches } from "../spec/fault.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../spec/outcomes.js";
@@ -31,9 +30,7 @@ export interface Reproduction extends KeylessRequest {
 type Reproductions = ReadonlyMap<PathId, Reproduction>;
 
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
-export const fallbackScenarios: readonly ScenarioName[] = [
-  ...new Set(["key-states", "bad-day", ...builtIn.flatMap((one) => one.announced?.scenario ?? [])] as const),
-];
+export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /**
  * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be
@@ -48,7 +45,7 @@ export function howToCover(
 ): (pathId: PathId) => HowToMeet | null {
   let running: Reproductions | undefined;
   const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
-    if (name !== undefined) return reproductionsOf(name, world.platform)?.get(pathId);
+    if (name !== undefined) return reproductionsOf(name, world.platform).get(pathId);
     running ??= reproductionsIn(world);
     return running.get(pathId);
   };
@@ -75,10 +72,7 @@ export function howToCover(
       const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
       return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
     }
-    const needs = bundledScenarios[name].preview === true ? " (it has preview: true)" : "";
-    return underExec
-      ? `with svc-sandbox exec ${name} -- <command>${needs},`
-      : `run svc-sandbox start ${name}${needs}, then`;
+    return underExec ? `with svc-sandbox exec ${name} -- <command>,` : `run svc-sandbox start ${name}, then`;
   }
 }
 
@@ -117,17 +111,11 @@ function givingScopes({ name, registry }: SandboxState, ref: string, scopes: rea
 // They never change, and creating a sandbox takes longer than the rest of a report.
 const ofBundled = new Map<ScenarioName, Reproductions>();
 
-// Returns `undefined` for a scenario with the preview, in a page without farmers.
-function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions | undefined {
-  try {
-    const found =
-      ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
-    ofBundled.set(name, found);
-    return found;
-  } catch (error) {
-    if (isSandboxError(error)) return undefined;
-    throw error;
-  }
+function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
+  const found =
+    ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
+  ofBundled.set(name, found);
+  return found;
 }
 
 // Returns a command for a shell.

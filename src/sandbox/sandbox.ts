@@ -1,4 +1,5 @@
 import type { FarmerMaker } from "../farmers/farmers.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
@@ -10,9 +11,9 @@ import type { Counters } from "./journal/counts.js";
 import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
-import type { Initiator, OtherEvent, StepAction, StoryProgress } from "./steps.js";
+import type { RecordForm, Records } from "./record.js";
+import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
-import type { Coming } from "./view-shapes.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {
@@ -25,32 +26,8 @@ export interface ServedEndpoint {
   readonly answersContext?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
-  /** The state that it needs. Default: none. */
-  readonly part?: StatePart;
-}
-
-/** A part of a sandbox's state that endpoints bring along, so that no other file knows it. */
-export interface StatePart<State = unknown> {
-  /** Makes its state at the start of a scenario, whose clock starts at `start`. */
-  start(scenario: Scenario, started: Pick<StartedScenario, "seed" | "farmers"> & { start: number }): State;
-  /** Returns the fields of a scenario that restore it. */
-  snapshot(state: State): Partial<Scenario>;
-  /** Returns the events that come without an action. */
-  upcoming(state: State): Coming[];
-  /** The actions of steps that change it. */
-  readonly operations: {
-    readonly [Name in keyof StepAction]?: (world: SandboxState, input: never, by?: Initiator) => object;
-  };
-  /** Returns the id that a placeholder of a story stands for; `undefined` if it does not exist. */
-  idOf(world: SandboxState, kind: string, number: number): string | undefined;
-}
-
-/** The state of a part; `undefined` if no endpoint of the sandbox brings it along. */
-export function stateOfPart<State>(
-  { parts }: Pick<SandboxState, "parts">,
-  part: StatePart<State>,
-): State | undefined {
-  return parts.get(part as StatePart) as State | undefined;
+  /** The collection whose records it creates, reads or changes. Default: none. */
+  readonly form?: RecordForm;
 }
 
 /** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
@@ -70,8 +47,11 @@ export interface Platform {
   readonly random: () => number;
   /** Creates farmers; called when the first one is read. */
   readonly farmers: FarmerMaker;
-  /** Returns the endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
-  readonly endpoints: (scenario: Scenario) => readonly ServedEndpoint[];
+  /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
+  readonly endpoints: (
+    scenario: Scenario,
+    report?: (mistake: ScenarioMistake) => void,
+  ) => readonly ServedEndpoint[];
 }
 
 /** The part of a sandbox's state that the start of a scenario replaces; `replaceState` changes it. */
@@ -95,8 +75,7 @@ export interface StartedScenario {
   faults: readonly ActiveFault[];
   farmers: Farmers;
   endpoints: readonly ServedEndpoint[];
-  /** The parts that its endpoints bring along, each with its state. */
-  parts: ReadonlyMap<StatePart, unknown>;
+  records: Records;
   /** `undefined` without announced changes. */
   changes: readonly AnnouncedChange[] | undefined;
   timeline: Timeline;
@@ -127,7 +106,10 @@ export interface SandboxState extends StartedScenario {
 }
 
 /** Options that override the settings of every scenario that a sandbox starts. */
-export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi" | "trial">;
+export type GivenOptions = Pick<
+  StartOptions,
+  "seed" | "now" | "frozen" | "profile" | "openapi" | "trial" | "mostRecords"
+>;
 
 export interface StartOptions {
   /** Default: the scenario's title, or `unnamed`. */
@@ -144,6 +126,8 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
   /** The document in place of the scenario's. Default: the scenario's, or none. */
   readonly openapi?: Scenario["openapi"] | undefined;
+  /** The maximum number of records. Default: 100,000. */
+  readonly mostRecords?: number | undefined;
   /** Default: none. */
   readonly trial?: Trial | undefined;
 }

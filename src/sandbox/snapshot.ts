@@ -6,6 +6,7 @@ import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
 import { type KeyEntry, usageAt } from "./keys.js";
+import { describeRecords } from "./records.js";
 import type { SandboxState } from "./sandbox.js";
 import { remainingSteps, withoutAssumed } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
@@ -49,7 +50,7 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
     } as NonNullable<Scenario["assumptions"]>),
     // A scenario that never had faults needs no empty list.
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
-    ...Object.assign({}, ...[...world.parts].map(([part, state]) => part.snapshot(state))),
+    ...describeRecords(world),
     organizations,
     // The organizations are listed above. The farmers stay the same although the clock starts later.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },

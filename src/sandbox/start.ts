@@ -1,5 +1,5 @@
 import { sharedValues } from "../scenario/population.js";
-import { ScenarioError } from "../scenario/problems.js";
+import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import { keysWritten } from "../scenario/rules/facts.js";
 import { unknownScopes } from "../scenario/rules/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -15,6 +15,8 @@ import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { unknownEndpoints } from "./path-ids.js";
+import type { RecordChange } from "./record.js";
+import { applyChange, countRecords, nextRuleAt, startRecords } from "./records.js";
 import {
   type GivenOptions,
   type Platform,
@@ -22,7 +24,6 @@ import {
   type SandboxState,
   type StartedScenario,
   type StartOptions,
-  type StatePart,
 } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
@@ -37,8 +38,9 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ seed, now, frozen, profile, openapi, trial }: GivenOptions): GivenOptions {
-  return { seed, now, frozen, profile, openapi, trial };
+export function givenOptions({ trial, mostRecords, ...options }: GivenOptions): GivenOptions {
+  const { seed, now, frozen, profile, openapi } = options;
+  return { seed, now, frozen, profile, openapi, trial, mostRecords };
 }
 
 /**
@@ -56,7 +58,8 @@ export function startSandbox(
     idSeries: { last: started.requestIds.series() },
     counters: createCounters(),
     history: createHistory(() => {
-      if (world.registry.keys.size > mostCopiedKeys) return undefined;
+      const isLarge = countRecords(world.records) > mostCopiedRecords;
+      if (isLarge || world.registry.keys.size > mostCopiedKeys) return undefined;
       const at = world.clock.now();
       return { scenario: snapshotWorld(world, at), at };
     }),
@@ -67,6 +70,7 @@ export function startSandbox(
 
 /** Copying more keys would delay requests for too long. */
 const mostCopiedKeys = 100;
+const mostCopiedRecords = 1000;
 
 export function resetSandbox(world: SandboxState): void {
   enterScenario(world, startedWith(world, world.scenario, world));
@@ -103,10 +107,17 @@ export function prepareScenario(
 
 /** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
 export function unknownNames(scenario: Scenario, platform: Platform) {
-  const endpoints = platform.endpoints(scenario);
+  const found: (ScenarioMistake & { readonly hint: string })[] = [];
+  const report = (one: ScenarioMistake) => void found.push({ ...one, hint: one.hint ?? "" });
+  const endpoints = platform.endpoints(scenario, report);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const { scopes } = assumptionsFor(profile, own, endpoints);
-  return [...unknownEndpoints(scenario, endpoints), ...unknownScopes(keysWritten(scenario), scopes)];
+  if (found.length === 0) startRecords(scenario, endpoints, seededIn(scenario, platform), report);
+  return [
+    ...unknownEndpoints(scenario, endpoints),
+    ...unknownScopes(keysWritten(scenario), scopes),
+    ...found,
+  ];
 }
 
 /** The scopes that only the operations of a scenario's document need: keys without own scopes have them. */
@@ -119,14 +130,21 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
   return [...new Set(needed)].filter((scope) => !defaultScopes.includes(scope));
 }
 
+/** What the seed and the start of the clock decide. */
+function seededIn(scenario: Scenario, platform: Platform) {
+  const { seed = defaultSeed } = scenario;
+  const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
+  return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
+}
+
 function startedWith(
   { platform, idGroup }: Surroundings,
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text, trial }: Pick<StartOptions, "name" | "text" | "trial">,
 ): StartedScenario {
-  const { seed = defaultSeed } = scenario;
-  const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
+  const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
+  const records = startRecords(scenario, endpoints, { seed, start, farmers });
   const changes = scenario.changes && datedChanges(scenario.changes, endpoints);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const documented = documentedScopes(platform, scenario);
@@ -138,15 +156,9 @@ function startedWith(
   const windows = windowsOf(assumptions);
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
-  const farmers = farmersOf(scenario, { seed, start, make: platform.farmers });
-  const parts = new Map<StatePart, unknown>();
-  for (const { part } of endpoints) {
-    if (part !== undefined && !parts.has(part))
-      parts.set(part, part.start(scenario, { seed, farmers, start }));
-  }
   return {
     ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, endpoints, parts, changes, trial },
+    ...{ farmers, endpoints, records, changes, trial },
     clock: createClock({
       time: platform.steadyTime,
       start,
@@ -155,7 +167,7 @@ function startedWith(
       holdsMinute: trial?.faults !== undefined,
     }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
-    timeline: createTimeline(scenario.timeline ?? [], start, changes),
+    timeline: createTimeline(scenario.timeline ?? [], start, changes, nextRuleAt(records)),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
       organizations.map((one) => withNameEnding(profiled, one)),
@@ -218,14 +230,20 @@ export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "
   readonly matched: readonly number[];
   /** The usage of the keys that the requests had, by ref. */
   readonly usage: Readonly<Record<string, Usage>>;
+  /** What the requests have changed in records. Default: nothing. */
+  readonly records?: readonly RecordChange[] | undefined;
 }
 
 /** Describes what these requests have changed, if nothing else has happened. */
-export function describeRequests(world: SandboxState, exchanges: readonly Exchange[]): SavedRequests {
+export function describeRequests(
+  world: SandboxState,
+  exchanges: readonly Exchange[],
+  records?: readonly RecordChange[],
+): SavedRequests {
   const { platform, clock, requestIds, faults, registry, history, counters } = world;
   const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
   return {
-    ...{ at: platform.time(), now: clock.now(), answered: requestIds.answered(), exchanges },
+    ...{ at: platform.time(), now: clock.now(), answered: requestIds.answered(), exchanges, records },
     matched: faults.map(({ matched }) => matched),
     usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
     recorded: history.total(),
@@ -273,8 +291,9 @@ export function restoreSandbox(
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
   replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline } });
-  const { clock } = world;
+  const { clock, timeline, records: kept } = world;
   if (since !== undefined) addRequests(world, since);
+  timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
   const { at, recorded, counts } = since ?? state;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
@@ -283,10 +302,17 @@ export function restoreSandbox(
   return world;
 }
 
-function addRequests(world: SandboxState, { now, answered, matched, usage }: SavedRequests): void {
+function addRequests(
+  world: SandboxState,
+  { now, answered, matched, usage, records = [] }: SavedRequests,
+): void {
   const { clock, registry, faults, seed, idGroup } = world;
   clock.advance(Math.max(0, now - clock.now()));
   replaceState(world, { requestIds: createRequestIds(seed, answered, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
+  for (const change of records) {
+    const collection = world.records.get(change.collection);
+    if (collection !== undefined) applyChange(collection, change);
+  }
   for (const [ref, counted] of Object.entries(usage)) Object.assign(registry.key(ref).usage, counted);
 }

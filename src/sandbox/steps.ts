@@ -4,7 +4,8 @@ import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import { type ActionName, type KeyActionDone, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
-import type { ConsentView, KeyView, OrganizationView } from "./view-shapes.js";
+import type { RecordChange } from "./record.js";
+import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
 export type WorldEvent = RequestEvent | OtherEvent;
@@ -14,9 +15,8 @@ export type OtherEvent =
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: `key.${KeyActionDone}`; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
-  | { readonly type: "consent.requested"; readonly consent: ConsentView }
-  /** The farmer or the relying party decided, or an attestation was suspended. Changes over time send no event. */
-  | { readonly type: "consent.changed"; readonly consent: ConsentView }
+  /** By a request, a step, a call or a rule. */
+  | { readonly type: "record.changed"; readonly change: RecordChange }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
   | { readonly type: "faults.changed" }
@@ -57,7 +57,7 @@ export interface Performed {
   /** The full new key, shown only this once (R34). */
   readonly secret: string | null;
   readonly organization: OrganizationView | null;
-  readonly consent: ConsentView | null;
+  readonly record: RecordView | null;
 }
 
 export interface StepDifference {

@@ -95,7 +95,7 @@ export interface Timeline {
   next: number;
   /** The codes of its rejected steps, by index. */
   readonly refusals: Map<number, RefusalCode>;
-  /** When the next step or assumption of an announced change is due (epoch milliseconds); `Infinity` if none is left. */
+  /** When the next step, assumption of an announced change or rule of a record is due; `Infinity` if none is left. */
   dueAt: number;
 }
 
@@ -104,10 +104,12 @@ export function createTimeline(
   steps: readonly TimelineStep[],
   start: number,
   changes?: readonly AnnouncedChange[],
+  rulesAt = Number.POSITIVE_INFINITY,
 ): Timeline {
   const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
   const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
-  return { steps: timed, next: 0, refusals: new Map(), dueAt: Math.min(first, nextAssumed(changes, start)) };
+  const dueAt = Math.min(first, nextAssumed(changes, start), rulesAt);
+  return { steps: timed, next: 0, refusals: new Map(), dueAt };
 }
 
 /** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */

@@ -19,7 +19,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     ...timelineEvents(world),
     ...changeEvents(world),
     ...faultEvents(world),
-    ...[...world.parts].flatMap(([part, state]) => part.upcoming(state)),
+    ...ruleEvents(world),
   ];
   return all
     .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
@@ -71,6 +71,16 @@ function changeEvents({ changes = [] }: SandboxState): Coming[] {
     { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
     { at: ends, kind: "api_changes", text: `Change ${ref}: sunset of ${move?.from}` },
   ]);
+}
+
+function ruleEvents({ records }: SandboxState): Coming[] {
+  return [...records].flatMap(([name, { due, rules, form }]) =>
+    due.slice(0, most).map(({ organization, next, members }): Coming => {
+      const set = JSON.stringify(rules[next?.rule ?? 0]?.set).slice(0, 100);
+      const text = `Record ${name} ${String(form.idIn(members))} changes: ${set}`;
+      return { at: next?.at, kind: "record_changes", organization, text };
+    }),
+  );
 }
 
 function faultEvents({ faults }: SandboxState): Coming[] {

@@ -7,18 +7,10 @@ import {
   organizationStatuses,
   organizationTypes,
 } from "../spec/api-key.js";
-import {
-  consentParties,
-  consentStatuses,
-  permissions,
-  productionStatuses,
-  purposeCodes,
-  validityStatuses,
-} from "../spec/consent.js";
 import { faultPathIds, pathIdShape } from "../spec/outcomes.js";
 import { requestSources } from "../spec/request-traits.js";
 import {
-  always,
+  anything,
   choice,
   count,
   flag,
@@ -28,6 +20,8 @@ import {
   nullable,
   number,
   optional,
+  orNull,
+  record,
   type Shape,
   text,
   uuid,
@@ -92,6 +86,8 @@ export const requestShape = mapping({
   /** The API's error code. */
   code: nullable(text()),
   pathId: pathIdShape(),
+  /** Why it was rejected, if the path id does not show it; never in the response. */
+  note: optional(text()),
   /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
   fault: nullable(choice(faultPathIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */
@@ -106,33 +102,24 @@ export const requestShape = mapping({
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
-export const consentShape = mapping({
+export const recordShape = mapping({
+  collection: text(),
   id: text(),
-  /** The ref of the requesting organization. */
+  /** Counted from 1, in the order of creation. */
+  number: count(),
   organization: text(),
-  farmerId: text(),
-  synthetic: always(true),
-  /** The index of the farmer. */
-  farmer: count(),
-  status: choice(consentStatuses),
-  purpose: mapping({ code: choice(purposeCodes), text: text() }),
-  permissions: list(choice(permissions)),
+  environment: choice(environments),
   createdAt: instant(),
-  respondBy: instant(),
-  expiresAt: instant(),
-  history: list(mapping({ status: choice(consentStatuses), at: instant(), by: choice(consentParties) })),
-  /** Empty until it is granted. */
-  attestations: list(
-    mapping({
-      id: text(),
-      type: choice(permissions),
-      production: choice(productionStatuses),
-      validity: nullable(choice(validityStatuses)),
-    }),
-  ),
+  updatedAt: instant(),
+  /** What a rule will change by itself, and when. */
+  next: orNull(mapping({ at: instant(), set: record(anything()) })),
+  /** The moves that it allows now. */
+  moves: list(mapping({ operation: text(), set: record(anything()) })),
+  /** As in responses. */
+  members: record(anything()),
 });
-/** A consent request in lists. Times are ISO 8601. */
-export interface ConsentView extends ValueOf<typeof consentShape> {}
+/** A record of a documented endpoint. Times are ISO 8601. */
+export interface RecordView extends ValueOf<typeof recordShape> {}
 
 const upcomingKinds = [
   "overlap_ends",
@@ -143,7 +130,7 @@ const upcomingKinds = [
   "api_changes",
   "fault_begins",
   "fault_ends",
-  "consent_changes",
+  "record_changes",
 ] as const;
 
 export const upcomingShape = mapping({

@@ -277,16 +277,6 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   ]);
 });
 
-test.each([
-  ["0s", ["consent_contradiction"]],
-  ["365d", []],
-  ["366d", ["consent_contradiction"]],
-])("a consent that ends after %s has the problems %j", (expires, codes) => {
-  const consent = `{ organization: bank, farmer: 0, permissions: [land], expires_at: ${expires} }`;
-  const found = problemsOf(`${base}preview: true\nconsents: [${consent}]\n`);
-  expect(found.map(({ code }) => code)).toEqual(codes);
-});
-
 test("a text of one word is no empty file", () => {
   expect(["", "~", "word"].map((text) => problemsOf(text)[0]?.code)).toEqual([
     "empty",

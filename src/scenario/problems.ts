@@ -56,9 +56,6 @@ export const problemCauses = {
   replacement_differs: "A replacement's name, scopes or limits differ from the old key's (R26, R37).",
   overlap_out_of_range: "An overlap is longer than 7 days (R39).",
   fault_contradiction: "A fault has two settings that exclude each other.",
-  preview_off: "A field needs the preview. Write `preview: true`.",
-  unknown_farmer: "No farmer has this number. `population.farmers` sets how many exist.",
-  consent_contradiction: "Times or permissions of a consent request exclude each other.",
   reserved_key_ref: "A key has the ref `none`, `malformed` or `unknown`, which stories need.",
   step_contradiction: "A step has fields that exclude each other.",
   timeline_order: "A timeline step is before the previous step or the clock's start.",
@@ -71,6 +68,9 @@ export const problemCauses = {
   openapi_conflict: "An operation has a path that the sandbox needs itself.",
   openapi_name: "A name of the document has a character that would change the texts that show it.",
   unknown_operation: "`operations` names an operation that the document does not have.",
+  openapi_missing: "A field needs a document (`openapi`), or records of one (`records`).",
+  record_invalid:
+    "`records` names an operation that the document lacks, or a value that its schemas do not allow.",
   unknown_example: "`examples` names an operation or an example that the document does not have.",
   // Found by running it
   step_fails: "A step has another result than expected.",

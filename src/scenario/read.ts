@@ -13,11 +13,10 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
 } from "./problems.js";
-import { consentsFit } from "./rules/consents.js";
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
-import { changesFit, stepRules } from "./rules/steps.js";
+import { changesFit, recordsFit, stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
 // A scenario from its unchecked fields: merged with the scenarios that it extends, then checked.
@@ -247,7 +246,7 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-const rules = [...refRules, ...keyRules, faultsFit, consentsFit, changesFit, ...stepRules];
+const rules = [...refRules, ...keyRules, faultsFit, recordsFit, changesFit, ...stepRules];
 
 const maximumProblems = 200;
 

@@ -11,8 +11,7 @@ export const refusalCodes = [
   "overlap_out_of_range",
   "scopes_required",
   "unknown_scope",
-  "consent_not_open",
-  "attestation_not_open",
+  "record_limit_reached",
 ] as const;
 
 export type RefusalCode = (typeof refusalCodes)[number];
@@ -30,8 +29,7 @@ export const errorCauses = {
   overlap_out_of_range: "The overlap is below 0 or above 7 days (R39).",
   scopes_required: "A key needs at least one scope (R29).",
   unknown_scope: "The scenario does not have this scope (R29).",
-  consent_not_open: "The state of the consent request does not allow this decision.",
-  attestation_not_open: "The attestation to suspend is not active, or the one to resume is not suspended.",
+  record_limit_reached: "A sandbox has at most 100,000 records, an instance 10,000. Remove some.",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
   scenario_not_found: "No bundled scenario has this name. `svc-sandbox list` shows them.",
   usage: "A command, flag, variable, URL or argument is not valid.",
@@ -57,7 +55,7 @@ export const errorCauses = {
   instance_limit_reached: "Remove unused instances, or raise `--max-instances`.",
   memory_limit_reached: "No memory for another instance. Remove unused ones, or raise `--max-memory`.",
   capture_impossible: "A story cannot repeat the recorded requests, or none are recorded yet.",
-  not_found: "The route, record or instance does not exist, or the announced endpoints are off.",
+  not_found: "The route, record or instance does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type: "Send `Content-Type: application/json`.",
 } satisfies Record<RefusalCode, string> & Record<string, string>;

@@ -21,8 +21,8 @@ export interface Outcome {
   readonly whatToDo: string;
   /** Whether the specification promises this outcome; coverage counts the promised ones. */
   readonly promised: boolean;
-  /** What an endpoint with this outcome has, as no released one: input that it checks, or records. Default: none of these. */
-  readonly needs?: "input" | "records";
+  /** The field of a scenario that endpoints with this outcome come from. Default: `/me` has it. */
+  readonly needs?: "openapi" | "records";
 }
 
 const unauthorized = {
@@ -40,7 +40,7 @@ const liveAccess = {
 const limited = { status: 429, code: "rate_limited", message: "Too many requests.", promised: true } as const;
 const success = { status: 200, code: null, message: null, promised: true } as const;
 const notFound = { status: 404, code: "not_found", message: "There is nothing at this path." } as const;
-const ofInput = { promised: false, needs: "input" } as const;
+const ofInput = { promised: false, needs: "openapi" } as const;
 const ofRecords = { promised: false, needs: "records" } as const;
 
 const apiOutcomes = [
@@ -186,9 +186,9 @@ const apiOutcomes = [
     ...notFound,
     ...ofRecords,
     message: "There is no such record.",
-    when: "an unknown farmer, consent request or attestation, or one of another organization",
+    when: "an unknown record, or one of another organization or environment",
     whatToDo:
-      "Check the id. A key sees the records of its organization and environment. A live key sees no synthetic farmer.",
+      "Check the id: a key sees only the records of its organization and environment. svc-sandbox explain shows the cause.",
   },
   {
     path: "409.conflict",

@@ -16,11 +16,9 @@ interface ActionRow {
   readonly organization?: string;
   /** The field with the ref of a key that it creates. */
   readonly makes?: string;
-  /** Whether it needs the announced endpoints (R49). */
-  readonly isAnnounced?: true;
 }
 
-/** The actions of timelines and stories: by an administrator, a farmer, the network or the service. */
+/** The actions of timelines and stories: by an administrator, the network or the service. */
 export const actions = {
   create_key: {
     ...{ isForAdministrators: true, organization: "organization", makes: "ref" },
@@ -40,8 +38,7 @@ export const actions = {
     ...{ isForAdministrators: true, organization: "ref" },
     route: ["PATCH /organizations/{ref}", "Changes an organization's status, sandbox access or live access"],
   },
-  consent: { organization: "organization", isAnnounced: true },
-  attestation: { isAnnounced: true },
+  record: {},
   faults: {},
   assumptions: {},
 } as const satisfies Readonly<Record<string, ActionRow>>;

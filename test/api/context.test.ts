@@ -53,7 +53,7 @@ interface Content {
 }
 
 test("every success and error of the description has a named schema and examples of it", () => {
-  const document = openApiDocument({ preview: true }) as unknown as Described;
+  const document = openApiDocument() as unknown as Described;
   const expectPart = expectPartsOf(document);
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, { responses }] of Object.entries(methods)) {

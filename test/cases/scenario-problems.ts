@@ -18,9 +18,6 @@ const timed = (text: string) => top(`${start}timeline:\n  - ${text}`);
 const changed = (text: string) => top(`changes:\n  ${text}`);
 const moved = (sunset: string) =>
   `new: { at: 2027-06-01, move: { to: /v2/relying-party/me, sunset: ${sunset} } }`;
-const preview = (text: string) => top(`${start}preview: true\npopulation: { farmers: 5 }\n${text}`);
-const deed = (at: string, does: string) => `{ at: ${at}, do: ${does} }`;
-const consent = (text: string) => preview(`consents: [{ organization: bank, farmer: ${text} }]`);
 const fault = (text: string) => top(`faults:\n  - { ${text} }`);
 
 /** One for each kind of problem. */
@@ -74,7 +71,7 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   // Values
   ["wrong_type", "version: 1\norganizations:\n  bank:\n    type: bank\n    ▲keys:\n", "remove the line"],
   ["wrong_type", top("name: ▲2024"), 'in quotes: "2024"'],
-  ["wrong_type", top('preview: ▲"yes"'), "without quotes"],
+  ["wrong_type", top('clock: { frozen: ▲"yes" }'), "without quotes"],
   ["wrong_type", key('limits: { per_minute: ▲"60" }'), "write 60 without quotes"],
   ["wrong_type", key("scopes: ▲attestations:read"), "a list: [one, two]"],
   ["wrong_type", top("story: ▲A bank calls."), "a dash before each item"],
@@ -231,19 +228,13 @@ export const brokenScenarios: readonly BrokenScenario[] = [
   ["fault_contradiction", fault("then: { latency: { min: 2s, max: ▲1s } }"), "swap the two"],
   ["fault_contradiction", fault("when: { after: 10m, until: ▲5m }, then: { reset: true }"), "a later time"],
   ["missing_field", fault("then: ▲{}"), "status, reset, hang"],
-  ["preview_off", fault("when: { path_id: ▲404.unknown_record }, then: { hang: true }"), "preview: true"],
-  // Consents
-  ["preview_off", top("consents:\n  - ▲{ organization: bank, farmer: 0 }"), "write preview: true"],
-  ["unknown_organization_ref", preview("consents: [{ organization: ▲bonk, farmer: 0 }]"), "mean bank?"],
-  ["unknown_farmer", consent("▲5"), "write a number up to 4"],
-  ["consent_contradiction", consent("0, permissions: [land, ▲land]"), "list it once"],
-  ["consent_contradiction", consent("0, expires_at: ▲400d"), "another time"],
-  ["consent_contradiction", consent("0, created_at: ▲1d"), "before the clock starts"],
-  [
-    "consent_contradiction",
-    consent(`2, created_at: -3d, decisions: [${deed("-1d", "grant")}, ${deed("▲-2d", "revoke")}]`),
-    "by time",
-  ],
+  ["openapi_missing", fault("when: { path_id: ▲404.unknown_record }, then: { hang: true }"), "add records:"],
+  // Records
+  ["openapi_missing", top("▲records: { loans: { create: createLoan } }"), "add openapi:"],
+  ["unknown_field", top("▲preview: true"), "openapi: announced-endpoints.openapi.yaml"],
+  ["unknown_field", top("▲consents: []"), "write records:"],
+  ["unknown_field", step("{ ▲consent: { farmer: 0, do: grant } }"), "write record: { in: consent-requests"],
+  ["record_invalid", step("record: { in: ▲loans, add: {} }"), "add records:"],
   // Steps
   ["missing_field", timed("▲at: 1h"), "add one of create_key, rotate"],
   ["missing_field", step("organization: ▲{ ref: bank }"), "status, sandbox_access or live_access"],

@@ -126,7 +126,7 @@ test.each(
   expect([code, stdout, stderr.startsWith(wrote), left]).toEqual([0, "", true, withoutScope]);
   const values = environmentOf(format, join(cwd, "values"));
   const requests = readers[format]?.(cwd) ?? [];
-  const paths = reachable(outcomesOf(endpointsIn({ version: 1, preview: true })))
+  const paths = reachable(outcomesOf(endpointsIn({ version: 1 })))
     .map(({ path }) => path)
     .filter((path) => !withoutScope.includes(path));
   expect(

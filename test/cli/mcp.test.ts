@@ -40,6 +40,18 @@ const failure = async (name: string, input?: Record<string, unknown>) => {
 };
 const statusWith = async (key: string) => (await fine("send", { key })).answer.status;
 
+test("records are listed, added, changed and removed", async () => {
+  await fine("scenario", { name: "announced-endpoints" });
+  expect(await fine("records")).toMatchObject([{ collection: "consent-requests", records: 2 }, {}]);
+  const collection = "attestations";
+  const { id } = await fine("records", { collection, add: { type: "land" } });
+  const set = { production: "ready" };
+  expect(await fine("records", { collection, id, set })).toMatchObject({ members: { type: "land", ...set } });
+  expect(await failure("records", { collection, id: "none", set })).toMatchObject({ code: "not_found" });
+  const removed = await client.callTool({ name: "records", arguments: { collection, id, remove: true } });
+  expect([removed.isError, await fine("records", { collection })]).toMatchObject([false, { total: 1 }]);
+});
+
 test("lists tools with a schema for their input and one name for each thing, and shows how to start", async () => {
   const { tools } = await client.listTools();
   expect(JSON.stringify(tools)).not.toContain("doNotSuggest");

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { checkResults, gateChecks } from "../../src/api/request-details.js";
-import { builtIn, endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { authorizationChecks } from "../../src/spec/authorize.js";
 import { faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
@@ -13,10 +14,9 @@ interface Check {
 }
 
 const releasedOnly = { version: 1 } as const;
-const preview = { version: 1, preview: true, organizations: { bank: { type: "bank" } } } as const;
 
 test("the gate has each path of the API once, as an exit of a check or as a success", async () => {
-  for (const scenario of builtIn.some(({ announced }) => announced) ? [undefined, preview] : [undefined]) {
+  for (const scenario of [undefined, bundledScenarios["announced-endpoints"]]) {
     const { ask } = await serveControl(scenario === undefined ? {} : { scenario });
     const { checks, successes, faults } = (await ask("/gate")).body.data;
     const more = scenario === undefined ? [] : ["input", "record"];

@@ -135,7 +135,7 @@ test("a key that was created at run time is sent without its secret, which the s
 test("the details of a request have the body for /send that repeats it", async () => {
   const scenario = parseScenario(`
 version: 1
-preview: true
+extends: announced-endpoints
 organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: ["consents:read", "consents:write"] } } } }
 `);
   const { ask, server } = await serveControl({ scenario });

@@ -52,7 +52,6 @@ describe("completion", () => {
       "malformed",
       "unknown",
     ]);
-    expect(at(`${world}consents:\n  - organization: |`)).toEqual(["bank-a"]);
   });
 
   test.each([

@@ -15,20 +15,6 @@ async function showsNumbered(page: Page, text: string): Promise<void> {
   await page.locator(".pages", { hasText: text }).waitFor();
 }
 
-/** Asks a farmer for a consent, as a client of the API does. */
-async function askFor(server: { url: string; sandbox: { secret(key: string): string } }, farmer: string) {
-  const answer = await fetch(`${server.url}/v1/relying-party/consent-requests`, {
-    method: "POST",
-    headers: { "x-api-key": server.sandbox.secret("lending"), "content-type": "application/json" },
-    body: JSON.stringify({
-      farmer_id: farmer,
-      purpose: { code: "monitoring", text: "To <b>follow</b> the season \u202e." },
-      permissions: ["land"],
-    }),
-  });
-  return ((await answer.json()) as { data: { id: string } }).data.id;
-}
-
 describe.skipIf(noBrowser)("the view of farmers", () => {
   test("map and records are loaded when the view is opened, and once more when that failed", async () => {
     const { page, go } = await openDashboard({ scenario: "announced-endpoints" });
@@ -125,38 +111,5 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await page.getByLabel("Find").fill(id);
     await page.getByRole("link", { name: `Open ${id}` }).press("Enter");
     await page.getByRole("heading", { name: name.surname }).waitFor();
-  });
-
-  test("the farmer grants, rejects and revokes, and attestations are suspended and resumed", async () => {
-    const { page, server, ask, go } = await openDashboard({ scenario: "announced-endpoints" });
-    const { farmer_id: farmer } = server.sandbox.farmers.at(2);
-    const first = await askFor(server, farmer);
-    const second = await askFor(server, farmer);
-    await go("farmers/consents");
-    const consent = (id: string) => page.getByRole("article", { name: id });
-    const status = (id: string) => server.sandbox.consents.list().find((one) => one.id === id)?.status;
-    expect(await consent(first).locator("q").innerText()).toContain("<b>follow</b>");
-
-    await consent(first).getByRole("button", { name: "Grant" }).press("Enter");
-    await consent(first).getByRole("button", { name: "Revoke" }).waitFor();
-    expect(status(first)).toBe("granted");
-    await consent(second).getByRole("button", { name: "Reject" }).press("Enter");
-    await consent(second).locator(".status", { hasText: "Rejected" }).waitFor();
-    expect(status(second)).toBe("rejected");
-
-    await ask("/clock/advance", { method: "POST", json: { by: "1m" } });
-    const validity = () =>
-      server.sandbox.attestations.list().find((one) => one.farmerId === farmer)?.validity;
-    await consent(first).getByRole("button", { name: "Suspend" }).press("Enter");
-    await consent(first).getByRole("button", { name: "Resume" }).waitFor();
-    expect(validity()).toBe("suspended");
-    await consent(first).getByRole("button", { name: "Resume" }).press("Enter");
-    await consent(first).getByRole("button", { name: "Suspend" }).waitFor();
-    expect(validity()).toBe("active");
-
-    await go(`farmers/${farmer}`);
-    await consent(first).getByRole("button", { name: "Revoke" }).press("Enter");
-    await consent(first).locator("header .status", { hasText: "Revoked" }).waitFor();
-    expect(status(first)).toBe("revoked");
   });
 });

@@ -64,7 +64,6 @@ const world = {
   name: cut(hostileTexts[0] as string),
   description: hostileTexts.map((text) => text.slice(0, 25)).join(" "),
   clock: { now: "2026-03-02T09:00:00Z" },
-  preview: true,
   population: { farmers: 20 },
   organizations: Object.fromEntries(
     refs("org").map(([ref, text]) => [
@@ -78,11 +77,6 @@ const world = {
       },
     ]),
   ),
-  consents: refs("org").map(([organization, text], index) => ({
-    organization,
-    farmer: index % 20,
-    purpose: { code: "monitoring" as const, text: cut(text) },
-  })),
   story: refs("key").flatMap(([key, text]) => [
     { say: text.slice(0, 2000) },
     {

@@ -1,6 +1,5 @@
 import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
-import { builtIn } from "../../src/api/routes.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { listening } from "../support/servers.js";
@@ -45,7 +44,7 @@ describe.skipIf(noBrowser)("in Chromium", () => {
   test("where a token is needed every view works with it, and it stands in the session's storage alone", async () => {
     const controlToken = "a-token-of-the-test";
     // It has the most views.
-    const scenario = builtIn.at(-1)?.announced?.scenario ?? "key-states";
+    const scenario = "announced-endpoints";
     const { page, go, runtime } = await openDashboard({
       ...{ controlToken, host: "0.0.0.0", scenario, view: `token=${controlToken}` },
     });

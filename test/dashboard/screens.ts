@@ -149,10 +149,10 @@ export const screens: readonly Screen[] = [
     act: waitFor(".farmer-list tbody tr"),
   },
   {
-    title: "consents",
-    view: "farmers/consents",
+    title: "records",
+    view: "records",
     options: { scenario: "announced-endpoints" },
-    act: waitFor(".consents article"),
+    act: waitFor("section[aria-label=consent-requests] tbody tr"),
   },
   // The third farmer of the seed: three fields, one loan.
   {

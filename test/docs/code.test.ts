@@ -13,6 +13,7 @@ import ts from "typescript";
 import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
+import "../../src/library/entries/openapi.js";
 import * as ourMsw from "../../src/integrations/msw.js";
 import * as ourUndici from "../../src/integrations/undici.js";
 import * as ourNode from "../../src/server/index.js";

@@ -37,7 +37,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   state: ["state", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
-  preview: ["farmers", "consents", "attestations"],
+  records: ["farmers", "records"],
   requests: ["requests", "send", "report", "capture", "gate", "events"],
   story: ["story"],
   instances: ["instances"],
@@ -57,7 +57,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/endpoints.md": { endpoints: () => endpointsPart(false), announced: () => endpointsPart(true) },
+  "docs/endpoints.md": { endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },
 };
@@ -318,22 +318,19 @@ function advicePart(): string {
   );
 }
 
-/** The table of the released or the announced endpoints; of the released ones also a section with an example for each. */
-function endpointsPart(announced: boolean): string {
-  const shown = builtIn.filter((one) => (one.announced !== undefined) === announced);
-  const rows = shown.map((endpoint) => {
+/** The table of the built-in endpoints, and a section with an example for each. */
+function endpointsPart(): string {
+  const rows = builtIn.map((endpoint) => {
     const { method, path, operationId, scope = "me_scope" } = endpoint;
     const successes = successPathsOf(endpoint).map(code).join(", ");
     return [code(`${method} ${path}`), code(operationId), scope === null ? "none" : code(scope), successes];
   });
-  const sections = shown.map(({ method, path, description, responseExample }) => {
+  const sections = builtIn.map(({ method, path, description, responseExample }) => {
     const body = JSON.stringify(responseExample, null, 2);
     return `## ${method} ${path}\n\n${description}\n\n\`\`\`json\n${body}\n\`\`\``;
   });
-  return [
-    table(["endpoint", "operation id", "scope", "paths of its successes"], ...rows),
-    ...(announced ? [] : sections),
-  ].join("\n\n");
+  const head = ["endpoint", "operation id", "scope", "paths of its successes"];
+  return [table(head, ...rows), ...sections].join("\n\n");
 }
 
 function formatsPart(): string {

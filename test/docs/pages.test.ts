@@ -5,16 +5,9 @@ import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
-import { openApiDocument, outcomes, scenarioNames } from "../../src/index.js";
+import { outcomes, scenarioNames } from "../../src/index.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { keyStates } from "../../src/spec/api-key.js";
-import {
-  consentStatuses,
-  permissions,
-  productionStatuses,
-  purposeCodes,
-  validityStatuses,
-} from "../../src/spec/consent.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
 import { actionNames, keyActionNames } from "../../src/spec/steps.js";
 import { brokenScenarios } from "../cases/scenario-problems.js";
@@ -81,42 +74,6 @@ test("docs/errors.md has one row for each code: of the API, of refusals, of prob
   const broken = brokenScenarios.map(([code]) => code);
   expect(rowsOf("Problems of a scenario")).toEqual(expect.arrayContaining(broken));
   expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
-});
-
-test("docs/farmers.md names every endpoint with its scope, every refusal, member and value", () => {
-  const page = pageOf("docs/farmers.md");
-  const { paths, components } = openApiDocument({ preview: true }) as {
-    paths: Record<string, Record<string, object>>;
-    components: { schemas: Record<string, object> };
-  };
-  const announced = Object.entries(paths).filter(
-    ([path]) => !Object.hasOwn(openApiDocument().paths as object, path),
-  );
-  const calls = announced.flatMap(([path, methods]) =>
-    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-  );
-  expect(
-    calls.filter((call) => !new RegExp(`^\\| \`${call}\` \\| \`\\w+:\\w+\` \\|`, "m").test(page)),
-  ).toEqual([]);
-  for (const { path, status, code, needs } of outcomes as readonly Outcome[]) {
-    if (needs !== undefined) expect(page).toContain(`| \`${path}\` | ${status} \`${code}\` |`);
-  }
-  // The subject is told on docs/farmers.md, the envelope in an example.
-  const envelope = ["data", "error", "page", "limit", "offset", "total"];
-  const { schemas } = openApiDocument().components as { schemas: object };
-  const named = Object.fromEntries(
-    Object.entries(components.schemas).filter(([name]) => !Object.hasOwn(schemas, name)),
-  );
-  const records = [...announced.map(([, methods]) => methods), named]
-    .flatMap((schemas) => membersIn(schemas, ["subject"]))
-    .filter((name) => !envelope.includes(name));
-  const fields = membersIn(scenarioSchema().properties.consents);
-  const values = [consentStatuses, purposeCodes, permissions, productionStatuses, validityStatuses].flat();
-  expect([records, fields]).toEqual([
-    expect.arrayContaining(["respond_by"]),
-    expect.arrayContaining(["decisions"]),
-  ]);
-  expect(missingOn(page, [...new Set([...records, ...fields, ...values])])).toEqual([]);
 });
 
 test("docs/reliability.md names for each promise a test file and a case in it, and counts the hostile conversations", () => {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario, type Sandbox } from "../../src/index.js";
 import { assumptionsFor } from "../../src/spec/assumptions.js";
-import { personaOf } from "../../src/spec/consent.js";
 import { keyActionNames } from "../../src/spec/steps.js";
 import { openSandbox } from "../support/doors.js";
 import {
@@ -11,7 +10,6 @@ import {
   blockWith,
   membersIn,
   pageNames,
-  pageOf,
   scenarioSchema,
   sectionOf,
   withoutSnapshots,
@@ -77,18 +75,8 @@ test("each action of the timeline in docs/scenarios.md happens at its own instan
   expect(await at(3 * 1440, "loans")).toEqual(["200.live"]);
 });
 
-test("the stories of docs/scenarios.md and docs/farmers.md pass", async () => {
+test("the story of docs/scenarios.md passes", async () => {
   await expectStory(exampleOf("Story"));
-  await expectStory(blockWith("docs/farmers.md", "yaml"));
-});
-
-test("the first farmers have the personas of docs/farmers.md with every seed", () => {
-  const rows = [...pageOf("docs/farmers.md").matchAll(/^\| (\d) \| `(\w+)` \|/gm)].map(
-    ([, _farmer, persona]) => persona,
-  );
-  expect(rows).toHaveLength(5);
-  for (const seed of [1, 7, 42])
-    expect(rows.map((_persona, farmer) => personaOf(seed, farmer))).toEqual(rows);
 });
 
 /** The file that `init` writes. */
@@ -110,21 +98,19 @@ test("the file of `init` is valid, shows every field of the format except those 
 });
 
 test("the commented lines in the file of `init` are valid, and their story passes", async () => {
+  // Records need the document.
   const yaml = (await starter())
+    .replace(/^# {3}- record: .*\n/m, "")
     .split("\n\n")
     .map((block) => {
-      const begins = block.search(
-        /^(?:# )?(population|faults|preview|timeline|story|assumptions):(?: true)?$/m,
-      );
+      const begins = block.search(/^(?:# )?(population|faults|timeline|story|assumptions):(?: true)?$/m);
       return begins === -1 ? block : block.slice(0, begins) + block.slice(begins).replace(/^# /gm, "");
     })
     .join("\n\n");
-  const { assumptions, faults, timeline, consents, population } = parseScenario(yaml);
+  const { assumptions, faults, timeline, population } = parseScenario(yaml);
   const { profile = "minimal", ...shown } = assumptions ?? {};
   expect(shown).toEqual(assumptionsFor(profile));
-  expect([faults?.length, timeline?.length, consents?.length, population?.organizations]).toEqual([
-    3, 2, 2, 200,
-  ]);
+  expect([faults?.length, timeline?.length, population?.organizations]).toEqual([3, 2, 200]);
   // Its faults are met by some requests and not by others; the story is about keys.
   await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"));
 });

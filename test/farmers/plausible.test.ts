@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Farmer, InsurancePolicy } from "../../src/farmers/farmer-shape.js";
 import { farmerAt } from "../../src/farmers/farmers.js";
-import { farmerLocales } from "../../src/spec/consent.js";
+import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import expected from "./expected.json" with { type: "json" };
 import { everyFarmer, type GrownSeason, grouped, growthOf, holds, sampled, seasons } from "./sample.js";
 

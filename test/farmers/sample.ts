@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Farmer, Parcel, Season } from "../../src/farmers/farmer-shape.js";
 import { farmerAt } from "../../src/farmers/farmers.js";
 import { type Country, countryOf, type Region } from "../../src/farmers/tables.js";
-import { type FarmerLocale, farmerLocales } from "../../src/spec/consent.js";
+import { type FarmerLocale, farmerLocales } from "../../src/spec/farmer-locales.js";
 
 export const start = Date.UTC(2026, 2, 2, 9);
 export const today = "2026-03-02";

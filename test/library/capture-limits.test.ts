@@ -104,7 +104,7 @@ test("a sandbox with many keys is captured until it has more requests than a jou
   await send(sandbox, 900);
   expect(capturedStatuses(sandbox)).toHaveLength(900);
   await send(sandbox, 200);
-  expect(() => sandbox.capture()).toThrow(/as it has too many keys to copy\. Reset it/);
+  expect(() => sandbox.capture()).toThrow(/as it has too many keys or records to copy\. Reset it/);
   sandbox.reset();
   await send(sandbox);
   expect(capturedStatuses(sandbox)).toEqual([200]);

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
-import { builtIn } from "../../src/api/routes.js";
 import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
+import "../../src/library/entries/openapi.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { openWorld } from "../../src/node/platform.js";
@@ -78,7 +78,8 @@ const everything = "[attestations:read, attestations:write, consents:read, conse
 const scenario = parseScenario(`
 version: 1
 name: Session
-preview: true
+extends: announced-endpoints
+default_key: a
 clock: { now: 2026-03-02T23:58:30Z, frozen: true }
 population: { farmers: 6 }
 organizations:
@@ -114,19 +115,18 @@ const faultSets: Fault[][] = [
 
 type Action = (sandbox: Sandbox, secrets: Map<string, string>, n: number) => unknown;
 
-/** What farmers do, if the announced endpoints are there. */
-const ofFarmers: readonly Action[] = [
-  ({ consents }, _secrets, n) => {
-    consents[at(["grant", "reject", "revoke"] as const, n)](at(consents.list(), n >> 2)?.id ?? "none");
-  },
-  ({ attestations }, _secrets, n) => {
-    attestations[at(["suspend", "resume"] as const, n)](at(attestations.list(), n >> 1)?.id ?? "none");
-  },
-];
+/** What happens to records. */
+const ofRecords: Action = ({ records }, _secrets, n) => {
+  const all = records.list("consent-requests");
+  const id = at(all, n >> 2)?.id ?? "none";
+  if (n % 3 === 0) records.remove("consent-requests", id);
+  else if (n % 3 === 1) records.set("consent-requests", id, { status: at(["granted", "rejected"], n >> 4) });
+  else records.add("consent-requests", { organization: "bank", status: "pending" });
+};
 
 /** What clients and administrators do, drawn by numbers; refusals are part of a session. */
 const actions: readonly Action[] = [
-  ...(builtIn.some(({ announced }) => announced) ? ofFarmers : []),
+  ofRecords,
   (sandbox, secrets, n) => {
     const key = at([...secrets.values(), "junk", sandbox.unknownSecret()], n >> 2);
     const path = at([me, me, me, `${me}?page=2`, "/nothing/%C3%A4/{x}", `${consentPath}/none`, "/"], n);

@@ -132,19 +132,6 @@ test("a port in use is an error with the sandbox that uses it, if one does", asy
   expect(await details(other)).toEqual(["address_in_use", { port: other, host: "127.0.0.1" }]);
 });
 
-test("a body is read for an endpoint of the scenario that starts before its end", async () => {
-  const { server, port } = await start();
-  const head = "POST /v1/relying-party/consent-requests HTTP/1.1\r\nHost: any.example\r\nContent-Length: 2";
-  const socket = connect(port, "127.0.0.1");
-  socket.write(`${head}\r\nConnection: close\r\n\r\n{`);
-  const headers = { "content-type": "application/json" };
-  const body = '{"name":"announced-endpoints"}';
-  // Its connection comes later, so the half of the body has arrived.
-  expect((await fetch(`${server.controlUrl}/scenario`, { method: "PUT", headers, body })).status).toBe(200);
-  socket.write("}");
-  expect(readAnswers(Buffer.concat(await socket.toArray())).map(({ status }) => status)).toEqual([401]);
-});
-
 test("a connection closes after a request for another protocol", async () => {
   const { port, get } = await start();
   const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";

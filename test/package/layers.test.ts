@@ -212,11 +212,3 @@ test.each([
   ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "@codemirror/view"],
 ])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));
-
-test("at most eight files know that the announced endpoints are a preview, besides their own", () => {
-  const own = /(?:\/endpoints\/consents\/\w+|\/consents)\.tsx?$/;
-  const knowing = [...sources].filter(([file, text]) => !own.test(file) && /preview/i.test(text));
-  const files = knowing.map(([file]) => file).filter((file) => !file.includes(".generated."));
-  // The eighth is descriptions.json.
-  expect(files.length, files.join()).toBeLessThanOrEqual(7);
-});

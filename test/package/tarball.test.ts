@@ -68,7 +68,7 @@ describe("the tarball", () => {
   test("contains the expected files, and nothing else", () => {
     const expected = [
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
-      ...[/^scenarios\/[a-z-]+\.yaml$/, /^docs\/(?:decisions\/)?[\w-]+\.md$/],
+      ...[/^scenarios\/[a-z-]+(?:\.openapi)?\.yaml$/, /^docs\/(?:decisions\/)?[\w-]+\.md$/],
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
       /^packaging\/(?:go|java|python)\/(?:[\w/]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py))$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,

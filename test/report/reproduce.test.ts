@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
-import { builtIn } from "../../src/api/routes.js";
 import type { Sandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
@@ -20,9 +19,7 @@ const keyStates = bundledScenarios["key-states"] as Scenario;
 const scenarios: Readonly<Record<string, string | Scenario>> = {
   "key-states": "key-states",
   "a story without keys": "onboarding",
-  ...Object.fromEntries(
-    builtIn.flatMap(({ announced }) => (announced ? [[announced.scenario, announced.scenario]] : [])),
-  ),
+  "announced-endpoints": "announced-endpoints",
   "faults that come and go": "bad-day",
   "no scenario key at all": { version: 1, organizations: { bank: { type: "bank" } } },
   "all requests fail": { ...keyStates, faults: [{ then: { status: 503 } }] },

@@ -94,9 +94,18 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     // It has a timeline.
     { call: "PUT /scenario", body: { name: "live-suspended" } },
   ),
-  ...["state", "keys", "requests", "clock", "upcoming", "report", "consents", "gate", "organizations"].map(
-    (what) => call(`GET /${what}`),
-  ),
+  ...[
+    "state",
+    "keys",
+    "requests",
+    "clock",
+    "upcoming",
+    "report",
+    "records",
+    "records/consent-requests",
+    "gate",
+    "organizations",
+  ].map((what) => call(`GET /${what}`)),
 );
 
 /** Somebody who asks servers, and knows the keys and instances that were made there. */

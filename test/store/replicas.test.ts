@@ -66,7 +66,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
     const keys = { main: {}, fixed: {}, daily: { limits: { per_minute: 1000, per_day: 137 } } };
     const scenario = {
       version: 1,
-      preview: true,
+      extends: "announced-endpoints",
       organizations: {
         bank: {
           type: "bank",

@@ -1,7 +1,7 @@
 // Runs in a page: the built package, msw's service worker, and the browser's own fetch.
 import { setupWorker } from "msw/browser";
 import { createSandbox } from "svc-sandbox";
-import "svc-sandbox/preview";
+import "svc-sandbox/farmers";
 import { createHandlers } from "svc-sandbox/msw";
 import { comparable, runSteps } from "./conformance-script.ts";
 import { sendWithFetch } from "./send.ts";

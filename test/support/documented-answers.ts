@@ -56,7 +56,7 @@ async function answerOf(path: PathId): Promise<string> {
     writeFileSync(join(cwd, ".curlrc"), connectTo);
     const env = { ...(await environments.get(scenario)), CURL_HOME: cwd };
     const { code, stdout } = await runCommand(line, { cwd, env }).ended;
-    const [met] = server.sandbox.requests.list();
+    const met = server.sandbox.requests.list().at(-1);
     if ((met?.pathId !== path && met?.fault !== path) || code !== (curlFailures[path] ?? 0))
       throw new Error(`${page}: the curl line of ${path} ends on ${met?.pathId} with code ${code}: ${line}`);
     return stdout === "" ? "The API sends no response." : shown(stdout);

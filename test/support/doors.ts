@@ -9,6 +9,7 @@ import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
+import "../../src/library/entries/openapi.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { sendOnSocket } from "./send-on-socket.js";
 

@@ -21,7 +21,7 @@ type CollectionFormat = keyof typeof renderCollection;
 export const command = declareCommand({
   summary: "print requests for an .http file, Postman or Bruno: one for each path",
   description:
-    "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults and announced endpoints switch to other scenarios. With your own file, you get only the paths that it covers.",
+    "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults switch to other scenarios. With your own file, you get only the paths that it covers.",
   words: scenarioWord,
   flags: {
     format: option(

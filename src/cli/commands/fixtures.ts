@@ -4,7 +4,7 @@ import { buildOrganization } from "../../sandbox/keys.js";
 import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import type { Organization } from "../../spec/api-key.js";
-import { farmerLocaleChoices, mostFarmers } from "../../spec/consent.js";
+import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
 import { listed } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, oneOf, option, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";

@@ -4,24 +4,18 @@ import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import type { JsonSchema } from "../../spec/schema/json-schema.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, toggle } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 
 export const openapiCommand = declareCommand({
   summary: "print the OpenAPI 3.1.0 document of the API",
   description: "Prints the OpenAPI 3.1.0 document of the API as JSON.",
-  flags: {
-    preview: toggle(
-      "--preview",
-      "also the announced endpoints, consent requests and attestations; their shapes are a guess",
-    ),
-  },
+  flags: {},
   examples: {
     "svc-sandbox openapi > openapi.json": "keep it in a file",
-    "svc-sandbox openapi --preview": "include the announced endpoints, as a guess",
   },
-  async run({ io, flags }) {
-    io.stdout.write(`${JSON.stringify(openApiDocument({ preview: flags.preview ?? false }), null, 2)}\n`);
+  async run({ io }) {
+    io.stdout.write(`${JSON.stringify(openApiDocument(), null, 2)}\n`);
     return exitCode.fine;
   },
 });

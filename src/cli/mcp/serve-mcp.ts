@@ -11,13 +11,14 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { ref } from "../../scenario/format/fields.js";
 import { controlBodies } from "../../scenario/format/inputs.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
+import { members } from "../../scenario/format/steps.js";
 import type { Route } from "../../server/control/route.js";
 import { routes } from "../../server/control/routes/routes.js";
 import type { RunningServer } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { checkValue } from "../../spec/schema/check.js";
 import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
-import { described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
+import { always, described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { actionNames, actionRoute } from "../../spec/steps.js";
 import { describeFailure } from "../exit-codes.js";
@@ -61,7 +62,28 @@ const own = {
     description: "The checks of a request with a key, its outcome, the reason and the fix; sends nothing",
     input: mapping({ key: word("A ref, none, malformed, unknown, or a full key, which is not shown.") }),
   },
+  records: {
+    description:
+      "The collections of documented endpoints; with a collection its records; with add, set or remove a change",
+    input: mapping({
+      collection: optional(described(ref(), "Default: lists the collections.")),
+      id: optional(word("The record to change or remove.")),
+      set: optional(described(members(), "Its new members.")),
+      add: optional(described(members(), "The members of a new record; organization is its owner.")),
+      remove: optional(described(always(true), "Removes the record.")),
+    }),
+  },
 };
+/** The route of the tool `records`, by the arguments that it gets. */
+function routeOfRecords({ collection = "", id, set, add, remove }: Input) {
+  const path = `/records/${encodeURIComponent(String(collection))}`;
+  const one = `${path}/${encodeURIComponent(String(id))}`;
+  if (add !== undefined) return { method: "POST", path, body: add };
+  if (set !== undefined) return { method: "PATCH", path: one, body: set };
+  if (remove !== undefined) return { method: "DELETE", path: one, body: {} };
+  return { method: "GET", path: collection === "" ? "/records" : path, body: undefined };
+}
+
 const ofRoutes = Object.entries(calls).map(([name, [call, description]]) => {
   const row = routes.find(({ method, path }) => `${method} ${path}` === call) as Route;
   const thing = inPathOf(row);
@@ -118,7 +140,7 @@ export async function serveMcp(
       name,
       description: `${description}.`,
       inputSchema: { type: "object" as const, ...withoutHints(jsonSchemaOf(input, descriptionOf)) },
-      annotations: { readOnlyHint: row === undefined || row.method === "GET" || name === "validate" },
+      annotations: { readOnlyHint: isReading(name, row) },
     })),
   }));
   protocol.setRequestHandler(CallToolRequestSchema, async ({ params: { name, arguments: input = {} } }) => {
@@ -137,6 +159,9 @@ export async function serveMcp(
   });
   await protocol.close();
 }
+
+const isReading = (name: string, row: Route | undefined) =>
+  row === undefined ? name !== "records" : row.method === "GET" || name === "validate";
 
 // `doNotSuggest` is for editors.
 function withoutHints(schema: object): object {
@@ -163,17 +188,18 @@ async function callTool(
     );
   }
   if (name === "environment") return { text: JSON.stringify(clientEnvironment(world(), server)) };
-  if (tool.row === undefined) return { text: JSON.stringify(explain(String(input.key))) };
-  const { method, path } = tool.row;
-  const { yaml, [inPathOf(tool.row)]: named, ...rest } = input;
+  if (name === "explain") return { text: JSON.stringify(explain(String(input.key))) };
+  const { method, path, body } =
+    tool.row === undefined ? routeOfRecords(input) : { ...tool.row, body: undefined };
+  const { yaml, [tool.row ? inPathOf(tool.row) : ""]: named, ...rest } = input;
   const url = new URL(server.controlUrl + path.replace("{ref}", String(named)));
   const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
-  if (method === "GET")
+  if (method === "GET" && tool.row !== undefined)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
   // `fetch` may use a proxy.
   const answer = await sendOnce(url, {
     method,
-    body: yaml === undefined ? JSON.stringify(rest) : String(yaml),
+    body: yaml === undefined ? JSON.stringify(tool.row === undefined ? body : rest) : String(yaml),
     headers: yaml === undefined ? {} : { "content-type": "application/yaml" },
     timeout: defaultWait,
     maxBody: 16 * 1024 * 1024,

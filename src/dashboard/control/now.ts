@@ -41,7 +41,7 @@ export function useNow(): void {
 }
 
 export const upcoming = resource<readonly Upcoming[]>("/upcoming", {
-  on: [...keyEvents, "consent."],
+  on: [...keyEvents, "record."],
 });
 
 /** Keeps `now` and `upcoming` up to date while a component is shown, and notifies listeners when an event of the clock comes. */

@@ -2,6 +2,7 @@ import { signal } from "@preact/signals";
 import type {
   Assumptions,
   Clock,
+  Collection,
   FarmerSummaryPage,
   Fault,
   Gate,
@@ -55,6 +56,7 @@ export const faults = resource<readonly Fault[]>("/faults", {
   on: [world, "faults.", "timeline.", "story."],
 });
 export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
+export const collections = resource<readonly Collection[]>("/records", { on: [world, "record."] });
 /** The number of farmers, and the first farmer. */
 export const farmersStart = resource<FarmerSummaryPage>("/farmers/summary?limit=1", {
   on: [world],

@@ -16,7 +16,7 @@ import {
 import { connection, whyGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
-import { assumptions, clock, farmersStart, faults, health } from "../control/resources.js";
+import { assumptions, clock, collections, farmersStart, faults, health } from "../control/resources.js";
 import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { AskButton, Confirm } from "../elements/forms/dialog.js";
@@ -188,7 +188,7 @@ function Chips() {
 }
 
 function Navigation({ current }: { readonly current: string }) {
-  useResources(farmersStart);
+  useResources(farmersStart, collections);
   return (
     <nav class="page-navigation" aria-label="Views">
       <ul>

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
-import { farmersStart } from "../control/resources.js";
+import { collections, farmersStart } from "../control/resources.js";
 
 export interface View {
   readonly name: string;
@@ -19,6 +19,10 @@ export const views: readonly View[] = [
   view("Story", async () => (await import("../views/story/story-view.js")).StoryView),
   view("Scenario", async () => (await import("../views/scenario/scenario-page.js")).ScenarioPage),
   view("Faults", async () => (await import("../views/faults/faults.js")).FaultsView),
+  {
+    ...view("Records", async () => (await import("../views/records/records-view.js")).RecordsView),
+    isShown: () => (collections.data.value ?? []).length > 0,
+  },
   {
     ...view("Farmers", async () => (await import("../views/farmers/farmer-pages.js")).FarmerPages),
     isShown: () => farmersStart.data.value?.total !== 0,

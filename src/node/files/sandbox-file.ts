@@ -12,6 +12,7 @@ import {
 import { join } from "node:path";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { mostKept } from "../../sandbox/journal/history.js";
+import type { RecordChange } from "../../sandbox/record.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import {
   describeRequests,
@@ -74,6 +75,8 @@ export function createSandboxFile(
   let first: number | undefined;
   /** The requests that are not in the file. */
   let pending: Exchange[] = [];
+  /** The changes of records that are not in the file. */
+  let changes: RecordChange[] = [];
   const isForeign = () => {
     const found = shownOf(file);
     return found !== undefined && found.text !== known?.text;
@@ -108,6 +111,9 @@ export function createSandboxFile(
       pending.push(exchange);
       if (pending.length > mostKept) pending.shift();
     },
+    addChange(change: RecordChange): void {
+      changes.push(change);
+    },
     /** Whether another program has written the file since the last write. */
     isForeign,
     /** The bytes of the file, and of the lines after the first one. */
@@ -122,9 +128,9 @@ export function createSandboxFile(
         // The last line of an earlier process may be cut.
         const canAppend = first !== undefined && rest <= Math.max(4 * first, mostLines) && shownOf(file);
         if (what === "requests" && canAppend)
-          append({ usedAt, since: describeRequests(runtime, pending) }, all);
+          append({ usedAt, since: describeRequests(runtime, pending, changes) }, all);
         else replace(usedAt);
-        pending = [];
+        [pending, changes] = [[], []];
       });
     },
   };
@@ -152,7 +158,7 @@ export function parseSandboxFile<More>(text: string, given: string, isInstance =
   requireFormat(first, format, given, isInstance);
   try {
     const lines = line === undefined ? [] : rest.slice(0, -1).map((one): Line => JSON.parse(one));
-    const state = lines.reduce(addLine, first as SandboxInFile<More>);
+    const state = withLines(first as SandboxInFile<More>, lines);
     const { scenario, snapshot } = state.own;
     if (snapshot.clock?.now === undefined) throw brokenState(given);
     const own = { ...state.own, scenario: shared(scenario), snapshot: checkedScenario(snapshot) };
@@ -162,10 +168,17 @@ export function parseSandboxFile<More>(text: string, given: string, isInstance =
   }
 }
 
-function addLine<More>(state: SandboxInFile<More>, { usedAt, since }: Line): SandboxInFile<More> {
-  const { usage = {}, exchanges = [] } = state.own.since ?? {};
-  const all = { usage: { ...usage, ...since.usage }, exchanges: [...exchanges, ...since.exchanges] };
-  return { ...state, usedAt, own: { ...state.own, since: { ...since, ...all } } };
+function withLines<More>(state: SandboxInFile<More>, lines: readonly Line[]): SandboxInFile<More> {
+  const last = lines.at(-1);
+  if (last === undefined) return state;
+  const all = lines.map(({ since }) => since);
+  const since = {
+    ...last.since,
+    usage: Object.assign({}, ...all.map(({ usage }) => usage)),
+    exchanges: all.flatMap(({ exchanges }) => exchanges),
+    records: all.flatMap(({ records = [] }) => records),
+  };
+  return { ...state, usedAt: last.usedAt, own: { ...state.own, since } };
 }
 
 /** Throws `state_unreadable` for another format. */

@@ -39,6 +39,8 @@ export interface Ending<Path = PathId> {
   readonly commit?: (() => void) | undefined;
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
+  /** Why, for the people of the sandbox; never in the response. */
+  readonly note?: string;
 }
 
 /**
@@ -81,6 +83,8 @@ export interface Exchange {
   /** 0 if a fault prevented the response. */
   readonly status: number;
   readonly code: string | null;
+  /** Why it was rejected, if the path id does not show it; never in the response. Default: none. */
+  readonly note?: string | undefined;
   /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
   readonly answer: ApiAnswer;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */

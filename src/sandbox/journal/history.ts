@@ -13,9 +13,6 @@ export interface RecordedOperation {
   readonly refusal: string | undefined;
   /** The ref of the key that it created. */
   readonly made: string | undefined;
-  readonly consent:
-    | { readonly id: string; readonly farmer: number; readonly organization: string }
-    | undefined;
 }
 
 export interface Beginning {

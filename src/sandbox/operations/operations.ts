@@ -2,25 +2,28 @@ import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.js";
 import { type ActionName, actionNames, actionRow, forKeyActions } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
+import { nextRuleAt, runRules } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
 import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
 import { changeKeyBy, createKey, requireAdministrator, rotateKey } from "./keys.js";
+import { changeRecord } from "./records.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
 /**
  * Every change that users make to a running sandbox, by name. Steps of scenarios, the control plane and the library all
  * run these: `(world, input, by)`. Input members have the names of scenarios and HTTP (their schemas: `actionFields`
  * and `controlBodies`). A rejected operation throws a `SandboxError` and changes nothing. A successful one is
- * announced, and returns the new state of the changed records. Endpoints bring further ones along.
+ * announced, and returns the new state of the changed records.
  */
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
   .../* @__PURE__ */ forKeyActions((name) => recorded(name, changeKeyBy(name))),
   organization: /* @__PURE__ */ recorded("organization", updateOrganization),
+  record: /* @__PURE__ */ recorded("record", changeRecord),
   faults: /* @__PURE__ */ recorded("faults", changeFaults),
   assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
   clock: changeClock,
@@ -41,11 +44,10 @@ export function recorded<Input, Result>(
     const at = by.dueAt ?? clock.now();
     const record = (refusal: string | undefined, result: Partial<Performed> = {}) => {
       if (by.dueAt !== undefined) return;
-      const { key, replacement, consent } = result;
+      const { key, replacement } = result;
       history.operation({
         ...{ name, input: structuredClone(input), actor: by.actor, at, refusal },
         made: (replacement ?? key)?.ref,
-        consent: consent ?? undefined,
       });
     };
     try {
@@ -64,7 +66,7 @@ export function recorded<Input, Result>(
 
 const nothing: Performed = {
   ...{ refusal: null, key: null, replacement: null, secret: null },
-  ...{ organization: null, consent: null },
+  ...{ organization: null, record: null },
 };
 
 /**
@@ -79,20 +81,12 @@ export function performAction(world: SandboxState, action: StepAction, dueAt?: n
   // The step's schema has checked the input of this operation.
   const input = (name === "faults" ? action.faults : given) as never;
   try {
-    const run = operationIn(world, name);
-    return { ...nothing, ...(run?.(world, input, { actor, isScripted: true, dueAt }) as object) };
+    return { ...nothing, ...operations[name](world, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;
     return { ...nothing, refusal: { code: error.code, message: error.message } };
   }
 }
-
-function operationIn({ parts }: SandboxState, name: ActionName): Operation | undefined {
-  const own: Partial<Record<ActionName, Operation>> = operations;
-  return own[name] ?? [...parts.keys()].find((part) => part.operations[name])?.operations[name];
-}
-
-type Operation = (world: SandboxState, input: never, by: Initiator) => unknown;
 
 export function actionIn(step: StepAction): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
@@ -141,13 +135,15 @@ export function settled(world: SandboxState): SandboxState {
     const { at, step } = timeline.steps[index] ?? { at: Number.POSITIVE_INFINITY };
     if (step === undefined || at > due) {
       timeline.dueAt = Math.min(at, nextAssumed(world.changes, due));
-      assumeChanged(world, due);
+      if (nextAssumed(world.changes, due - 1) === due) assumeChanged(world, due);
+      runRules(world, due);
+      timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(world.records));
       continue;
     }
     // Before the step runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    timeline.dueAt = Math.min(next, nextAssumed(world.changes, at));
+    timeline.dueAt = Math.min(next, nextAssumed(world.changes, at), nextRuleAt(world.records));
     const performed = performAction(world, step, at);
     if (performed.refusal !== null) timeline.refusals.set(index, performed.refusal.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);

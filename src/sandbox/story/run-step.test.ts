@@ -100,14 +100,9 @@ test.each<[StepAction, string, string, Performed?]>([
     "organization bank, live_access not_approved, status inactive",
   ],
   [
-    { consent: { farmer: 3, do: "approve", organization: "bank" } } as never,
-    "Farmer number 3 approves the consent request of bank.",
-    "consent farmer 3, do approve, organization bank",
-  ],
-  [
-    { attestation: { do: "revoke", id: "x" } } as never,
-    "The service revokes the attestation x.",
-    "attestation do revoke, id x",
+    { record: { in: "loans", id: "{loans.1}", set: { status: "paid" } } } as never,
+    'The service changes the record {loans.1} of loans. Now it has {"status":"paid"}.',
+    'record in loans, id {loans.1}, set {"status":"paid"}',
   ],
   [
     { assumptions: { error_details: true, retry_after: "date" } } as never,

@@ -1,4 +1,3 @@
-import { storyPlaceholder } from "../../scenario/format/fields.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { SandboxError } from "../../spec/errors.js";
 import { mePath } from "../../spec/outcomes.js";
@@ -6,6 +5,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { advanceClock, performAction, settled } from "../operations/operations.js";
+import { fillIn } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret } from "../secrets.js";
 import {
@@ -207,7 +207,8 @@ function runStep(world: SandboxState, step: StoryStep, send: SendStoryRequest): 
     const { request, shown } = storyRequest(world, step.request);
     let answer = send(request);
     for (let sent = 1; sent < shown.times; sent += 1) answer = send(request);
-    const differences = step.expect === undefined ? [] : answerDifferences(step.expect, answer);
+    const expected = fillIn(world, step.expect);
+    const differences = expected === undefined ? [] : answerDifferences(expected, answer);
     return { request: shown, answer, differences };
   }
   if (step.advance !== undefined) advanceClock(world, step.advance);
@@ -224,10 +225,10 @@ export function storyRequest(
   { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
   const secret = secretFor(world, key);
-  const path = fillIn(world, given.path ?? mePath);
+  const path = String(fillIn(world, given.path ?? mePath));
   const isText = typeof given.body === "string";
-  const written = isText ? (given.body as string) : JSON.stringify(given.body);
-  const body = written === undefined ? undefined : fillIn(world, written);
+  const filledBody = fillIn(world, given.body);
+  const body = isText ? String(filledBody) : JSON.stringify(filledBody);
   // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
@@ -267,19 +268,4 @@ export function secretFor(world: SandboxState, key: string): string | undefined 
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
   return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
-}
-
-/**
- * Replaces placeholders, such as `{consent.1}`, with ids of the parts of a sandbox. Without parts, returns the text
- * unchanged. Throws `unknown_ref` for a number that does not exist.
- */
-function fillIn(world: SandboxState, text: string): string {
-  const parts = [...world.parts.keys()];
-  if (parts.length === 0) return text;
-  return text.replace(storyPlaceholder, (whole, kind: string, digits: string) => {
-    const ids = parts.flatMap((part) => part.idOf(world, kind, Number(digits)) ?? []);
-    if (ids[0] !== undefined) return ids[0];
-    const message = `Failed to fill in ${whole}: there is no such ${kind}.`;
-    throw new SandboxError("unknown_ref", message, { placeholder: whole });
-  });
 }

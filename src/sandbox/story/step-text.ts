@@ -66,11 +66,13 @@ const sentences: { readonly [Name in Exclude<ActionName, KeyActionName | "faults
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
   },
-  consent({ farmer, do: verb, organization }) {
-    const asked = organization === undefined ? "" : ` of ${organization}`;
-    return { actor: `Farmer number ${farmer}`, verb, object: `the consent request${asked}` };
+  record({ in: name, id, set, add, remove }, { record }) {
+    const object = `the record ${record?.id ?? id ?? ""} of ${name}`.replace("  ", " ");
+    if (add !== undefined) return { actor: "The service", verb: "add", object };
+    if (remove !== undefined) return { actor: "The service", verb: "remove", object };
+    const after = ` Now it has ${JSON.stringify(set)}.`;
+    return { actor: "The service", verb: "change", object, after };
   },
-  attestation: ({ do: verb, id }) => ({ actor: "The service", verb, object: `the attestation ${id}` }),
   assumptions(assumptions) {
     const changed = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
     return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };

@@ -227,8 +227,8 @@ export const limits = mapping({ per_minute: optional(limit()), per_day: optional
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
-/** A placeholder for an id in a story's request: `{farmer.0}`, `{consent.1}`, `{attestation.1}`. */
-export const storyPlaceholder = /\{(farmer|consent|attestation)\.(\d{1,9})\}/g;
+/** A placeholder: `{farmer.0}` is an id, `{farmer.0.name}` a member, `{loans.1}` the id of the first record of loans. */
+export const placeholder = /\{([a-z][a-z0-9-]{0,63})\.(\d{1,9})((?:\.[a-z_]{1,40}){0,5})\}/g;
 
 // Refs: short names in kebab-case for the things in a scenario.
 

@@ -16,18 +16,25 @@ import {
   type Path,
   record,
   type Shape,
+  shapeAt,
   text,
   type ValueOf,
 } from "../../spec/schema/shape.js";
+import type { Scenario } from "../scenario.generated.js";
 import { duration, ref, shortText, time } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
   keyCreationFields,
+  members,
+  newRecord,
   organizationChangeFields,
   replacementRef,
   requestFields,
+  timelineSchema,
 } from "./steps.js";
+
+type Timeline = NonNullable<Scenario["timeline"]>;
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
@@ -65,11 +72,18 @@ export const requestQuery = query({
   faults: flag(),
 });
 
+/** A change of a record, as in a step. */
+export const recordChange = shapeAt(timelineSchema, [0, "record"]) as Shape<
+  NonNullable<Timeline[number]["record"]>
+>;
+
 export const controlBodies = {
   ...inputShapes,
   clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
   clock_advance: mapping({ by: duration() }),
   assumptions_change: assumptionsSchema,
+  record_creation: newRecord,
+  record_members: members(),
   sending: mapping({ key: ref(), ...requestFields }),
   scenario_text: mapping({ text: text() }),
   scenario_choice: mapping({ name: shortText() }),

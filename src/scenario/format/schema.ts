@@ -7,15 +7,7 @@ import {
   organizationTypes,
 } from "../../spec/api-key.js";
 import { errorCodePattern } from "../../spec/assumptions.js";
-import {
-  type ConsentAction,
-  consentActions,
-  farmerLocaleChoices,
-  longestPurpose,
-  mostFarmers,
-  permissions,
-  purposeCodes,
-} from "../../spec/consent.js";
+import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
 import { mePath, outcomes } from "../../spec/outcomes.js";
 import {
   anything,
@@ -29,25 +21,16 @@ import {
   ofSnapshots,
   optional,
   record,
+  replacing,
   type Shape,
   type TextKind,
   type Traits,
   text,
 } from "../../spec/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
-import {
-  parseDate,
-  ref,
-  scope,
-  sha256,
-  shortText,
-  time,
-  timeHint,
-  timeOrDuration,
-  timePattern,
-} from "./fields.js";
+import { duration, parseDate, ref, scope, sha256, shortText, time, timeHint, timePattern } from "./fields.js";
 import { endFields, settingFields } from "./key-settings.js";
-import { assumptionsSchema, faultsSchema, storySchema, timelineSchema } from "./steps.js";
+import { assumptionsSchema, faultsSchema, members, newRecord, storySchema, timelineSchema } from "./steps.js";
 
 // Announced changes of the API: data only. Each edits a response, moves a path or sets an assumption.
 
@@ -126,7 +109,7 @@ const path = (example: string) =>
     pattern: /^\/v\d{1,3}\/relying-party\/[a-z0-9/_-]{1,100}$/,
   });
 
-const change = mapping({
+const apiChange = mapping({
   at: date(),
   say: optional(shortText()),
   operation: optional(text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ })),
@@ -145,7 +128,7 @@ const change = mapping({
   statuses: optional(record(count({ least: 400, most: 599 }), errorName())),
 });
 
-const changesSchema = record(change, ref());
+const changesSchema = record(apiChange, ref());
 
 // The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
 // are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that
@@ -198,37 +181,52 @@ const population = mapping({
   as_of: optional(time()),
 });
 
-// Consent requests that exist when the clock starts, with the decisions so far. Their status is derived from them.
+// Records of the operations of a document. `src/openapi/records.ts` checks the names and values.
 
-const longestIdempotencyKey = 255;
+const operation = () => text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ });
+const change = mapping({ when: optional(members()), set: optional(members()) });
 
-const actions = Object.keys(consentActions) as ConsentAction[];
+const rule = mapping({
+  after: duration((length) => length > 0),
+  when: optional(members()),
+  set: members(),
+});
+const then = optional(list(rule, { most: 100 }));
 
-const decision = mapping({ at: timeOrDuration(), do: choice(actions) });
-
-const suspension = mapping({ at: time(), permission: choice(permissions), suspended: flag() });
-
-const idempotency = mapping({
-  key: text({ noun: "a short line of ASCII", pattern: /^[\x20-\x7e]+$/, most: longestIdempotencyKey }),
-  sha256: ofSnapshots(sha256()),
+const collection = mapping({
+  create: optional(operation()),
+  read: optional(operation()),
+  list: optional(operation()),
+  update: optional(operation()),
+  remove: optional(operation()),
+  id: optional(
+    text({ noun: "a place in a response", example: "data.id", pattern: /^[\w-]+(?:\.[\w-]+){0,5}$/ }),
+  ),
+  set: optional(members()),
+  moves: optional(record(change, operation())),
+  then,
+  start: optional(list(newRecord)),
+  kept: ofSnapshots(
+    mapping({
+      made: count(),
+      records: list(
+        mapping({
+          number: count({ least: 1 }),
+          organization: ref(),
+          environment: choice(environments),
+          created_at: time(),
+          updated_at: time(),
+          rules_run: count(),
+          next: optional(mapping({ rule: count(), at: time() })),
+          members: members(),
+        }),
+      ),
+      removed: list(mapping({ number: count({ least: 1 }), id: text(), at: time() })),
+      keys: record(mapping({ sha256: sha256(), number: count({ least: 1 }), at: time() })),
+    }),
+  ),
 });
 
-// `rules/steps.ts` checks the fields against each other.
-const consentsSchema = list(
-  mapping({
-    organization: ref(),
-    farmer: count(),
-    purpose: optional(mapping({ code: choice(purposeCodes), text: shortText(longestPurpose) })),
-    permissions: optional(list(choice(permissions), { least: 1, most: permissions.length })),
-    created_at: optional(timeOrDuration()),
-    expires_at: optional(timeOrDuration()),
-    decisions: optional(list(decision)),
-    suspensions: ofSnapshots(list(suspension)),
-    idempotency: optional(idempotency),
-  }),
-);
-
-/** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
 const operationIds = list(text({ least: 1 }), { least: 1 });
 const documentSchema = mapping({
   file: optional(text()),
@@ -238,24 +236,32 @@ const documentSchema = mapping({
 });
 const partOfFile = mapping({ file: shortText(), operations: operationIds });
 
-export const scenarioSchema = mapping({
-  version: choice([1], "unsupported_version"),
-  name: optional(shortText()),
-  description: optional(text({ most: 2000 })),
-  extends: optional(shortText()),
-  seed: optional(count()),
-  requests_answered: ofSnapshots(count()),
-  clock: optional(clock),
-  default_key: optional(ref()),
-  assumptions: optional(assumptionsSchema),
-  faults: optional(faultsSchema),
-  organizations: optional(record(organization, ref())),
-  population: optional(population),
-  preview: optional(flag()),
-  consents: optional(consentsSchema),
-  changes: optional(changesSchema),
-  openapi: optional(either(shortText(), documentSchema, partOfFile)),
-  examples: optional(record(text({ least: 1, most: 200 }))),
-  timeline: optional(timelineSchema),
-  story: optional(storySchema),
-});
+/** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
+export const scenarioSchema = replacing(
+  {
+    preview:
+      "write openapi: announced-endpoints.openapi.yaml and records:, as in the scenario announced-endpoints",
+    consents:
+      'write records: { consent-requests: { start: [{ organization: …, farmer_id: "{farmer.0}" }] } }',
+  },
+  mapping({
+    version: choice([1], "unsupported_version"),
+    name: optional(shortText()),
+    description: optional(text({ most: 2000 })),
+    extends: optional(shortText()),
+    seed: optional(count()),
+    requests_answered: ofSnapshots(count()),
+    clock: optional(clock),
+    default_key: optional(ref()),
+    assumptions: optional(assumptionsSchema),
+    faults: optional(faultsSchema),
+    organizations: optional(record(organization, ref())),
+    population: optional(population),
+    changes: optional(changesSchema),
+    openapi: optional(either(shortText(), documentSchema, partOfFile)),
+    examples: optional(record(text({ least: 1, most: 200 }))),
+    records: optional(record(collection, ref())),
+    timeline: optional(timelineSchema),
+    story: optional(storySchema),
+  }),
+);

@@ -4,6 +4,7 @@ import { refusalCodes } from "../../spec/errors.js";
 import { type FaultKind, faultEffects, faultKinds } from "../../spec/fault-effects.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
 import {
+  always,
   anything,
   choice,
   count,
@@ -15,9 +16,11 @@ import {
   needing,
   number,
   ofSnapshots,
+  openMapping,
   optional,
   orNull,
   record,
+  replacing,
   type Shape,
   text,
 } from "../../spec/schema/shape.js";
@@ -127,6 +130,14 @@ export const replacementRef = optional(ref());
 
 const actor = optional(choice(["administrator", "member"]));
 
+export const members = () => record(anything());
+/** A record that exists when the clock starts, or that a step adds: its owner, its time and its members. */
+export const newRecord = openMapping({
+  organization: optional(ref()),
+  environment: optional(choice(environments)),
+  created_at: optional(timeOrDuration()),
+});
+
 // The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
 const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
@@ -138,15 +149,18 @@ const actionFields = {
       mapping({ ref: ref(), ...organizationChangeFields }),
     ),
   ),
-  consent: optional(
-    mapping({
-      farmer: count(),
-      do: choice(["grant", "reject", "revoke"]),
-      organization: optional(ref()),
-      id: optional(shortText()),
-    }),
+  record: optional(
+    needing(
+      ["set", "add", "remove"],
+      mapping({
+        in: ref(),
+        id: optional(either(shortText(), count())),
+        set: optional(members()),
+        add: optional(newRecord),
+        remove: optional(always(true)),
+      }),
+    ),
   ),
-  attestation: optional(mapping({ id: shortText(), do: choice(["suspend", "resume"]) })),
   faults: optional(faultsSchema),
   assumptions: optional(assumptionsSchema),
 } satisfies Record<ActionName, Fields[string]>;
@@ -214,14 +228,22 @@ const expect = mapping({
   error: optional(choice(refusalCodes)),
 });
 
+const replacedSteps = {
+  consent: 'write record: { in: consent-requests, id: "{consent-requests.1}", set: { status: granted } }',
+  attestation: 'write record: { in: attestations, id: "{attestations.1}", set: { validity: suspended } }',
+};
+
 export const timelineSchema = list(
   needing(
     actionNames,
-    mapping({
-      at: timeOrDuration(),
-      ...actionFields,
-      expect: optional(mapping({ error: choice(refusalCodes) })),
-    }),
+    replacing(
+      replacedSteps,
+      mapping({
+        at: timeOrDuration(),
+        ...actionFields,
+        expect: optional(mapping({ error: choice(refusalCodes) })),
+      }),
+    ),
   ),
   { most: scenarioLimits.steps },
 );
@@ -229,14 +251,17 @@ export const timelineSchema = list(
 export const storySchema = list(
   needing(
     stepKinds,
-    mapping({
-      after: optional(duration((length) => length > 0)),
-      say: optional(shortText(longestNarration)),
-      request: optional(request),
-      ...actionFields,
-      advance: optional(duration((length) => length > 0)),
-      expect: optional(expect),
-    }),
+    replacing(
+      replacedSteps,
+      mapping({
+        after: optional(duration((length) => length > 0)),
+        say: optional(shortText(longestNarration)),
+        request: optional(request),
+        ...actionFields,
+        advance: optional(duration((length) => length > 0)),
+        expect: optional(expect),
+      }),
+    ),
   ),
   { most: scenarioLimits.steps },
 );

@@ -1,17 +1,17 @@
 import { effectsByRank, type FaultKind, failures, faultEffects } from "../../spec/fault-effects.js";
+import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import type { Path } from "../../spec/schema/shape.js";
-import { listed } from "../../spec/schema/words.js";
+import { listed, quote } from "../../spec/schema/words.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { type Served, servesPath } from "./consents.js";
 import { checkRef, type Facts, type ScenarioRule, timeSince, type Wrong } from "./facts.js";
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
 export interface FaultWorld {
   readonly refs: Facts["refs"];
-  readonly scenario: Served["scenario"] & Pick<Scenario, "openapi">;
+  readonly scenario: Pick<Scenario, "openapi" | "records">;
   /** The start of durations (epoch milliseconds). */
   readonly now?: number | undefined;
 }
@@ -45,6 +45,14 @@ function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: 
     checkRef("organization", fault.when?.organization, [...at, "when", "organization"], checking);
     checkFault(fault, at, checking);
   }
+}
+
+/** An outcome that `/me` does not have needs a document, or its records. */
+function servesPath(pathId: PathId, path: Path, { scenario, wrong }: Checking): void {
+  const { needs } = outcomeOf(pathId);
+  if (needs === undefined || scenario[needs] !== undefined) return;
+  const what = needs === "records" ? "records of a document" : "the document of an endpoint with input";
+  wrong("openapi_missing", path, `${quote(pathId)} needs ${what}`, `add ${needs}: at the top level`);
 }
 
 type Effect = FaultKind | "body";

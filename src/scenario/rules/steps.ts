@@ -1,9 +1,8 @@
 import type { Path } from "../../spec/schema/shape.js";
-import { quote } from "../../spec/schema/words.js";
+import { knownRefsHint, quote } from "../../spec/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../spec/steps.js";
 import { isReserved, parseDate } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
-import { farmerExists, needsAnnounced } from "./consents.js";
 import { checkRef, earlyTime, type Facts, type ScenarioRule } from "./facts.js";
 
 type StoryStep = NonNullable<Scenario["story"]>[number];
@@ -61,7 +60,7 @@ function doesOneThing(step: object, things: readonly string[], path: Path, { wro
 }
 
 function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
-  const { consent, faults = [] } = action;
+  const { record, faults = [] } = action;
   const { name, key, organization } = refsIn(action);
   if (name === undefined) return;
   const row = actionRow(name);
@@ -71,8 +70,28 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
   for (const [index, { when }] of faults.entries()) {
     keyExists(when?.key, [...path, "faults", index, "when", "key"]);
   }
-  if (row.isAnnounced) needsAnnounced([...path, name], facts);
-  if (consent !== undefined) farmerExists(consent.farmer, at("farmer"), facts);
+  if (record !== undefined) recordFits(record, [...path, name], facts);
+}
+
+function recordFits(record: NonNullable<Action["record"]>, path: Path, { scenario, wrong }: Facts): void {
+  const collections = new Map(Object.entries(scenario.records ?? {}));
+  if (!collections.has(record.in)) {
+    const hint =
+      collections.size === 0
+        ? "add records: at the top level"
+        : knownRefsHint(record.in, collections, "collections");
+    wrong("record_invalid", [...path, "in"], `there is no collection ${quote(record.in)}`, hint);
+  }
+  doesOneThing(record, ["add", "set", "remove"], path, { wrong } as Facts);
+  if ((record.add === undefined) === (record.id !== undefined)) return;
+  const message =
+    record.id === undefined ? "a record to change needs its id" : "a new record gets its own id";
+  wrong(
+    "step_contradiction",
+    path,
+    message,
+    record.id === undefined ? 'write id, such as "{loans.1}"' : "remove id",
+  );
 }
 
 function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
@@ -87,6 +106,13 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
+
+/** Records belong to the operations of a document. */
+export const recordsFit: ScenarioRule = ({ scenario: { records, openapi }, wrong }) => {
+  if (records === undefined || openapi !== undefined) return;
+  const hint = "add openapi: with its file, or give it to --openapi";
+  wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+};
 
 /** The old path of an announced change ends after it moved. */
 export const changesFit: ScenarioRule = ({ scenario, wrong }) => {

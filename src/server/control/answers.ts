@@ -1,11 +1,10 @@
-import { attestationShape } from "../../api/endpoints/consents/consents.js";
 import { farmerShape } from "../../farmers/farmer-shape.js";
 import { reportShape } from "../../report/report-shape.js";
 import {
   clockShape,
-  consentShape,
   keyShape,
   organizationShape,
+  recordShape,
   requestShape,
   upcomingShape,
 } from "../../sandbox/view-shapes.js";
@@ -77,8 +76,7 @@ const { runs: _, ...reportOfOneRun } = reportShape.fields;
 const records = named({
   Key: keyShape,
   Organization: organizationShape,
-  Consent: consentShape,
-  Attestation: attestationShape,
+  Record: recordShape,
   Clock: clockShape,
   Upcoming: upcomingShape,
   Assumptions: mapping(Object.fromEntries(assumptions)) as Shape as Shape<
@@ -119,7 +117,7 @@ const { StepResult } = named({
         replacement: orNull(records.Key),
         secret: nullable(text()),
         organization: orNull(records.Organization),
-        consent: orNull(records.Consent),
+        record: orNull(records.Record),
       }),
     ),
     failure: orNull(mapping({ code: text(), message: text() })),
@@ -145,6 +143,14 @@ export const answers = {
   ...named({
     RevokedKey: mapping({ key: records.Key }),
     IssuedKey: mapping({ key: records.Key, secret: text() }),
+    RecordPage: page(records.Record),
+    Collection: mapping({
+      collection: text(),
+      records: count(),
+      /** Its operation ids, by what they do. */
+      operations: record(text()),
+      moves: list(text()),
+    }),
     FarmerPage: page(records.Farmer),
     FarmerSummaryPage: page(
       mapping({

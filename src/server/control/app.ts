@@ -7,6 +7,7 @@ import { loadReader } from "../../node/files/load-scenario.js";
 import { tryScenario } from "../../node/trial.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
+import { bundledScenarios, scenarioNames } from "../../scenario/bundled.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
@@ -140,8 +141,11 @@ function sentScenario(request: Request): string | undefined {
 // Before the call, which must not wait for anything before it changes something: tries a scenario with a document, and loads
 // the reader of documents.
 async function tryDocument(request: Request, instance = ""): Promise<void> {
-  if (!Buffer.isBuffer(request.body) || !request.body.includes("openapi")) return;
-  const scenario = sentScenario(request);
+  const { body } = request;
+  const isMeant = (word: string) => Buffer.isBuffer(body) && body.includes(word);
+  const named = scenarioNames.filter((name) => isMeant(name) && bundledScenarios[name].openapi !== undefined);
+  if (!isMeant("openapi") && named.length === 0) return;
+  const scenario = isMeant("openapi") ? sentScenario(request) : undefined;
   const failure = scenario === undefined ? undefined : await tryScenario(scenario, instance);
   if (failure !== undefined) throw new HttpRefusal(failure, httpRefusals[failure][1]);
   await loadReader();

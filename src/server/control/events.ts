@@ -176,6 +176,7 @@ export function streamEvents(
 function dataOf(event: WorldEvent): unknown {
   if (event.type === "request") return requestJson(event.exchange);
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
+  if (event.type === "record.changed") return { collection: event.change.collection };
   const { type: _, ...data } = event;
   return snakeCase(data);
 }

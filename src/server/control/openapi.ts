@@ -56,7 +56,6 @@ function operation(row: Route): Record<string, unknown> {
   return {
     operationId: row.method.toLowerCase() + (name || "Page"),
     summary,
-    ...row.extensions,
     ...(parameters.length > 0 && { parameters }),
     ...requestBodyOf(row),
     responses: {

@@ -68,8 +68,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   key_not_active: 409,
   secret_not_kept: 409,
   name_taken: 409,
-  consent_not_open: 409,
-  attestation_not_open: 409,
+  record_limit_reached: 409,
 };
 
 // Over HTTP, all missing things have the same code.

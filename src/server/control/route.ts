@@ -30,8 +30,6 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
   readonly summary: string;
-  /** Further members of its description. Default: none. */
-  readonly extensions?: Readonly<Record<`x-${string}`, unknown>>;
   readonly body?: Name;
   /** The size limit of its body, in bytes. Default: 1 MB. */
   readonly longestBody?: number;

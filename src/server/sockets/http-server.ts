@@ -139,7 +139,7 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
     const fallback = () => answer(state, target, read, response);
     return customHandlers(target.runtime, request, response, fallback);
   }
-  const input = inputAt(world, read.method, read.path, true);
+  const input = inputAt(world, read.method, read.path);
   if (input === undefined) return answer(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>
     answer(state, target, { ...read, content }, response),

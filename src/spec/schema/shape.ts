@@ -88,6 +88,8 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly fields: Of;
   /** Whether it may have other, unchecked fields. */
   readonly isOpen?: boolean;
+  /** What to write in place of fields that it no longer has, by name. */
+  readonly replaced?: Readonly<Record<string, string>>;
   /** It must have one of these fields. */
   readonly needs?: readonly string[];
   /** Whether a needed field that is `false` counts as missing. */
@@ -187,6 +189,14 @@ export const needing = <Of extends MappingKind>(
   of: Of,
   isOffByFalse = false,
 ): Of => ({ ...of, needs, isOffByFalse });
+/** Names fields that a mapping no longer has, with what to write instead. */
+export const replacing = <Of extends MappingKind>(
+  replaced: Readonly<Record<string, string>>,
+  of: Of,
+): Of => ({
+  ...of,
+  replaced,
+});
 export const openMapping = <Of extends Fields>(fields: Of) => ({ ...mapping(fields), isOpen: true });
 export const record = <Member>(
   member: Shape<Member>,

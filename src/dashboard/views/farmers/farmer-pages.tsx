@@ -6,18 +6,16 @@ import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { ConsentsPage, consents, consentsAreOn, useConsents } from "./consents.js";
 import { FarmerMap } from "./farmer-map.js";
 import { countryName, OneFarmer } from "./one-farmer.js";
 import { type FarmerRow, population, usePopulation } from "./population.js";
 
 export function FarmerPages() {
-  useResources(clock, consentsAreOn, farmersStart);
+  useResources(clock, farmersStart);
   const [part] = route.value.parts;
   if (farmersStart.data.value?.total === 0) return <NoFarmers />;
   const year = new Date(clock.data.value?.now ?? Date.now()).getUTCFullYear();
   if (part === undefined) return <AllFarmers year={year} />;
-  if (part === "consents") return <ConsentsPage />;
   return <OneFarmer key={part} id={part} year={year} />;
 }
 
@@ -35,7 +33,6 @@ function AllFarmers({ year }: { readonly year: number }) {
           {wanted < total ? `The first ${wanted.toLocaleString("en")} are shown. ` : ""}
           {farmers.length < wanted ? <Reading read={farmers.length} wanted={wanted} /> : null}
         </p>
-        {consentsAreOn.data.value ? <ConsentsLink /> : null}
       </header>
       {problem === undefined ? null : (
         <p class="notice warning" role="alert">
@@ -54,15 +51,6 @@ function Reading({ read, wanted }: { readonly read: number; readonly wanted: num
     <label>
       Reading… <progress value={read} max={wanted} />
     </label>
-  );
-}
-
-function ConsentsLink() {
-  useConsents();
-  return (
-    <a class="end" href={linkTo("farmers", ["consents"])}>
-      Consents and attestations ({consents.data.value?.length ?? 0})
-    </a>
   );
 }
 

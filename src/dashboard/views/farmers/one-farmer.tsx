@@ -5,7 +5,6 @@ import { Fact } from "../../elements/fact.js";
 import { Table } from "../../elements/table.js";
 import { capitalized, codeWords, counted } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
-import { ConsentList, consentsAreOn } from "./consents.js";
 
 const languageNames = new Intl.DisplayNames("en", { type: "language" });
 const countryNames = new Intl.DisplayNames("en", { type: "region" });
@@ -101,12 +100,6 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
       />
       <Records title="Insurance" records={farmer.insurance} />
       <Records title="Loans" records={farmer.loans} />
-      {consentsAreOn.data.value ? (
-        <section class="stack records">
-          <h2>Consents and attestations</h2>
-          <ConsentList farmerId={farmer.farmer_id} />
-        </section>
-      ) : null}
     </>
   );
 }

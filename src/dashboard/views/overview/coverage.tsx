@@ -24,20 +24,14 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
   );
 }
 
-/** The figures besides the promised paths: faults, requests and announced endpoints. */
+/** The figures besides the promised paths: faults and requests. */
 export function CoverageFigures({ report }: { readonly report: Report }) {
-  const { requests, faults, endpoints, unread } = report;
-  const announced = endpoints.filter((one) => one.announced);
+  const { requests, faults, unread } = report;
   return (
     <dl class="facts wide">
       <Fact name="Faults covered">
         {faults.met} of {faults.total}
       </Fact>
-      {announced.length === 0 ? null : (
-        <Fact name="Announced endpoints covered">
-          {announced.filter(({ covered }) => covered).length} of {announced.length}
-        </Fact>
-      )}
       <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>
       {unread === 0 ? null : <Fact name="Delayed responses not received">{unread.toLocaleString("en")}</Fact>}
     </dl>

@@ -86,7 +86,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
 }
 
 function Outcome({ request }: { readonly request: RequestDetails }) {
-  const { status, code, path_id, when, what_to_do, required_scope, key_scopes } = request;
+  const { status, code, path_id, when, note, what_to_do, required_scope, key_scopes } = request;
   const hasScope = path_id !== "403.insufficient_scope" || key_scopes === null;
   return (
     <>
@@ -98,7 +98,7 @@ function Outcome({ request }: { readonly request: RequestDetails }) {
         </DocsLink>
         :{" "}
         {hasScope ? (
-          when
+          <bdi>{note ?? when}</bdi>
         ) : (
           <>
             needs <code>{required_scope}</code>, this key has <code>{key_scopes.join(" ") || "none"}</code>

@@ -5,6 +5,7 @@ import { controlPath } from "../../../node/addresses.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
+import { mostRecordsOfInstance } from "../../../sandbox/records.js";
 import { scenarioSecrets } from "../../../sandbox/secrets.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
@@ -93,7 +94,7 @@ export const instanceRoutes: readonly Route[] = [
       // already has its seed and profile.
       const ofServer = scenario === undefined ? { trial } : { seed, profile, openapi, trial };
       const at = now === undefined ? undefined : parseTime(now);
-      const given = givenOptions({ ...ofServer, ...asked, now: at });
+      const given = givenOptions({ ...ofServer, ...asked, now: at, mostRecords: mostRecordsOfInstance });
       // Default: the server's own scenario, in its initial state.
       const source =
         scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource, openapi);

@@ -11,9 +11,9 @@ import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { controlRoute, type LocalContext, type Route, textAnswer } from "../route.js";
-import { consentRoutes } from "./consents.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
+import { recordRoutes } from "./records.js";
 import { scenarioRoutes } from "./scenario.js";
 import { gateRoutes, trafficRoutes } from "./traffic.js";
 import { worldRoutes } from "./world.js";
@@ -24,7 +24,7 @@ export const routes: readonly Route[] = [
   ...worldRoutes,
   ...scenarioRoutes,
   ...dashboardRoutes,
-  ...consentRoutes,
+  ...recordRoutes,
   ...gateRoutes,
   ...trafficRoutes,
   ...instanceRoutes,

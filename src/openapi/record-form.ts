@@ -1,0 +1,250 @@
+import type { Endpoint } from "../api/endpoint.js";
+import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
+import type { Members } from "../spec/schema/messages.js";
+import {
+  type Fields,
+  fieldsOf,
+  isMapping,
+  type Path,
+  type Shape,
+  shapeAt,
+  shapeOf,
+} from "../spec/schema/shape.js";
+import { didYouMean, quote } from "../spec/schema/words.js";
+import { base62From, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import { type Content, sampledBody } from "./contents.js";
+import { contentAt, type Operation } from "./operations.js";
+import { problemIn } from "./requests.js";
+import { ofExamples } from "./sampler.js";
+
+// Where the responses of a collection have records, and what a record of them looks like.
+
+export interface ServedOperation {
+  readonly operation: Operation;
+  readonly endpoint: Endpoint;
+}
+
+export type Role = "create" | "read" | "list" | "update" | "remove" | "move";
+
+/** An operation of a collection, and where its response has a record, or the list of them. */
+export interface View extends ServedOperation {
+  readonly role: Role;
+  readonly content: Content | undefined;
+  /** `undefined` if the response has no record. */
+  readonly at: Path | undefined;
+  /** The members of a record in it; `undefined` for any. */
+  readonly fields: Fields | undefined;
+  readonly sample: (world: Seeded) => unknown;
+  readonly isValid: (body: unknown) => boolean;
+}
+
+const usualPlaces = ["data.id", "id"];
+
+export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id: string | undefined): View {
+  const content = contentAt(operation.responses, endpoint.status ?? 200);
+  const made = new Map<string, unknown>();
+  const sample = ({ seed, scenario }: Seeded) => {
+    const key = `${seed} ${scenario.examples?.[operation.id] ?? ""}`;
+    if (!made.has(key)) {
+      const body =
+        content && sampledBody(content, { ...ofExamples, seed }, scenario.examples?.[operation.id]);
+      made.set(key, content?.isJson ? (body?.value ?? {}) : undefined);
+    }
+    return made.get(key);
+  };
+  const shape = endpoint.responseShape;
+  const first = content?.isJson ? sample({ seed: 1, scenario: { version: 1 } }) : undefined;
+  const has = (path: Path) => shapeAt(shape, path) !== undefined || valueAt(first, path) !== undefined;
+  const places = (id === undefined ? usualPlaces : [id]).map((one) => one.split("."));
+  const isValid = (body: unknown) =>
+    content?.schema === undefined || content.reader.checkOf(content.schema)(body) === undefined;
+  const common = { role, operation, endpoint, content, sample, isValid };
+  if (content === undefined || !content.isJson) return { ...common, at: undefined, fields: undefined };
+  if (role !== "list") {
+    const at = places.find(has)?.slice(0, -1);
+    return { ...common, at, fields: at && fieldsIn(shape, at) };
+  }
+  const name = places[0]?.at(-1) as string;
+  const members = Object.entries(fieldsOf(shape) ?? {}).map(([key, field]) => [key, shapeOf(field)] as const);
+  const lists = [
+    [],
+    ...members.map(([key]) => [key]),
+    ...members.flatMap(([key, inner]) => Object.keys(fieldsOf(inner) ?? {}).map((one) => [key, one])),
+  ];
+  const at = lists.find((path) => {
+    const list = shapeAt(shape, path);
+    const item = list?.kind === "list" ? list.item : undefined;
+    const value = valueAt(first, path);
+    return (
+      (item && shapeAt(item, [name])) !== undefined ||
+      (Array.isArray(value) && valueAt(value[0], [name]) !== undefined)
+    );
+  });
+  const list = at && shapeAt(shape, at);
+  return { ...common, at, fields: list?.kind === "list" ? fieldsIn(list.item, []) : undefined };
+}
+
+function fieldsIn(shape: Shape, at: Path): Fields | undefined {
+  const inner = shapeAt(shape, at);
+  const fields = inner && fieldsOf(inner);
+  return fields !== undefined && Object.keys(fields).length > 0 ? fields : undefined;
+}
+
+export function valueAt(value: unknown, path: Path): unknown {
+  let found = value;
+  for (const step of path) found = isMapping(found) && Object.hasOwn(found, step) ? found[step] : undefined;
+  return found;
+}
+
+export function withValue(value: unknown, [first, ...rest]: Path, inner: unknown): unknown {
+  if (first === undefined) return inner;
+  const members = isMapping(value) ? value : {};
+  return { ...members, [first]: withValue(members[first], rest, inner) };
+}
+
+/** Merges objects by name; any other value of the second wins. */
+function merged(under: unknown, over: unknown): unknown {
+  if (!isMapping(under) || !isMapping(over)) return over;
+  const both = Object.entries(over).map(([name, one]) => [
+    name,
+    Object.hasOwn(under, name) ? merged(under[name], one) : one,
+  ]);
+  return { ...under, ...Object.fromEntries(both) };
+}
+
+/** The members of a record that an operation shows. */
+export function shown({ fields }: View, members: Members): Members {
+  if (fields === undefined) return members;
+  return Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(fields, name)));
+}
+
+export function bodyOf(view: View, world: Seeded, members: Members): unknown {
+  const { at = [], role } = view;
+  return withValue(view.sample(world), at, role === "list" ? [shown(view, members)] : shown(view, members));
+}
+
+const creationNames = ["created_at", "createdAt", "created"];
+const updateNames = ["updated_at", "updatedAt", "updated"];
+
+export function formOf(
+  collection: string,
+  { id: place }: CollectionFields,
+  views: readonly View[],
+): RecordForm {
+  const name = (place ?? "id").split(".").at(-1) as string;
+  const having = views.filter(({ at }) => at !== undefined);
+  const fields = having.every((one) => one.fields !== undefined)
+    ? (Object.assign({}, ...having.map((one) => one.fields)) as Fields)
+    : undefined;
+  const body = views.find(({ role }) => role === "update")?.endpoint.input?.body?.shape;
+  const sendable = Object.keys((body && fieldsOf(body)) ?? {});
+  const order: readonly Role[] = ["list", "move", "update", "remove", "read", "create"];
+  const sorted = having
+    .filter(({ role }) => role !== "remove")
+    .sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
+  const base = (world: Seeded): Members => {
+    const samples = sorted.map(({ at = [], role, sample }) => {
+      const found = valueAt(sample(world), at);
+      return role === "list" && Array.isArray(found) ? found[0] : found;
+    });
+    return Object.assign({}, ...samples.filter(isMapping));
+  };
+  const known = (given: Members) =>
+    fields === undefined
+      ? given
+      : Object.fromEntries(Object.entries(given).filter(([one]) => Object.hasOwn(fields, one)));
+  const stamped = (members: Members, names: readonly string[], at: number): Members => {
+    const stamps = names.flatMap((one) => {
+      const field = fields && Object.hasOwn(fields, one) ? fields[one] : undefined;
+      const shape = field && shapeOf(field);
+      if (shape?.kind === "number") return [[one, Math.floor(at / 1000)]];
+      const iso = new Date(at).toISOString();
+      return shape?.kind === "text" ? [[one, shape.format === "date" ? iso.slice(0, 10) : iso]] : [];
+    });
+    return { ...members, ...Object.fromEntries(stamps) };
+  };
+  const problemOf: RecordForm["problemOf"] = (world, members) => {
+    for (const view of having) {
+      const { content } = view;
+      const check = content?.schema === undefined ? undefined : content.reader.checkOf(content.schema);
+      const problem = check && problemIn(check, bodyOf(view, world, members));
+      if (problem)
+        return `the response of ${view.operation.id} would not be valid: ${problem.field} ${problem.message}`;
+    }
+    return undefined;
+  };
+  const usual = { seed: 1, scenario: { version: 1 } } as const;
+  let kind: IdKind | undefined;
+  const form: RecordForm = {
+    collection,
+    idOf(world, number, attempt = 0) {
+      const given = base(usual)[name];
+      const idWith = (make: IdKind, seed: number, one: number) =>
+        make(randomStream(seed, "record.id", collection, String(one), String(attempt)), one, given);
+      kind ??= idKinds.find((make) =>
+        [1, 2, 12].every(
+          (one) => problemOf(usual, { ...base(usual), [name]: idWith(make, 1, one) }) === undefined,
+        ),
+      );
+      return idWith(kind ?? (idKinds[0] as IdKind), world.seed, number);
+    },
+    idIn: (members) => members[name],
+    make(world, id, at, given) {
+      const members = given.map(known).reduce((under, over) => merged(under, over) as Members, base(world));
+      return { ...stamped(members, [...creationNames, ...updateNames], at), [name]: id };
+    },
+    change(members, at, given, isWhole = false) {
+      const isKept = (one: string) => {
+        const field = fields?.[one];
+        return !sendable.includes(one) || field === undefined || !("optional" in field);
+      };
+      const under = isWhole
+        ? Object.fromEntries(Object.entries(members).filter(([one]) => isKept(one)))
+        : members;
+      let all = under;
+      for (const one of given.map(known)) all = isWhole ? { ...all, ...one } : (merged(all, one) as Members);
+      const own = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
+      return stamped({ ...all, ...Object.fromEntries(own) }, updateNames, at);
+    },
+    problemOf,
+    unknownIn(given) {
+      const unknown = fields && Object.keys(given).find((one) => !Object.hasOwn(fields, one));
+      return unknown === undefined
+        ? undefined
+        : `no response of ${collection} has the member ${quote(unknown)}.${didYouMean(unknown, Object.keys(fields ?? {}))}`;
+    },
+  };
+  return form;
+}
+
+type IdKind = (draw: RandomStream, number: number, sample: unknown) => string | number;
+
+/** The forms of ids; the first one that the schemas allow makes all ids of a collection. */
+const idKinds: readonly IdKind[] = [
+  (draw, number, sample) =>
+    typeof sample === "number" ? 1000 + (draw() % 9) + number * 10 : uuidIf(sample, draw),
+  (draw, _number, sample) => likeSample(String(sample), draw),
+  (draw) => base62From(draw, 20),
+  (_draw, number) => number,
+  (_draw, number) => String(number),
+];
+
+const uuidIf = (sample: unknown, draw: RandomStream) =>
+  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(String(sample))
+    ? uuidFrom(draw)
+    : likeSample(String(sample), draw);
+
+/** A text with the prefix of a sample, and as many letters and digits after it, but enough for many records. */
+function likeSample(sample: string, draw: RandomStream): string {
+  const [, prefix = "", rest = ""] = /^((?:[A-Za-z]+[_-])*)(.*)$/s.exec(sample) ?? [];
+  const isHex = /^[0-9a-f-]*\d[0-9a-f-]*$/.test(rest);
+  const from = (letters: string) => letters[draw() % letters.length] as string;
+  const digits = "0123456789";
+  const letters = "abcdefghijklmnopqrstuvwxyz";
+  const text = (rest.length < 8 ? rest.padEnd(8, "0") : rest).replace(/[0-9A-Za-z]/g, (one) => {
+    if (/\d/.test(one)) return from(isHex && /[a-f]/.test(rest) ? `${digits}abcdef` : digits);
+    if (isHex) return from("abcdef");
+    return one < "a" ? from(letters).toUpperCase() : from(letters);
+  });
+  return prefix + text;
+}

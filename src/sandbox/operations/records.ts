@@ -1,0 +1,114 @@
+import { SandboxError } from "../../spec/errors.js";
+import { requireFields } from "../../spec/schema/check.js";
+import type { Members } from "../../spec/schema/messages.js";
+import { knownRefsHint, quote } from "../../spec/schema/words.js";
+import { isoOf } from "../clock.js";
+import type { Collection, KeptRecord } from "../record.js";
+import {
+  commitChange,
+  countRecords,
+  draftRecord,
+  fillIn,
+  matches,
+  mostRecords,
+  newRecord,
+  withMembers,
+} from "../records.js";
+import type { SandboxState } from "../sandbox.js";
+import type { StepAction } from "../steps.js";
+import type { RecordView } from "../view-shapes.js";
+
+type RecordInput = NonNullable<StepAction["record"]>;
+
+/**
+ * Adds, changes or removes a record, no matter what the moves of its collection allow. Throws `unknown_ref`,
+ * `validation_failed` for a record that responses could not show, and `record_limit_reached`, without changes.
+ */
+export function changeRecord(
+  world: SandboxState,
+  { in: name, id, set, add, remove }: RecordInput,
+  now: number,
+): { readonly record: RecordView } {
+  const collection = collectionNamed(world, name);
+  if (add !== undefined) return { record: addRecord(world, collection, fillIn(world, add), now) };
+  const record = recordWith(world, collection, String(fillIn(world, id)));
+  if (remove !== undefined) {
+    const removed = { number: record.number, id: idOf(collection, record), at: now };
+    commitChange(world, { collection: name, removed });
+    return { record: viewRecord(collection, record) };
+  }
+  const given = fillIn(world, set ?? {}) as Members;
+  const members = collection.form.change(record.members, now, [given]);
+  requireValid(world, collection, given, members);
+  const next = withMembers(collection, record, members, now);
+  commitChange(world, { collection: name, record: next });
+  return { record: viewRecord(collection, next) };
+}
+
+function addRecord(
+  world: SandboxState,
+  collection: Collection,
+  given: NonNullable<RecordInput["add"]>,
+  now: number,
+): RecordView {
+  const { form, records, set } = collection;
+  const most = world.given.mostRecords ?? mostRecords;
+  if (countRecords(world.records) >= most) {
+    const message = `Failed to add a record: the sandbox has ${most}, its maximum. Remove some.`;
+    throw new SandboxError("record_limit_reached", message, { most });
+  }
+  const { owner, at, members } = newRecord(world.scenario, given, now);
+  world.registry.organization(owner.organization);
+  const record = draftRecord(world, collection, owner, at, [set, members], undefined, form.idIn(members));
+  const id = idOf(collection, record);
+  requireFields("add the record", { id: records.has(id) ? `${quote(id)} is another record's` : undefined });
+  requireValid(world, collection, members, record.members);
+  commitChange(world, { collection: form.collection, record });
+  return viewRecord(collection, record);
+}
+
+function requireValid(world: SandboxState, { form }: Collection, given: Members, members: Members): void {
+  const problem = form.unknownIn(given) ?? form.problemOf(world, members);
+  if (problem !== undefined)
+    throw new SandboxError("validation_failed", `Failed to change ${form.collection}: ${problem}.`, {
+      fields: { members: problem },
+    });
+}
+
+const idOf = ({ form }: Collection, { members }: KeptRecord) => String(form.idIn(members));
+
+/** The collection of a sandbox; throws `unknown_ref`. */
+export function collectionNamed({ name, records }: SandboxState, collection: string): Collection {
+  const found = records.get(collection);
+  if (found !== undefined) return found;
+  const hint = records.size === 0 ? "it has no records" : knownRefsHint(collection, records, "collections");
+  const message = `Unknown collection ${quote(collection)} in ${name}: ${hint}.`;
+  throw new SandboxError("unknown_ref", message, { kind: "collection", known: [...records.keys()] });
+}
+
+function recordWith({ name }: SandboxState, { form, records }: Collection, id: string): KeptRecord {
+  const found = records.get(id);
+  if (found !== undefined) return found;
+  const message = `Unknown record ${quote(id)} of ${form.collection} in ${name}.`;
+  throw new SandboxError("unknown_ref", message, { kind: form.collection, id });
+}
+
+/** The records of a collection, in the order of creation. */
+export function listRecords(world: SandboxState, name: string, offset = 0, limit?: number) {
+  const collection = collectionNamed(world, name);
+  const all = [...collection.records.values()];
+  return all.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
+}
+
+function viewRecord(collection: Collection, record: KeptRecord): RecordView {
+  const { form, rules, moves } = collection;
+  const { number, organization, environment, createdAt, updatedAt, next, members } = record;
+  const possible = Object.entries(moves).filter(([, { when }]) => matches(members, when));
+  return {
+    ...{ collection: form.collection, id: idOf(collection, record), number, organization, environment },
+    ...{ createdAt: isoOf(createdAt), updatedAt: isoOf(updatedAt) },
+    next: next === undefined ? null : { at: isoOf(next.at), set: { ...rules[next.rule]?.set } },
+    moves: possible.map(([operation, { set }]) => ({ operation, set: { ...set } })),
+    members: { ...members },
+  };
+}

@@ -1,0 +1,99 @@
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Environment } from "../spec/api-key.js";
+import type { Members } from "../spec/schema/messages.js";
+
+// A record of a documented endpoint, its collection, and what the document defines about them.
+
+export type CollectionFields = NonNullable<Scenario["records"]>[string];
+export type NewRecordFields = NonNullable<CollectionFields["start"]>[number];
+
+/** What the document of a sandbox defines about a collection. */
+export interface RecordForm {
+  readonly collection: string;
+  /** Returns an id in the format of the schema, or `undefined` if it has none for this number; the same for a seed. */
+  readonly idOf: (world: Seeded, number: number, attempt?: number) => string | number;
+  /** The id in the members of a record. */
+  readonly idIn: (members: Members) => unknown;
+  /** Returns the members of a new record: a sample, then those of `given` that responses have. */
+  readonly make: (world: Seeded, id: string | number, at: number, given: readonly Members[]) => Members;
+  /** Returns the members with changes, deep in objects; `isWhole` drops others that a client could have sent. */
+  readonly change: (members: Members, at: number, given: readonly Members[], isWhole?: boolean) => Members;
+  /** Returns why a response with these members would not be valid; `undefined` if all would be. */
+  readonly problemOf: (world: Seeded, members: Members) => string | undefined;
+  /** Returns why the responses do not have one of these members; `undefined` if they have all. */
+  readonly unknownIn: (members: Members) => string | undefined;
+}
+
+/** What samples depend on. */
+export interface Seeded {
+  readonly seed: number;
+  readonly scenario: Scenario;
+}
+
+export interface KeptRecord {
+  /** Counted from 1, in the order of creation. */
+  readonly number: number;
+  readonly organization: string;
+  readonly environment: Environment;
+  /** Epoch milliseconds on the sandbox's clock. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  /** How many rules have changed it. */
+  readonly rulesRun: number;
+  /** The rule that changes it next, and when. */
+  readonly next: { readonly rule: number; readonly at: number } | undefined;
+  /** Includes its id; never changed in place. */
+  readonly members: Members;
+}
+
+export interface RemovedRecord {
+  readonly number: number;
+  readonly id: string;
+  readonly at: number;
+}
+
+/** The request that an `Idempotency-Key` has created a record with. */
+export interface KeyedCreation {
+  readonly sha256: string;
+  readonly number: number;
+  readonly at: number;
+}
+
+/** A change of a collection as plain data: a new state of a record, or its removal. */
+export interface RecordChange {
+  readonly collection: string;
+  readonly record?: KeptRecord;
+  readonly removed?: RemovedRecord;
+  /** The `Idempotency-Key` of its creation, with its owner. */
+  readonly key?: readonly [key: string, creation: KeyedCreation] | undefined;
+  /** Whether a rule made it, which would run again in a restored sandbox. */
+  readonly isByRule?: true;
+}
+
+export interface Rule {
+  /** Milliseconds since it started to apply. */
+  readonly after: number;
+  readonly when: Members;
+  readonly set: Members;
+}
+
+export interface Collection {
+  readonly form: RecordForm;
+  /** Members of each new record, operations that change a record, and rules, without placeholders. */
+  readonly set: Members;
+  readonly moves: Readonly<Record<string, Omit<Rule, "after">>>;
+  readonly rules: readonly Rule[];
+  /** The number of the last record. */
+  made: number;
+  readonly records: Map<string, KeptRecord>;
+  /** By number. */
+  readonly ids: Map<number, string>;
+  /** By owner, in the order of creation. */
+  readonly owned: Map<string, KeptRecord[]>;
+  /** In the order of their next rule. */
+  readonly due: KeptRecord[];
+  readonly removed: Map<string, RemovedRecord>;
+  readonly keys: Map<string, KeyedCreation>;
+}
+
+export type Records = ReadonlyMap<string, Collection>;

@@ -1,0 +1,376 @@
+import { timeFrom } from "../scenario/format/fields.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
+import { canonicalJson } from "../spec/schema/json.js";
+import type { Members } from "../spec/schema/messages.js";
+import { isMapping, type Path } from "../spec/schema/shape.js";
+import { knownRefsHint, quote } from "../spec/schema/words.js";
+import { isoOf } from "./clock.js";
+import type { Farmers } from "./farmers.js";
+import { filled, type IdAt } from "./placeholders.js";
+import type {
+  Collection,
+  CollectionFields,
+  KeptRecord,
+  NewRecordFields,
+  RecordChange,
+  RecordForm,
+  Records,
+  Rule,
+  Seeded,
+} from "./record.js";
+import type { SandboxState, ServedEndpoint } from "./sandbox.js";
+
+// Records of documented endpoints. A request costs the same with any number of them: each owner has its own list, and the
+// records that a rule will change are sorted by the time of the change.
+
+/** The maximum number of records in a sandbox, and in an instance. */
+export const mostRecords = 100_000;
+export const mostRecordsOfInstance = 10_000;
+
+const mostRemoved = 10_000;
+/** Rules that change a record in turn end here. */
+const mostRulesRun = 20;
+
+export function ownerOf({ organization, environment }: Pick<KeptRecord, "organization" | "environment">) {
+  return `${organization} ${environment}`;
+}
+
+export function countRecords(records: Records): number {
+  return [...records.values()].reduce((sum, one) => sum + one.records.size, 0);
+}
+
+/** Whether a value is as wanted: a list has its possible values, an object the members to compare. */
+export function matches(value: unknown, wanted: unknown): boolean {
+  if (isMapping(wanted)) {
+    return (
+      isMapping(value) &&
+      Object.entries(wanted).every(([name, one]) => Object.hasOwn(value, name) && matches(value[name], one))
+    );
+  }
+  if (Array.isArray(wanted) && !Array.isArray(value)) return wanted.some((one) => matches(value, one));
+  return value === wanted || canonicalJson(value) === canonicalJson(wanted);
+}
+
+/** Returns the first index of a sorted list whose item is not before. */
+export function placeIn<Item>(list: readonly Item[], isBefore: (item: Item) => boolean): number {
+  let [from, to] = [0, list.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (isBefore(list[middle] as Item)) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+const dueAt = ({ next }: KeptRecord) => next?.at ?? Number.POSITIVE_INFINITY;
+
+/** Applies a change to a collection. */
+export function applyChange(collection: Collection, { record, removed, key }: RecordChange): void {
+  const { form, records, owned, due, ids } = collection;
+  const id = removed?.id ?? String(form.idIn(record?.members ?? {}));
+  const before = records.get(id);
+  const list = owned.get(ownerOf(record ?? before ?? { organization: "", environment: "test" })) ?? [];
+  const number = record?.number ?? before?.number ?? 0;
+  const place = placeIn(list, (one) => one.number < number);
+  const dueOf = (one: KeptRecord) =>
+    placeIn(
+      due,
+      (other) => dueAt(other) < dueAt(one) || (dueAt(other) === dueAt(one) && other.number < one.number),
+    );
+  if (before?.next !== undefined) due.splice(dueOf(before), 1);
+  if (record?.next !== undefined) due.splice(dueOf(record), 0, record);
+  if (key !== undefined) collection.keys.set(...key);
+  if (record !== undefined) {
+    list.splice(place, before === undefined ? 0 : 1, record);
+    owned.set(ownerOf(record), list);
+    records.set(id, record);
+    ids.set(number, id);
+    collection.made = Math.max(collection.made, number);
+  } else if (removed !== undefined) {
+    if (before !== undefined) list.splice(place, 1);
+    records.delete(id);
+    collection.removed.set(id, removed);
+    dropFirst(collection.removed, mostRemoved);
+    ids.delete(number);
+  }
+  dropFirst(collection.keys, mostRecords);
+}
+
+function dropFirst(map: Map<string, unknown>, most: number): void {
+  if (map.size > most) map.delete(map.keys().next().value as string);
+}
+
+/** Makes a change, and announces it. */
+export function commitChange(world: SandboxState, change: RecordChange): void {
+  const { records, timeline, history } = world;
+  applyChange(records.get(change.collection) as Collection, change);
+  if (change.record !== undefined) timeline.dueAt = Math.min(timeline.dueAt, dueAt(change.record));
+  history.announce({ type: "record.changed", change });
+}
+
+/** A record with other members, and the rule that applies to it next. */
+export function withMembers(
+  { rules }: Pick<Collection, "rules">,
+  record: Omit<KeptRecord, "next"> & Partial<Pick<KeptRecord, "next">>,
+  members: Members,
+  updatedAt: number,
+): KeptRecord {
+  const rule = rules.findIndex(({ when, set }) => matches(members, when) && !matches(members, set));
+  const isOver = rule === -1 || record.rulesRun >= mostRulesRun;
+  const next = record.next?.rule === rule ? record.next : { rule, at: updatedAt + (rules[rule]?.after ?? 0) };
+  return { ...record, members, updatedAt, next: isOver ? undefined : next };
+}
+
+/** Creates a record of an owner, without adding it. */
+export function draftRecord(
+  world: Seeded,
+  collection: Collection,
+  owner: Pick<KeptRecord, "organization" | "environment">,
+  at: number,
+  given: readonly Members[],
+  number = collection.made + 1,
+  pinned: unknown = collection.ids.get(number),
+): KeptRecord {
+  const { form, records, removed } = collection;
+  const isTaken = (id: unknown) => records.has(String(id)) || removed.has(String(id));
+  let id = pinned ?? form.idOf(world, number);
+  for (let attempt = 1; pinned === undefined && isTaken(id) && attempt < 100; attempt++)
+    id = form.idOf(world, number, attempt);
+  const members = form.make(world, id as string, at, given);
+  return withMembers(
+    collection,
+    { ...owner, number, createdAt: at, updatedAt: at, rulesRun: 0, members },
+    members,
+    at,
+  );
+}
+
+/** When a rule next changes a record; `Infinity` for never. */
+export function nextRuleAt(records: Records): number {
+  let next = Number.POSITIVE_INFINITY;
+  for (const { due } of records.values()) if (due[0] !== undefined) next = Math.min(next, dueAt(due[0]));
+  return next;
+}
+
+/** Runs the rules that are due up to an instant, each at its own. */
+export function runRules(world: SandboxState, until: number): void {
+  for (const [name, collection] of world.records) {
+    const { due, rules, form } = collection;
+    for (let record = due[0]; record?.next !== undefined && record.next.at <= until; record = due[0]) {
+      const { at, rule } = record.next;
+      const members = form.change(record.members, at, [(rules[rule] as Rule).set]);
+      const isFine = form.problemOf(world, members) === undefined;
+      const { next: _, ...rest } = record;
+      const changed = { ...rest, rulesRun: isFine ? record.rulesRun + 1 : mostRulesRun };
+      const next = withMembers(collection, changed, isFine ? members : record.members, at);
+      commitChange(world, { collection: name, record: next, isByRule: true });
+    }
+  }
+}
+
+type Report = (mistake: ScenarioMistake & { readonly hint: string }) => void;
+
+/** Creates the records of a scenario; reports values that are not valid in responses. */
+export function startRecords(
+  scenario: Scenario,
+  endpoints: readonly ServedEndpoint[],
+  { seed, farmers, start }: { readonly seed: number; readonly farmers: Farmers; readonly start: number },
+  report: Report = () => {},
+): Records {
+  const world = { seed, scenario };
+  const forms = new Map(
+    endpoints.flatMap(({ form }) => (form === undefined ? [] : [[form.collection, form]])),
+  );
+  const all = Object.entries(scenario.records ?? {}).flatMap(([name, fields]) => {
+    const form = forms.get(name);
+    return form === undefined ? [] : [{ name, fields, form, wrong: reporter(name, form, world, report) }];
+  });
+  const idAt: IdAt = (name, number) => {
+    const owner = all.find((one) => one.name === name);
+    if (owner === undefined) return null;
+    const { form } = owner;
+    const { start: given = [], kept } = owner.fields;
+    const found = kept?.records.find((one) => one.number === number)?.members ?? given[number - 1];
+    if (found === undefined) return undefined;
+    return String(form.idIn(found) ?? form.idOf(world, number));
+  };
+  const records = new Map<string, Collection>();
+  for (const { name, fields, form, wrong } of all) {
+    const fill = <Value>(value: Value, path: Path): Value => {
+      try {
+        return filled(value, { farmers, idAt });
+      } catch (error) {
+        if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+        wrong.report(path, error.message, "write a number that exists, such as {farmer.0}");
+        return value;
+      }
+    };
+    const collection: Collection = {
+      form,
+      set: fill(fields.set ?? {}, ["set"]),
+      moves: Object.fromEntries(
+        Object.entries(fields.moves ?? {}).map(([id, { when = {}, set = {} }]) => [
+          id,
+          fill({ when, set }, ["moves", id]),
+        ]),
+      ),
+      rules: (fields.then ?? []).map(({ after, when = {}, set }, index) => ({
+        after: timeFrom(0, after),
+        ...fill({ when, set }, ["then", index]),
+      })),
+      ...{ made: 0, records: new Map(), ids: new Map(), owned: new Map(), due: [] },
+      ...{ removed: new Map(), keys: new Map() },
+    };
+    wrong.check(collection.set, ["set"]);
+    for (const [id, { set, when }] of Object.entries(collection.moves)) {
+      wrong.check({ ...collection.set, ...set }, ["moves", id, "set"]);
+      wrong.names(when, ["moves", id, "when"]);
+    }
+    for (const [index, { set, when }] of collection.rules.entries()) {
+      wrong.check({ ...collection.set, ...set }, ["then", index, "set"]);
+      wrong.names(when, ["then", index, "when"]);
+    }
+    if (fields.kept !== undefined) restoreKept(collection, fields.kept, wrong.report);
+    else {
+      for (const [index, given] of (fields.start ?? []).entries()) {
+        const { owner, at, members } = newRecord(scenario, given, start);
+        const path = ["start", index];
+        const all = [collection.set, fill(members, path)];
+        const record = draftRecord(world, collection, owner, at, all, undefined, form.idIn(members));
+        wrong.names(members, path);
+        wrong.value(record.members, path);
+        if (!hasOrganization(scenario, owner.organization)) wrong.organization(owner.organization, path);
+        applyChange(collection, { collection: name, record });
+      }
+    }
+    records.set(name, collection);
+  }
+  return records;
+}
+
+/** The owner, the time and the members of a new record of a scenario or a step. */
+export function newRecord(scenario: Scenario, given: NewRecordFields, start: number) {
+  const { organization, environment = "test", created_at: created, ...members } = given;
+  const owned = Object.entries(scenario.organizations ?? {});
+  const [main] =
+    owned.find(([, { keys = {} }]) => Object.hasOwn(keys, scenario.default_key ?? "")) ?? owned[0] ?? [];
+  const owner = { organization: organization ?? main ?? "organization-1", environment };
+  return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
+}
+
+function hasOrganization({ organizations = {}, population }: Scenario, ref: string): boolean {
+  const number = /^organization-(\d+)$/.exec(ref)?.[1];
+  return Object.hasOwn(organizations, ref) || Number(number) <= (population?.organizations ?? 0);
+}
+
+function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
+  const report = (path: Path, message: string, hint: string) =>
+    tell({ code: "record_invalid", path: ["records", name, ...path], message, hint });
+  const value = (members: Members, path: Path) => {
+    const problem = form.problemOf(world, members);
+    if (problem !== undefined) report(path, problem, "write a value that the document's schema allows");
+  };
+  const names = (members: Members, path: Path) => {
+    const unknown = form.unknownIn(members);
+    if (unknown !== undefined) report(path, unknown, "write a member of the document's schema");
+  };
+  return {
+    ...{ report, value, names },
+    check(set: Members, path: Path) {
+      names(set, path);
+      value(form.make(world, form.idOf(world, 1), 0, [set]), path);
+    },
+    organization: (ref: string, path: Path) =>
+      report(
+        [...path, "organization"],
+        `there is no organization ${quote(ref)}`,
+        knownRefsHint(ref, organizationsOf(world), "organizations"),
+      ),
+  };
+}
+
+function organizationsOf({ scenario: { organizations = {} } }: Seeded) {
+  return new Map(Object.entries(organizations));
+}
+
+function restoreKept(
+  collection: Collection,
+  kept: NonNullable<CollectionFields["kept"]>,
+  report: (path: Path, message: string, hint: string) => void,
+): void {
+  const { form } = collection;
+  for (const [index, one] of kept.records.entries()) {
+    const { next } = one;
+    if (form.idIn(one.members) === undefined || collection.rules.length < (next?.rule ?? -1) + 1) {
+      report(["kept", "records", index], "the record has no id, or another rule", "take another snapshot");
+      continue;
+    }
+    const record: KeptRecord = {
+      ...{ number: one.number, organization: one.organization, environment: one.environment },
+      createdAt: Date.parse(one.created_at),
+      updatedAt: Date.parse(one.updated_at),
+      rulesRun: one.rules_run,
+      next: next && { rule: next.rule, at: Date.parse(next.at) },
+      members: one.members,
+    };
+    applyChange(collection, { collection: form.collection, record });
+  }
+  for (const { at, ...one } of kept.removed) collection.removed.set(one.id, { ...one, at: Date.parse(at) });
+  for (const [key, one] of Object.entries(kept.keys))
+    collection.keys.set(key, { ...one, at: Date.parse(one.at) });
+  collection.made = Math.max(collection.made, kept.made);
+}
+
+/** Describes the records as the fields of a scenario that restore them. */
+export function describeRecords({
+  scenario,
+  records,
+}: Pick<SandboxState, "scenario" | "records">): Pick<Scenario, "records"> {
+  if (records.size === 0) return {};
+  const described = [...records].map(([name, { made, records: all, removed, keys }]) => {
+    const { start: _, ...fields } = scenario.records?.[name] ?? {};
+    const kept = {
+      made,
+      records: [...all.values()].map((one) => ({
+        ...{ number: one.number, organization: one.organization, environment: one.environment },
+        ...{ created_at: isoOf(one.createdAt), updated_at: isoOf(one.updatedAt), rules_run: one.rulesRun },
+        ...(one.next && { next: { rule: one.next.rule, at: isoOf(one.next.at) } }),
+        members: one.members,
+      })),
+      removed: [...removed.values()].map((one) => ({ ...one, at: isoOf(one.at) })),
+      keys: Object.fromEntries([...keys].map(([key, one]) => [key, { ...one, at: isoOf(one.at) }])),
+    };
+    return [name, { ...fields, kept }] as const;
+  });
+  return { records: Object.fromEntries(described) as NonNullable<Scenario["records"]> };
+}
+
+/** Fills in the placeholders of a step; without records, a text stays. Throws `unknown_ref`. */
+export function fillIn<Value>(
+  { records, farmers }: Pick<SandboxState, "records" | "farmers">,
+  value: Value,
+): Value {
+  if (records.size === 0) return value;
+  const idAt: IdAt = (name, number) => {
+    const collection = records.get(name);
+    return collection === undefined ? null : collection.ids.get(number);
+  };
+  return filled(value, { farmers, idAt });
+}
+
+/** Returns why an owner does not have a record, for people. */
+export function whyUnknown({ form, records, removed }: Collection, id: string, owner: string): string {
+  const [what, other, gone] = [
+    `${form.collection} ${quote(id.slice(0, 100))}`,
+    records.get(id),
+    removed.get(id),
+  ];
+  if (gone !== undefined) return `${what} was removed at ${isoOf(gone.at)}`;
+  if (other === undefined)
+    return `${what} was never created${removed.size < mostRemoved ? "" : ", or removed long ago"}`;
+  return owner.startsWith(`${other.organization} `)
+    ? `${what} belongs to the environment ${other.environment}`
+    : `${what} belongs to another organization, ${other.organization}`;
+}

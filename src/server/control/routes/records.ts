@@ -1,0 +1,61 @@
+import { operations } from "../../../sandbox/operations/operations.js";
+import { listRecords } from "../../../sandbox/operations/records.js";
+import { recordJson } from "../../../sandbox/views.js";
+import { query } from "../../../scenario/format/inputs.js";
+import { count, described, list } from "../../../spec/schema/shape.js";
+import { answers } from "../answers.js";
+import { controlRoute, type Route } from "../route.js";
+
+const usualPage = 100;
+
+const pageQuery = query({
+  offset: described(count(), "The index of the first one. Default: 0."),
+  limit: described(count(), `At most this many. Default: ${usualPage}.`),
+});
+
+/** Routes for the records of documented endpoints. */
+export const recordRoutes: readonly Route[] = [
+  controlRoute("GET /records", {
+    summary: "The collections of records, with their operations",
+    answer: list(answers.Collection),
+    run: ({ world }) =>
+      [...world.records].map(([collection, { records, moves }]) => {
+        const { create, read, list: all, update, remove } = world.scenario.records?.[collection] ?? {};
+        return {
+          ...{ collection, records: records.size, moves: Object.keys(moves) },
+          operations: JSON.parse(JSON.stringify({ create, read, list: all, update, remove })),
+        };
+      }),
+  }),
+  controlRoute("GET /records/{collection}", {
+    summary: "The records of a collection, in the order of creation",
+    query: pageQuery,
+    answer: answers.RecordPage,
+    isBare: true,
+    run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {
+      const data = listRecords(world, collection, offset, limit).map(recordJson);
+      return { data, total: world.records.get(collection)?.records.size };
+    },
+  }),
+  controlRoute("POST /records/{collection}", {
+    summary: "Adds a record: its owner and its members",
+    body: "record_creation",
+    answer: answers.Record,
+    status: 201,
+    run: ({ world, params: { collection = "" }, body }) =>
+      recordJson(operations.record(world, { in: collection, add: body as never }).record),
+  }),
+  controlRoute("PATCH /records/{collection}/{id}", {
+    summary: "Changes members of a record, no matter what its moves allow",
+    body: "record_members",
+    answer: answers.Record,
+    run: ({ world, params: { collection = "", id = "" }, body }) =>
+      recordJson(operations.record(world, { in: collection, id, set: body as never }).record),
+  }),
+  controlRoute("DELETE /records/{collection}/{id}", {
+    summary: "Removes a record",
+    run({ world, params: { collection = "", id = "" } }) {
+      operations.record(world, { in: collection, id, remove: true });
+    },
+  }),
+];

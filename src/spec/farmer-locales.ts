@@ -1,0 +1,22 @@
+/** The locales of farmers: a language, with a country if the language has several. */
+export const farmerLocales = [
+  "en_GH",
+  "en_IN",
+  "en_NG",
+  "es_MX",
+  "fr_SN",
+  "id_ID",
+  "pt_BR",
+  "tr",
+  "uk",
+  "vi",
+] as const;
+export type FarmerLocale = (typeof farmerLocales)[number];
+
+/** A locale, or a language for all its locales. */
+export const farmerLocaleChoices: readonly [string, ...string[]] = [
+  ...new Set(farmerLocales.flatMap((name) => [name.split("_")[0] as string, name])),
+] as [string, ...string[]];
+
+/** The number of farmers of a seed: each has an index of 32 bits. */
+export const mostFarmers = 2 ** 32;

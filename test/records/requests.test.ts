@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import { loanRecords, loans, sandboxOf } from "./world.js";
+
+const world = () => sandboxOf({ openapi: loans, records: loanRecords });
+
+test("R44 R45 a record is created, read, listed, changed and removed by its organization and environment alone", async () => {
+  const { sandbox, ask } = world();
+  const created = await ask("POST /loans", { body: { amount: 7, pin: "1234" } });
+  expect(created.body.data).not.toHaveProperty("pin");
+  const { id } = created.body.data;
+  const at = "2026-03-02T09:00:00.000Z";
+  expect([created.status, created.body.data]).toEqual([
+    201,
+    expect.objectContaining({ amount: 7, status: "pending", created_at: at, updated_at: at }),
+  ]);
+  expect(await ask(`GET /loans/${id}`, { key: "second" })).toEqual({ status: 200, body: created.body });
+  for (const key of ["others", "live"]) {
+    for (const call of [`GET /loans/${id}`, `PATCH /loans/${id}`, `DELETE /loans/${id}`]) {
+      const body = call.startsWith("PATCH") ? { amount: 1 } : undefined;
+      const refused = await ask(call, { key, body });
+      expect(refused).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+      expect(refused).toEqual(await ask(call.replace(id, "loan_0000000000"), { key, body }));
+    }
+    expect((await ask("GET /loans", { key })).body).toEqual({ data: [], total: 0 });
+  }
+  const changed = { ...created.body.data, amount: 9 };
+  expect((await ask(`PATCH /loans/${id}`, { body: { amount: 9 } })).body.data).toEqual(changed);
+  expect((await ask("GET /loans")).body).toEqual({ data: [changed], total: 1 });
+  expect((await ask(`DELETE /loans/${id}`)).status).toBe(204);
+  expect((await ask(`GET /loans/${id}`)).status).toBe(404);
+  const notes = sandbox.requests.list().flatMap(({ note }) => note ?? []);
+  const why = [/another organization, bank/, /never created/, /environment test/, /removed at 2026-03-02T09/];
+  for (const one of why) expect(notes).toContainEqual(expect.stringMatching(one));
+});
+
+test("a move needs its state, or the documented 409; a rule changes a record at its time", async () => {
+  const { sandbox, ask } = world();
+  const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
+  const approve = () => ask(`POST /loans/${one.body.data.id}/approve`);
+  expect((await approve()).body.data.status).toBe("approved");
+  expect(await approve()).toMatchObject({ status: 409, body: { error: { code: "conflict" } } });
+  sandbox.clock.advance("119m");
+  await ask(`PATCH /loans/${two.body.data.id}`, { body: { amount: 3 } });
+  sandbox.clock.advance("2m");
+  const [first, second] = (await ask("GET /loans")).body.data;
+  expect([first.status, second]).toEqual([
+    "approved",
+    expect.objectContaining({ status: "expired", amount: 3, updated_at: "2026-03-02T11:00:00.000Z" }),
+  ]);
+});
+
+test("a list has the records in the order of creation, in pages, and filtered by a member", async () => {
+  const { ask } = world();
+  for (let amount = 1; amount <= 25; amount++) await ask("POST /loans", { body: { amount } });
+  const listed = async (query: string) => (await ask(`GET /loans${query}`)).body;
+  const amounts = ({ data }: { data: { amount: number }[] }) => data.map(({ amount }) => amount);
+  expect(amounts(await listed(""))).toHaveLength(20);
+  expect(amounts(await listed("?limit=2&offset=3"))).toEqual([4, 5]);
+  expect(amounts(await listed("?offset=24"))).toEqual([25]);
+  expect(await listed("?status=approved")).toEqual({ data: [], total: 0 });
+  expect((await listed("?status=pending&limit=1")).total).toBe(25);
+});
+
+test("an Idempotency-Key gets the same response again, and another body the documented rejection", async () => {
+  const { sandbox, ask } = world();
+  const once = (amount: number, key = "main") =>
+    ask("POST /loans", { key, body: { amount }, headers: { "Idempotency-Key": "one" } });
+  const first = await once(5);
+  await ask(`PATCH /loans/${first.body.data.id}`, { body: { amount: 6 } });
+  sandbox.clock.advance("1h");
+  expect(await once(5)).toEqual(first);
+  expect((await once(6)).status).toBe(422);
+  expect((await once(6, "others")).status).toBe(201);
+  expect(sandbox.records.list("loans")).toHaveLength(2);
+});
+
+test("R46 a body that no valid record can have, or that has a key, gets the documented 422", async () => {
+  const { sandbox, ask } = world();
+  expect((await ask("POST /loans", { body: { amount: 2_000_000 } })).status).toBe(422);
+  expect((await ask("POST /loans", { body: { farmer_id: sandbox.secret("main" as never) } })).status).toBe(
+    422,
+  );
+  const { id } = (await ask("POST /loans", { body: {} })).body.data;
+  expect((await ask(`PATCH /loans/${id}`, { body: { farmer_id: "SVC_test_abc" } })).status).toBe(400);
+  expect(sandbox.records.list("loans")).toHaveLength(1);
+});
+
+test("without records, the same document keeps nothing", async () => {
+  const { ask } = sandboxOf({ openapi: loans });
+  const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
+  expect(one).toEqual(two);
+  expect((await ask("GET /loans/none")).status).toBe(200);
+});
+
+test("a varied sandbox always shows the id and the members that the scenario names", async () => {
+  const { ask } = sandboxOf({ openapi: loans, records: loanRecords, assumptions: { profile: "varied" } });
+  for (let n = 0; n < 30; n++) {
+    const { id, status } = (await ask("POST /loans", { body: { amount: 1 } })).body.data;
+    expect([status, (await ask(`GET /loans/${id}`)).status]).toEqual(["pending", 200]);
+  }
+});
