@@ -61,7 +61,12 @@ async function consentGrowth(args: BenchArguments, bundle: Bundle): Promise<Figu
   const keys = { one: { environment: "test" as const, scopes: ["consents:write"], limits } };
   const organizations = { bank: { type: "bank" as const, keys } };
   const population = { farmers: 10 };
-  const file = await scenarioFile(bundle, { version: 1, extends: "announced-endpoints", organizations, population });
+  const file = await scenarioFile(bundle, {
+    version: 1,
+    extends: "announced-endpoints",
+    organizations,
+    population,
+  });
   const server = await startCommand(args.node, file, []);
   try {
     const farmers = (await control(`http://127.0.0.1:${server.port}/__sandbox`, "GET /farmers?limit=1")).body

@@ -2,6 +2,7 @@ import { timeFrom } from "../scenario/format/fields.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
+import { redactPath } from "../spec/redact.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
@@ -363,7 +364,7 @@ export function fillIn<Value>(
 /** Returns why an owner does not have a record, for people. */
 export function whyUnknown({ form, records, removed }: Collection, id: string, owner: string): string {
   const [what, other, gone] = [
-    `${form.collection} ${quote(id.slice(0, 100))}`,
+    `${form.collection} ${quote(redactPath(id))}`,
     records.get(id),
     removed.get(id),
   ];

@@ -83,6 +83,8 @@ test("R46 a body that no valid record can have, or that has a key, gets the docu
   const { id } = (await ask("POST /loans", { body: {} })).body.data;
   expect((await ask(`PATCH /loans/${id}`, { body: { farmer_id: "SVC_test_abc" } })).status).toBe(400);
   expect(sandbox.records.list("loans")).toHaveLength(1);
+  expect((await ask(`GET /loans/${sandbox.secret("main" as never)}`)).status).toBe(404);
+  expect(JSON.stringify(sandbox.requests.list())).not.toContain(sandbox.secret("main" as never));
 });
 
 test("without records, the same document keeps nothing", async () => {
