@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
 import { loanRecords, loans, sandboxOf } from "./world.js";
 
 const world = () => sandboxOf({ openapi: loans, records: loanRecords });
@@ -92,6 +93,18 @@ test("without records, the same document keeps nothing", async () => {
   const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
   expect(one).toEqual(two);
   expect((await ask("GET /loans/none")).status).toBe(200);
+});
+
+test("R49 without the document, announced paths respond like any unknown path", async () => {
+  const [known, plain] = [createSandbox({ scenario: "announced-endpoints" }), createSandbox()];
+  for (const path of ["consent-requests", "consent-requests/a/cancel", "attestations", "attestations/a"]) {
+    const [there, here] = [known, plain].map((sandbox) => async (rest: string) => {
+      const response = await sandbox.fetch(`http://any.example/v1/relying-party/${rest}`);
+      return [response.status, await response.text()];
+    }) as [(rest: string) => Promise<unknown[]>, (rest: string) => Promise<unknown[]>];
+    expect(await here(path)).toEqual(await here("nothing"));
+    expect((await there(path))[0]).not.toBe(404);
+  }
 });
 
 test("a varied sandbox always shows the id and the members that the scenario names", async () => {
