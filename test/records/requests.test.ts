@@ -88,6 +88,19 @@ test("R46 a body that no valid record can have, or that has a key, gets the docu
   expect(JSON.stringify(sandbox.requests.list())).not.toContain(sandbox.secret("main" as never));
 });
 
+test("a documented 404 and 409 are in the form of the document, with each profile", async () => {
+  const schema = { type: "object", required: ["title"], properties: { title: { const: "No." } } };
+  const own = { description: "", content: { "application/problem+json": { schema } } };
+  const openapi = JSON.parse(JSON.stringify(loans), (name, value) => (/^40[49]$/.test(name) ? own : value));
+  for (const profile of ["minimal", "typical"] as const) {
+    const { ask } = sandboxOf({ openapi, records: loanRecords, assumptions: { profile } });
+    expect(await ask("GET /loans/loan_0000000000")).toEqual({ status: 404, body: { title: "No." } });
+    const { id } = (await ask("POST /loans", { body: {} })).body.data;
+    await ask(`POST /loans/${id}/approve`);
+    expect(await ask(`POST /loans/${id}/approve`)).toEqual({ status: 409, body: { title: "No." } });
+  }
+});
+
 test("without records, the same document keeps nothing", async () => {
   const { ask } = sandboxOf({ openapi: loans });
   const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
