@@ -201,7 +201,7 @@ export function rejectCall(world: SandboxState, begun: ApiCall, refusal: CallRej
   const call = asChosen(world, begun, outcomeOf(refusal.path).status);
   const { path, allow, body, details = detailsOf(world, call, refusal) } = refusal;
   const { assumptions, variation } = call;
-  const isPlain = variation === undefined && details === undefined;
+  const isPlain = variation === undefined && details === undefined && body === undefined;
   const own = isPlain ? plainRefusal(path, assumptions) : ownRefusal(path, assumptions, details, body);
   const headers = openHeaders(world, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);

@@ -92,7 +92,7 @@ const answers: Readonly<Record<FaultKind, FaultAnswer>> = {
     answer: answerOf(200, textBody(brokenJson), ["X-Request-Id", id]),
     code: null,
   }),
-  // Only the body is truncated: a consent request that it reports exists, and the client must find out.
+  // Only the body is truncated: a record that it reports exists, and the client must find out.
   truncate(world, call, effect) {
     if (effect.status !== undefined) return statusAnswer(world, call, effect);
     const ending = evaluateAnswer(world, call);

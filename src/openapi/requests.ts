@@ -161,7 +161,7 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     read,
   };
   const takesInput = checked.length > 0 || content !== undefined;
-  const isOurs = /^(?:accept|authorization|content-type|x-api-key)$/i;
+  const isOurs = /^(?:accept|authorization|content-type|idempotency-key|x-api-key)$/i;
   const others = operation.parameters.filter((one) => !checked.includes(one) && !isOurs.test(one.name));
   const isReadable =
     types.length === 0 ||

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
 import { loanRecords, loans, sandboxOf } from "./world.js";
 
 const world = () => sandboxOf({ openapi: loans, records: loanRecords });
@@ -87,11 +88,36 @@ test("R46 a body that no valid record can have, or that has a key, gets the docu
   expect(JSON.stringify(sandbox.requests.list())).not.toContain(sandbox.secret("main" as never));
 });
 
+test("a documented 404 and 409 are in the form of the document, with each profile", async () => {
+  const schema = { type: "object", required: ["title"], properties: { title: { const: "No." } } };
+  const own = { description: "", content: { "application/problem+json": { schema } } };
+  const openapi = JSON.parse(JSON.stringify(loans), (name, value) => (/^40[49]$/.test(name) ? own : value));
+  for (const profile of ["minimal", "typical"] as const) {
+    const { ask } = sandboxOf({ openapi, records: loanRecords, assumptions: { profile } });
+    expect(await ask("GET /loans/loan_0000000000")).toEqual({ status: 404, body: { title: "No." } });
+    const { id } = (await ask("POST /loans", { body: {} })).body.data;
+    await ask(`POST /loans/${id}/approve`);
+    expect(await ask(`POST /loans/${id}/approve`)).toEqual({ status: 409, body: { title: "No." } });
+  }
+});
+
 test("without records, the same document keeps nothing", async () => {
   const { ask } = sandboxOf({ openapi: loans });
   const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
   expect(one).toEqual(two);
   expect((await ask("GET /loans/none")).status).toBe(200);
+});
+
+test("R49 without the document, announced paths respond like any unknown path", async () => {
+  const [known, plain] = [createSandbox({ scenario: "announced-endpoints" }), createSandbox()];
+  for (const path of ["consent-requests", "consent-requests/a/cancel", "attestations", "attestations/a"]) {
+    const [there, here] = [known, plain].map((sandbox) => async (rest: string) => {
+      const response = await sandbox.fetch(`http://any.example/v1/relying-party/${rest}`);
+      return [response.status, await response.text()];
+    }) as [(rest: string) => Promise<unknown[]>, (rest: string) => Promise<unknown[]>];
+    expect(await here(path)).toEqual(await here("nothing"));
+    expect((await there(path))[0]).not.toBe(404);
+  }
 });
 
 test("a varied sandbox always shows the id and the members that the scenario names", async () => {

@@ -55,7 +55,7 @@ test("events come in order, and none once a requested event is no longer kept", 
 test("an operation is listed between the requests before and after it, announced or not", () => {
   const history = openHistory(() => ({ scenario: { version: 1 }, at: 0 }));
   const operation = (name: "revoke" | "faults") => ({
-    ...{ name, input: {}, actor: undefined, at: 5, refusal: undefined, made: undefined, consent: undefined },
+    ...{ name, input: {}, actor: undefined, at: 5, refusal: undefined, made: undefined },
   });
   history.record(request(1));
   history.operation(operation("revoke"));
