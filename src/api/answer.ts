@@ -74,6 +74,8 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   if (typeof admitted !== "string") return admitted;
   const plain = plainInput(route, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
+  const preferred = "refused" in input ? undefined : preferredEnding(world, call, endpoint, input);
+  if (preferred !== undefined) return preferred;
   const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
   if ("refused" in responded) {
     const { refused: path, details, body, note } = responded;
@@ -82,6 +84,22 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   }
   const answer = successAnswer(world, call, endpoint, responded);
   return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };
+}
+
+/** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
+function preferredEnding(
+  world: SandboxState,
+  call: ApiCall,
+  endpoint: Endpoint,
+  { prefer: { code } = {} }: EndpointInput,
+): Ending<ApiPathId> | undefined {
+  const documented = code === undefined ? undefined : endpoint.documented?.(code, world);
+  if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
+  const { headers = [], type } = documented;
+  const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
+  const answer = answerOf(code, documented, [...id, ...headers], type);
+  const path = "fault.status" as const;
+  return { pathId: path as never, fault: path, answer, code: null, note: `Prefer: code=${code}` };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});

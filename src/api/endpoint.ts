@@ -111,6 +111,8 @@ export interface EndpointInput {
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
+  /** What the client prefers for this response: a documented status, or the name of an example. */
+  readonly prefer?: { readonly code?: number; readonly example?: string } | undefined;
 }
 
 export interface Success extends TextBody {

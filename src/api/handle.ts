@@ -188,7 +188,7 @@ function keptContent({ request, endpoint, isGuarded }: ApiCall): RequestContent 
     query.length + contentType.length + idempotencyKey.length <= longestRest &&
     isOfWords(query, longestQueryWord, "-._=&,:") &&
     ![query, contentType, idempotencyKey, body.text].some(containsKey);
-  return isKept ? { ...request.content, query: copyOf(query) } : "unrepeatable";
+  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : "unrepeatable";
 }
 
 // Declared input causes no advice.

@@ -98,7 +98,7 @@ test("keys in the query and in headers are masked, and cut short in the page tha
 });
 
 test("a masked body has a key, cut short, exactly if the body that was sent has one", () => {
-  const base = { query: "", contentType: undefined, idempotencyKey: undefined };
+  const base = { query: "", contentType: undefined, idempotencyKey: undefined, headers: [] };
   fc.assert(
     fc.property(text, (purpose) => {
       const content = { ...base, body: { text: JSON.stringify({ purpose }) } };

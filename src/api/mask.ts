@@ -96,6 +96,7 @@ function maskOf(key: string, hash: string): string {
 // A key in the content is a mistake. The response depends on whether the body contains one.
 function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
   return {
+    headers: [],
     query: redactEncoded(query),
     contentType: contentType && redactEncoded(contentType),
     // The API rejects an idempotency key that contains any key.

@@ -22,6 +22,7 @@ export function contentOf(
     query: query.slice(1),
     contentType: headerIn(headers, "content-type"),
     idempotencyKey: headerIn(headers, "idempotency-key"),
+    headers,
     body,
   };
 }
@@ -44,6 +45,6 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
 
 /** The content of a request that has none. */
 export const noContent: RequestContent = {
-  ...{ query: "", contentType: undefined, idempotencyKey: undefined },
+  ...{ query: "", contentType: undefined, idempotencyKey: undefined, headers: [] },
   body: noBody,
 };

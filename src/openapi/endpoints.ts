@@ -63,7 +63,8 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return other && sent(other, world);
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
-    respond: (_caller, world) => sent(content, world, world.scenario.examples?.[id]),
+    respond: (_caller, world, { prefer }) =>
+      sent(content, world, prefer?.example ?? world.scenario.examples?.[id]),
   };
 }
 

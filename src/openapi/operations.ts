@@ -21,7 +21,7 @@ export interface Operation {
   readonly responses: ReadonlyMap<string, Content>;
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly isRequired: boolean;

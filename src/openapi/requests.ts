@@ -3,6 +3,7 @@ import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
+import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
@@ -10,168 +11,242 @@ import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
-import type { Operation } from "./operations.js";
+import type { Operation, Parameter } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
-import { type Schemas, whole } from "./schemas.js";
+import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 import type { Check } from "./validator.js";
 
+/** What the requests of an operation may have. */
+interface Accepted {
+  readonly operation: Operation;
+  readonly reader: SchemaReader;
+  readonly refusals: ReturnType<typeof refusalsOf>;
+  readonly parameters: readonly Parameter[];
+  readonly checkParameters: Check;
+  /** The schema of all parameters. */
+  readonly ofParameters: Members;
+  readonly body: AcceptedBody | undefined;
+}
+
+interface AcceptedBody {
+  readonly content: Content;
+  readonly types: readonly string[];
+  readonly isRequired: boolean;
+  readonly example: () => unknown;
+}
+
+const places = ["path", "query", "header", "cookie"] as const;
+/** The headers that the sandbox reads itself. */
+const ownHeaders = /^(?:accept|authorization|content-type|x-api-key)$/i;
+
 /** The checks of an operation's input, and a request that passes them. */
 export function inputOf(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
-  const { at, place, path } = operation;
-  // The journal keeps no other headers, so header and cookie parameters are left to the user's handlers.
-  const checked = operation.parameters.filter(
-    ({ in: where, at: one }) => /^(?:query|path)$/.test(where) && isMapping(one.schema),
+  const accepted = acceptedBy(operation, document, reader);
+  const { parameters, body, refusals } = accepted;
+  const inQuery = parameters.filter((one) => one.in === "query");
+  const query = lazily(() =>
+    Object.fromEntries(inQuery.map(({ name, at }) => [name, shapeOfSchema(reader, at.schema)])),
   );
-  const checkedIn = (where: string) => checked.filter((one) => one.in === where);
-  const inQuery = checkedIn("query");
-  const inPlace = (where: string) => {
-    const here = checkedIn(where);
-    const properties = Object.fromEntries(here.map(({ name, at: one }) => [name, one.schema]));
-    return {
-      type: "object",
-      properties,
-      required: here.filter((one) => one.isRequired).map(({ name }) => name),
-    };
-  };
-  const ofParameters = { type: "object", properties: { path: inPlace("path"), query: inPlace("query") } };
-  for (const one of checked) reader.survey(one.at.schema, [...one.place, "schema"]);
-  const { at: body, path: bodyPlace } = resolved(document, at.requestBody, [...place, "requestBody"]);
-  const types = Object.keys(isMapping(body.content) ? body.content : {});
-  const content = types.length === 0 ? undefined : contentIn(document, reader, body, bodyPlace);
-  const { unreadable, mismatched, refusal } = refusalsOf(operation);
-
-  const wrong = (check: Check, value: unknown, within?: string): OwnRefusal | undefined => {
-    const found = check(value);
-    if (found === undefined) return undefined;
-    if (found === tooMuchWork) return refusal(unreadable, { reason: `it ${found.message}` });
-    const { field, message } = problemOf(found, within);
-    return refusal(mismatched, { fields: { [field]: message } });
-  };
-
-  const checkParameters = reader.checkOf(ofParameters, { reads: true });
-  const readParameters = (
-    asked: EndpointInput,
-    query: string,
-    isChecked: boolean,
-  ): EndpointInput | OwnRefusal => {
-    const given = new URLSearchParams(query);
-    const values = inQuery.flatMap((one) => {
-      const value = valueIn(given, one, whole(reader, one.at.schema));
-      return value === undefined ? [] : [[one.name, value]];
-    });
-    const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
-    const inPath = names.map((name) => [name, decoded(asked.params[name] ?? "")]);
-    const value = { path: Object.fromEntries(inPath), query: Object.fromEntries(values) };
-    const read = { ...asked, query: value.query as EndpointInput["query"] };
-    return isChecked ? read : (wrong(checkParameters, value) ?? read);
-  };
-
-  const whyOther = (type: string) => {
-    const isDocumented = types.some((one) => accepts(one, type));
-    return isDocumented ? undefined : `it is not sent as ${types.slice(0, 5).join(" or ")}`;
-  };
-  const readBody = (
-    of: Content,
-    asked: EndpointInput,
-    { contentType = "", body: sent }: RequestContent,
-    isChecked: boolean,
-  ): EndpointInput | OwnRefusal => {
-    const unread = (reason: string) => refusal(unreadable, { reason });
-    if (sent.text === "" && sent.problem === undefined)
-      return body.required === true ? unread("it is missing") : asked;
-    const type = mediaTypeOf(contentType);
-    const why = sent.problem ?? whyOther(type);
-    if (why !== undefined) return unread(why);
-    const isForm = type === formType && mediaTypeOf(of.type) === formType;
-    return isForm || isJsonType(type) ? readValue(of, asked, sent.text, isForm, isChecked) : asked;
-  };
-  const readValue = (
-    of: Content,
-    asked: EndpointInput,
-    sent: string,
-    isForm: boolean,
-    isChecked: boolean,
-  ): EndpointInput | OwnRefusal => {
-    const value = isForm ? formIn(sent) : parsedJson(sent);
-    if (value === undefined) return refusal(unreadable, { reason: "it is not JSON" });
-    const read = { ...asked, body: value };
-    if (isChecked) return read;
-    const levels = Math.max(usualLevels, reader.levelsOf(of.schema));
-    if (isTooDeep(value, levels))
-      return refusal(unreadable, { reason: `it is nested more than ${levels} levels deep` });
-    const isDescribed = isForm || of.isJson;
-    const check = reader.checkOf(of.schema, { reads: isForm });
-    return (isDescribed ? wrong(check, value, "body") : undefined) ?? read;
-  };
-
-  const read = (
-    asked: EndpointInput,
-    sent: RequestContent,
-    isChecked: boolean,
-  ): EndpointInput | OwnRefusal => {
-    const found = readParameters({ ...asked, idempotencyKey: sent.idempotencyKey }, sent.query, isChecked);
-    return "refused" in found || content === undefined ? found : readBody(content, found, sent, isChecked);
-  };
-
-  const example = lazily(() => content && sampledBody(content, ofExamples)?.value);
-  /** A request that passes the checks. */
-  const ask = (sampling: Sampling) => {
-    const sample = sampleOf(reader, ofParameters, sampling)?.value;
-    const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
-    const sampled = (where: string, name: string) =>
-      checked.find((one) => one.in === where && one.name === name)?.at.example ?? made[where]?.[name] ?? 1;
-    const encoded = (value: unknown) =>
-      encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value)) || "1";
-    const filled = path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
-    const needed = inQuery.filter(({ isRequired }) => isRequired);
-    const pairs = needed.flatMap((one): [string, unknown][] => {
-      const value = sampled("query", one.name);
-      return isMapping(value)
-        ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
-        : [value].flat().map((inner) => [one.name, inner]);
-    });
-    const query = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
-    return {
-      path: query === "" ? filled : `${filled}?${query}`,
-      ...(content && sentAs(content, example())),
-    };
-  };
-
-  const ofQuery = lazily(() =>
-    Object.fromEntries(inQuery.map(({ name, at: one }) => [name, shapeOfSchema(reader, one.schema)])),
-  );
-  const shape = lazily(() => shapeOfSchema(reader, content?.schema));
+  const shape = lazily(() => shapeOfSchema(reader, body?.content.schema));
   const input = {
     ...(inQuery.length > 0 && {
       get query() {
-        return ofQuery();
+        return query();
       },
     }),
-    ...(content !== undefined && {
+    ...(body !== undefined && {
       body: {
         get shape() {
           return shape();
         },
         get example() {
-          return example();
+          return body.example();
         },
       },
     }),
-    read,
+    read: (asked: EndpointInput, sent: RequestContent, isChecked: boolean) =>
+      readInput(accepted, asked, sent, isChecked),
   };
-  const takesInput = checked.length > 0 || content !== undefined;
-  const isOurs = /^(?:accept|authorization|content-type|idempotency-key|x-api-key)$/i;
-  const others = operation.parameters.filter((one) => !checked.includes(one) && !isOurs.test(one.name));
+  const own = [refusals.unreadable, refusals.mismatched];
+  return {
+    input,
+    ask: (sampling: Sampling) => requestTo(accepted, sampling),
+    unchecked: uncheckedIn(accepted),
+    refusals: parameters.length > 0 || body !== undefined ? [...new Set(own)] : [],
+  };
+}
+
+function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaReader): Accepted {
+  const { at, place } = operation;
+  const parameters = operation.parameters.filter(
+    (one) =>
+      isMapping(one.at.schema) &&
+      (places as readonly string[]).includes(one.in) &&
+      !(one.in === "header" && ownHeaders.test(one.name)),
+  );
+  for (const one of parameters) reader.survey(one.at.schema, [...one.place, "schema"]);
+  const inPlace = (where: string) => {
+    const here = parameters.filter((one) => one.in === where);
+    const required = here.filter((one) => one.isRequired).map(({ name }) => name);
+    const properties = Object.fromEntries(here.map((one) => [one.name, one.at.schema]));
+    return { type: "object", properties, required };
+  };
+  const ofParameters = {
+    type: "object",
+    properties: Object.fromEntries(places.map((where) => [where, inPlace(where)])),
+  };
+  const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
+  const types = Object.keys(isMapping(body.content) ? body.content : {});
+  const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
+  return {
+    ...{ operation, reader, parameters, ofParameters, refusals: refusalsOf(operation) },
+    checkParameters: reader.checkOf(ofParameters, { reads: true }),
+    body: content && {
+      ...{ content, types, isRequired: body.required === true },
+      example: lazily(() => sampledBody(content, ofExamples)?.value),
+    },
+  };
+}
+
+/** What an operation does not check, for notes. */
+function uncheckedIn({ operation, parameters, body }: Accepted): string[] {
+  const others = operation.parameters.filter(
+    (one) => !parameters.includes(one) && !ownHeaders.test(one.name),
+  );
   const isReadable =
-    types.length === 0 ||
-    types.some((one) => isJsonType(one) || one.includes("*")) ||
-    content?.type === formType;
-  const unchecked = [
+    body === undefined ||
+    body.types.some((one) => isJsonType(one) || one.includes("*")) ||
+    body.content.type === formType;
+  return [
     ...others.map(({ in: where, name }) => `the ${where} parameter ${quote(name.slice(0, 60))}`),
-    ...(isReadable ? [] : [`the body as ${types.slice(0, 3).join(" or ")}`]),
+    ...(isReadable ? [] : [`the body as ${body.types.slice(0, 3).join(" or ")}`]),
   ];
-  return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
+}
+
+function readInput(
+  accepted: Accepted,
+  asked: EndpointInput,
+  sent: RequestContent,
+  isChecked: boolean,
+): EndpointInput | OwnRefusal {
+  const values = parameterValues(accepted, asked, sent);
+  const wrong = isChecked ? undefined : wrongIn(accepted, accepted.checkParameters, values);
+  if (wrong !== undefined) return wrong;
+  const prefer = preferenceIn(sent.headers);
+  const query = (values.query ?? {}) as EndpointInput["query"];
+  const read = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
+  return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent, isChecked);
+}
+
+/** The values of the parameters, as texts, by their place. */
+function parameterValues(
+  { operation: { path }, parameters, reader }: Accepted,
+  { params }: EndpointInput,
+  { query, headers }: RequestContent,
+): Readonly<Record<string, Members>> {
+  const cookies = (headerIn(headers, "cookie") ?? "")
+    .split(";")
+    .map((one) => one.trim().replace("=", "\n").split("\n"));
+  const sources: Readonly<Record<string, (name: string) => readonly string[]>> = {
+    query: (name) => given.getAll(name),
+    header: (name) => [headerIn(headers, name.toLowerCase()) ?? []].flat(),
+    cookie: (name) => cookies.flatMap(([one, value]) => (one === name ? [decoded(value ?? "")] : [])),
+  };
+  const given = new URLSearchParams(query);
+  const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
+  for (const one of parameters) {
+    const source = sources[one.in];
+    const value = source && valueIn(source, one, whole(reader, one.at.schema));
+    if (value !== undefined) values.get(one.in)?.push([one.name, value]);
+  }
+  const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
+  values.set(
+    "path",
+    names.map((name) => [name, decoded(params[name] ?? "")]),
+  );
+  return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
+}
+
+function wrongIn(
+  { refusals: { refusal, unreadable, mismatched } }: Accepted,
+  check: Check,
+  value: unknown,
+  within?: string,
+): OwnRefusal | undefined {
+  const found = check(value);
+  if (found === undefined) return undefined;
+  if (found === tooMuchWork) return refusal(unreadable, { reason: `it ${found.message}` });
+  const { field, message } = problemOf(found, within);
+  return refusal(mismatched, { fields: { [field]: message } });
+}
+
+function readBody(
+  accepted: Accepted,
+  { content, types, isRequired }: AcceptedBody,
+  asked: EndpointInput,
+  { contentType = "", body: sent }: RequestContent,
+  isChecked: boolean,
+): EndpointInput | OwnRefusal {
+  const { reader, refusals } = accepted;
+  const unread = (reason: string) => refusals.refusal(refusals.unreadable, { reason });
+  if (sent.text === "" && sent.problem === undefined) return isRequired ? unread("it is missing") : asked;
+  const type = mediaTypeOf(contentType);
+  if (sent.problem !== undefined) return unread(sent.problem);
+  if (!types.some((one) => accepts(one, type)))
+    return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
+  const isForm = type === formType && mediaTypeOf(content.type) === formType;
+  if (!isForm && !isJsonType(type)) return asked;
+  const value = isForm ? formIn(sent.text) : parsedJson(sent.text);
+  if (value === undefined) return unread("it is not JSON");
+  const read = { ...asked, body: value };
+  if (isChecked) return read;
+  const levels = Math.max(usualLevels, reader.levelsOf(content.schema));
+  if (isTooDeep(value, levels)) return unread(`it is nested more than ${levels} levels deep`);
+  const check = reader.checkOf(content.schema, { reads: isForm });
+  return (isForm || content.isJson ? wrongIn(accepted, check, value, "body") : undefined) ?? read;
+}
+
+/** A request that passes the checks. */
+function requestTo({ operation, parameters, reader, ofParameters, body }: Accepted, sampling: Sampling) {
+  const sample = sampleOf(reader, ofParameters, sampling)?.value;
+  const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
+  const sampled = (where: string, name: string) => {
+    const one = parameters.find((each) => each.in === where && each.name === name);
+    return one?.at.example ?? made[where]?.[name] ?? 1;
+  };
+  const textOf = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
+  const encoded = (value: unknown) => encodeURIComponent(textOf(value)) || "1";
+  const neededIn = (where: string) => parameters.filter((one) => one.in === where && one.isRequired);
+  const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
+  const pairs = neededIn("query").flatMap((one): [string, unknown][] => {
+    const value = sampled("query", one.name);
+    return isMapping(value)
+      ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
+      : [value].flat().map((inner) => [one.name, inner]);
+  });
+  const query = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
+  const cookies = neededIn("cookie").map(({ name }) => `${name}=${encoded(sampled("cookie", name))}`);
+  const sent = body && sentAs(body.content, body.example());
+  const headers = {
+    ...Object.fromEntries(neededIn("header").map(({ name }) => [name, textOf(sampled("header", name))])),
+    ...(cookies.length > 0 && { Cookie: cookies.join("; ") }),
+    ...sent?.headers,
+  };
+  return {
+    path: query === "" ? filled : `${filled}?${query}`,
+    ...sent,
+    ...(Object.keys(headers).length > 0 && { headers }),
+  };
+}
+
+/** What a client prefers for one response: `Prefer: code=404`, `Prefer: example=NAME`, as other mock servers have it. */
+function preferenceIn(headers: readonly string[]): EndpointInput["prefer"] {
+  const text = headerIn(headers, "prefer") ?? "";
+  const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
+  const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
+  if (code === undefined && example === undefined) return undefined;
+  return { ...(code !== undefined && { code: Number(code) }), ...(example !== undefined && { example }) };
 }
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */
@@ -192,29 +267,27 @@ const formType = "application/x-www-form-urlencoded";
 
 const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
 
-interface Parameter {
-  readonly name: string;
-  readonly at: Members;
-}
-
 /** The name of a member of an object in a query. */
 const memberName = ({ name, at }: Parameter, member: string) =>
   at.style === "deepObject" ? `${name}[${member}]` : member;
 
-/** The value of a parameter in a query, as texts; `undefined` for none. */
-function valueIn(given: URLSearchParams, parameter: Parameter, schema: Members): unknown {
+/** The value of a parameter as texts; `undefined` for none. */
+function valueIn(
+  given: (name: string) => readonly string[],
+  parameter: Parameter,
+  { type, properties }: Members,
+): unknown {
   const { name, at } = parameter;
-  const { type, properties } = schema;
-  if (type === "object") {
+  if (type === "object" && parameter.in === "query") {
     const members = Object.keys(isMapping(properties) ? properties : {})
-      .map((member) => [member, given.get(memberName(parameter, member))] as const)
-      .filter(([, value]) => value !== null);
+      .map((member) => [member, given(memberName(parameter, member))[0]] as const)
+      .filter(([, value]) => value !== undefined);
     return members.length === 0 ? undefined : Object.fromEntries(members);
   }
-  const all = given.getAll(name);
+  const all = given(name);
   if (type !== "array" || all.length === 0) return all[0];
-  const { style = "form", explode = style === "form" } = at;
-  return explode === true ? all : all.flatMap((one) => one.split(separators[String(style)] ?? ","));
+  const { style = "form", explode = parameter.in === "query" && style === "form" } = at;
+  return explode === true ? all : all.flatMap((one) => one.split(separators[String(style)] ?? /,\s*/));
 }
 
 /** The members of a form; a repeated one is a list. */
@@ -254,13 +327,21 @@ export function refusalsOf({ responses }: Operation) {
     const { status, code } = outcomeOf(refused);
     const { message } = outcomeOf(refused === "400.bad_request" ? "422.validation" : refused);
     const ours = errorBody(String(code), String(message), details);
-    const shown = details && { details };
+    const shown = details && { details, note: noteOf(details) };
     const documented = responses.get(String(status));
     if (documented?.schema === undefined) return { refused, ...shown, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
     return { refused, ...shown, body: isOurs ? ours : (sampleIn(documented) ?? ours) };
   };
   return { unreadable, mismatched, refusal };
+}
+
+/** The reason of a rejection, also if the documented body has no place for it. */
+function noteOf({ reason, fields }: Members): string {
+  if (typeof reason === "string") return `the body: ${reason}`;
+  return Object.entries(isMapping(fields) ? fields : {})
+    .map(([field, problem]) => `${field} ${String(problem)}`)
+    .join("; ");
 }
 
 /** Whether a documented media type, such as `application/*`, is this one. */

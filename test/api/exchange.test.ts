@@ -14,6 +14,7 @@ const content = {
   query: "",
   contentType: "application/json",
   idempotencyKey: undefined,
+  headers: [],
   body: { text: "{}" },
 };
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import type { Endpoint } from "../../src/api/endpoint.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import "../../src/library/entries/openapi.js";
@@ -318,7 +319,10 @@ test("objects and lists in a query and forms are checked; the notes list what is
   const ask = async (path: string, body?: string, type = "application/x-www-form-urlencoded") => {
     const response = await sandbox.fetch(`http://any.example${path}`, {
       method: body === undefined ? "GET" : "POST",
-      headers: { "x-api-key": sandbox.secret("main"), ...(body !== undefined && { "Content-Type": type }) },
+      headers: {
+        ...{ "x-api-key": sandbox.secret("main"), cookie: "session=a", "x-trace": "a" },
+        ...(body !== undefined && { "Content-Type": type }),
+      },
       ...(body !== undefined && { body }),
     });
     return response.status === 204 ? 204 : (await response.json()).error.details;
@@ -336,9 +340,84 @@ test("objects and lists in a query and forms are checked; the notes list what is
   expect(readApi({ text: JSON.stringify(searched) }, builtIn).notes.list()).toEqual([
     expect.stringContaining("does not have GET /v1/relying-party/me"),
     "find names the security scheme key, which the document does not have.",
-    'find does not check the header parameter "X-Trace".',
-    'find does not check the cookie parameter "session".',
     "find does not check the scope reports:write.",
     "file does not check the body as image/png.",
   ]);
+});
+
+test("required headers and cookies are checked, and none of their values is stored", async () => {
+  const parameter = (where: string, name: string, schema: object, more = {}) => ({
+    ...{ in: where, name, schema },
+    ...more,
+  });
+  const parameters = [
+    parameter("header", "Idempotency-Key", { type: "string", format: "uuid" }, { required: true }),
+    parameter("header", "X-Tags", { type: "array", items: { type: "integer" } }),
+    parameter("cookie", "session", { type: "string", minLength: 8 }, { required: true }),
+    parameter("header", "Authorization", { type: "string" }, { required: true }),
+  ];
+  const responses = {
+    201: { description: "" },
+    400: {
+      description: "",
+      content: { "application/json": { schema: { type: "object", additionalProperties: false } } },
+    },
+  };
+  const document = {
+    openapi: "3.1.0",
+    info: { title: "", version: "" },
+    paths: { "/pay": { post: { operationId: "pay", parameters, responses } } },
+  };
+  const sandbox = createSandbox({ scenario: "key-states", openapi: document });
+  const ask = async (headers: Record<string, string>) => {
+    const own = { "x-api-key": sandbox.secret("active"), ...headers };
+    const { status } = await sandbox.fetch("http://a.example/pay", { method: "POST", headers: own });
+    return [status, sandbox.requests.list().at(-1)?.note];
+  };
+  const fine = {
+    "idempotency-key": "7b4fb5c2-2a4e-4c10-9f0c-6a4a8f1a2b3c",
+    cookie: "a=b; session=secret-session",
+  };
+  expect(await ask({ ...fine, "x-tags": "1, 2" })).toEqual([201, undefined]);
+  expect(await ask({ cookie: fine.cookie })).toEqual([400, "header.Idempotency-Key is missing"]);
+  expect(await ask({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags.1 must be integer"]);
+  expect(await ask({ ...fine, cookie: "session=short" })).toEqual([
+    400,
+    expect.stringContaining("cookie.session"),
+  ]);
+  expect(JSON.stringify([sandbox.snapshot(), sandbox.requests.list()])).not.toMatch(
+    /secret-session|session=/,
+  );
+  const [pay] = runtimeOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
+  const [request] = pay?.requests?.({} as never, runtimeOf(sandbox)) ?? [];
+  expect(await ask(request?.headers as Record<string, string>)).toEqual([201, undefined]);
+});
+
+test("a client prefers a documented status or example for one response, which the journal shows", async () => {
+  const { sandbox, ask } = sandboxOf();
+  const preferring = async (prefer: string) => {
+    const headers = { "x-api-key": sandbox.secret("main"), "Content-Type": "application/json", prefer };
+    const body = JSON.stringify(months);
+    const response = await sandbox.fetch("http://a.example/v1/relying-party/reports", {
+      method: "POST",
+      headers,
+      body,
+    });
+    return [response.status, await response.json()];
+  };
+  expect(await preferring("code=409")).toEqual([
+    409,
+    expect.objectContaining({ error: expect.objectContaining({ code: "report_pending" }) }),
+  ]);
+  expect(sandbox.requests.list().at(-1)).toMatchObject({
+    status: 409,
+    pathId: "fault.status",
+    note: "Prefer: code=409",
+  });
+  expect(await preferring("example=rejected")).toEqual([
+    201,
+    { data: expect.objectContaining({ status: "rejected" }) },
+  ]);
+  expect(await preferring("code=418")).toEqual([201, expect.anything()]);
+  expect((await ask("POST", "/reports", months, "reader")).status).toBe(403);
 });
