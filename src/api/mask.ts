@@ -1,7 +1,7 @@
 import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
 import type { ApiRequest, RequestContent } from "../spec/request.js";
-import { isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
+import { headerIn, isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
 import { parsedJson } from "../spec/schema/json.js";
 
 /** A request with a mask in place of each key that its client sent. */
@@ -94,9 +94,11 @@ function maskOf(key: string, hash: string): string {
 }
 
 // A key in the content is a mistake. The response depends on whether the body contains one.
-function maskContent({ query, contentType, idempotencyKey, body }: RequestContent): RequestContent {
+function maskContent({ query, contentType, idempotencyKey, headers, body }: RequestContent): RequestContent {
+  const prefer = headerIn(headers, "prefer");
   return {
-    headers: [],
+    // The others are only for the check, which was made before.
+    headers: prefer === undefined || containsKey(prefer) ? [] : ["prefer", prefer],
     query: redactEncoded(query),
     contentType: contentType && redactEncoded(contentType),
     // The API rejects an idempotency key that contains any key.

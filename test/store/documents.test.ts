@@ -11,7 +11,10 @@ const group = {
 };
 const body = { required: true, content: { "application/json": { schema: ref("Filter") } } };
 const id = { name: "id", in: "path", required: true, schema: { type: "string" } };
-const responses = { 200: { description: "", content: { "application/json": { example: { done: true } } } } };
+const responses = {
+  200: { description: "", content: { "application/json": { example: { done: true } } } },
+  404: { description: "" },
+};
 const document = {
   ...{ openapi: "3.1.0", info: { title: "", version: "" } },
   paths: {
@@ -51,6 +54,8 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
     // What the specification allows in a path is found as without a store.
     for (const path of ["/a%20b/search:many", "/verifications-of-identity-documents/01HZX5B2-loan%3A7"])
       expect(await statusOf(other.url, path)).toBe(200);
+    const prefer = { ...headers, prefer: "code=404" };
+    expect((await fetch(`${other.url}/a%20b/search:many`, { headers: prefer })).status).toBe(404);
     const stored = String(await redis.command("XRANGE", "{svc-sandbox:}:own:log", "-", "+"));
     expect(stored).toContain('"checked":{"operation":"find","rejection":{"refused":"400.bad_request"');
     expect(stored).toContain('"checked":{"operation":"find"}');
@@ -61,6 +66,6 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
     await Promise.all([one.close(0), other.close(0)]);
     const again = await startReplica(redis.url, scenario);
     onTestFinished(() => again.close(0));
-    expect(seen(again).map(([status]) => status)).toEqual([400, 200, 200, 200]);
+    expect(seen(again).map(([status]) => status)).toEqual([400, 200, 200, 200, 404]);
   });
 });
