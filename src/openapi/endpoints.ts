@@ -1,12 +1,14 @@
-import type { Endpoint, Success } from "../api/endpoint.js";
+import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { encodePath } from "../spec/redact.js";
+import { parsedJson } from "../spec/schema/json.js";
+import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import { checkName, contentAt, type Operation, successOf } from "./operations.js";
-import { inputOf } from "./requests.js";
+import { decoded, inputOf } from "./requests.js";
 import { ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -40,6 +42,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     }
     return success;
   };
+  const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
   const shape = lazily((): Shape => shapeOfSchema(content.reader, content.schema));
   const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
   const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
@@ -63,9 +66,24 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return other && sent(other, world);
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
-    respond: (_caller, world, { prefer }) =>
-      sent(content, world, prefer?.example ?? world.scenario.examples?.[id]),
+    respond: (_caller, world, { prefer, params }) => {
+      const success = sent(content, world, prefer?.example ?? world.scenario.examples?.[id]);
+      return isSampled ? withPathId(success, content, params) : success;
+    },
   };
+}
+
+/** A sampled response with the id of the path in place of its own, if that is valid. */
+function withPathId(success: Success, { schema, reader }: Content, params: EndpointInput["params"]): Success {
+  const [name = "", text = ""] = Object.entries(params).at(-1) ?? [];
+  const body: unknown = parsedJson(success.text);
+  const [place, holder] = isMapping(body) && isMapping(body.data) ? ["data", body.data] : ["", body];
+  if (!isMapping(holder)) return success;
+  const member = [name, ...(/id$/i.test(name) ? ["id"] : [])].find((one) => Object.hasOwn(holder, one));
+  if (member === undefined) return success;
+  const own = { ...holder, [member]: typeof holder[member] === "number" ? Number(text) : decoded(text) };
+  const value = place === "" ? own : { ...(body as Members), [place]: own };
+  return reader.checkOf(schema)(value) === undefined ? { ...success, ...jsonBody(value) } : success;
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
