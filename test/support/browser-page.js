@@ -2,6 +2,7 @@
 import { setupWorker } from "msw/browser";
 import { createSandbox } from "svc-sandbox";
 import "svc-sandbox/farmers";
+import "svc-sandbox/openapi";
 import { createHandlers } from "svc-sandbox/msw";
 import { comparable, runSteps } from "./conformance-script.ts";
 import { sendWithFetch } from "./send.ts";

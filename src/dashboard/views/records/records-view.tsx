@@ -66,7 +66,7 @@ function RecordList({ name }: { readonly name: string }) {
   const { data, total } = shown;
   const pages = Math.max(1, Math.ceil(total / rowsOnAPage));
   return (
-    <section class="panel stack" aria-label={name}>
+    <div class="panel stack">
       <Paging page={page} pages={pages}>
         {counted(total, "record")}
       </Paging>
@@ -77,7 +77,7 @@ function RecordList({ name }: { readonly name: string }) {
           rows={data.map((record) => ({ key: record.id, cells: cellsOf(record) }))}
         />
       )}
-    </section>
+    </div>
   );
 }
 
