@@ -42,6 +42,10 @@ export interface Endpoint extends ServedEndpoint {
   readonly responseName: string;
   readonly responseShape: Shape;
   readonly responseExample: unknown;
+  /** The media type of a success; empty for no body. Default: JSON. */
+  readonly responseType?: string;
+  /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
+  readonly invented?: readonly string[];
   /** The path ids of its own rejections. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
   /** How responses and descriptions mark it as announced, not released (R49). Default: released. */
@@ -72,6 +76,11 @@ export interface Announcement {
   readonly note: string;
   /** The bundled scenario that has them. */
   readonly scenario: ScenarioName;
+}
+
+/** Whether a success has a body in JSON. */
+export function sendsJson({ responseType = "application/json" }: Endpoint): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(responseType);
 }
 
 /** A request without its key. */

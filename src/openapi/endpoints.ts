@@ -8,7 +8,7 @@ import { listed } from "../spec/schema/words.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
 import type { ApiDocument } from "./document.js";
 import { checkName, contentAt, type Operation, successOf } from "./operations.js";
-import { inputOf } from "./requests.js";
+import { inputOf, inventedIn } from "./requests.js";
 import { ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -63,6 +63,10 @@ export function endpointOf(
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
+    responseType: content.type,
+    get invented() {
+      return inventedIn(operation, document, schemas);
+    },
     get responseShape() {
       return shape();
     },

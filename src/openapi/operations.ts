@@ -33,11 +33,11 @@ const mostOperations = 2000;
 const mostParts = 50_000;
 const methods = ["get", "post", "put", "patch", "delete"];
 
-/** Lists the operations; `leftOut` gets those that cannot be served. */
+/** Lists the operations; `notServed` gets each other one, and why. */
 export function operationsOf(
   document: ApiDocument,
   { response: reader }: Schemas,
-  leftOut: (note: string) => void,
+  notServed: (operation: string, why: string) => void,
 ): Operation[] {
   const { root, report } = document;
   const found: Operation[] = [];
@@ -62,9 +62,9 @@ export function operationsOf(
       }
       const responses = responsesIn(document, reader, at, [...own, "responses"], known);
       if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step))) {
-        leftOut(`${name} is not served: a parameter is only a part of a segment.`);
+        notServed(name, "a parameter is only a part of a segment");
       } else if (successOf(responses) === undefined) {
-        leftOut(`${name} is not served: it documents no response with status 200, 201, 202 or 204.`);
+        notServed(name, "it documents no response with status 200, 201, 202 or 204");
       } else {
         const id = freeId(at.operationId, `${method} ${template}`, ids);
         const parameters = parametersIn(document, [

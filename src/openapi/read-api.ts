@@ -19,10 +19,21 @@ export interface ReadApi {
   readonly endpoints: readonly Endpoint[];
   /** For each operation of the document that is not built in, the names of its examples. */
   readonly examples: ReadonlyMap<string, readonly string[]>;
+  /** The title and version of the document. */
+  readonly info: { readonly title: string; readonly version: string };
+  /** Every operation of the document. */
+  readonly described: readonly DescribedOperation[];
   /** What a person should know: differences to the built-in operations, and what the sandbox leaves out. */
   readonly notes: readonly string[];
   /** The operations whose response is neither an example nor a valid sample; makes all of them. */
   readonly unsampled: () => readonly string[];
+}
+
+/** An operation of a document, such as `GET /things`, with the endpoint that responds, or why none does. */
+export interface DescribedOperation {
+  readonly operation: string;
+  readonly endpoint?: Endpoint | undefined;
+  readonly why?: string;
 }
 
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
@@ -31,7 +42,11 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const schemas = schemasOf(document);
   const notes: string[] = [];
   const leftOut = (note: string) => void notes.push(note);
-  const operations = operationsOf(document, schemas, leftOut);
+  const notServed: DescribedOperation[] = [];
+  const operations = operationsOf(document, schemas, (operation, why) => {
+    notServed.push({ operation, why });
+    leftOut(`${operation} is not served: ${why}.`);
+  });
   // What is wrong must not be read for each operation.
   document.requireFine();
   const known = new Set(own.map(routeKey));
@@ -47,8 +62,19 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   notes.push(...differencesTo(own, operations, document));
   const success = ({ endpoint: { status }, operation: { responses } }: (typeof served)[number]) =>
     contentAt(responses, status ?? 200);
+  const endpoints = [...own, ...served.map(({ endpoint }) => endpoint)];
+  const byRoute = new Map(endpoints.map((one) => [routeKey(one), one]));
+  const { title, version } = document.root.info as Record<string, unknown>;
   return {
-    endpoints: [...own, ...served.map(({ endpoint }) => endpoint)],
+    endpoints,
+    info: { title: escapeControls(String(title)), version: escapeControls(String(version)) },
+    described: [
+      ...operations.map((one) => ({
+        operation: `${one.method} ${one.path}`,
+        endpoint: byRoute.get(routeKey(one)),
+      })),
+      ...notServed,
+    ],
     examples: new Map(
       served.map((one) => [one.endpoint.operationId, [...(success(one)?.examples.keys() ?? [])]]),
     ),

@@ -12,7 +12,7 @@ import { type ApiDocument, resolved } from "./document.js";
 import { tooMuchWork } from "./keywords.js";
 import type { Operation } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
-import { type Schemas, whole } from "./schemas.js";
+import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 import type { Check } from "./validator.js";
 
@@ -98,14 +98,18 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   const ask = (sampling: Sampling) => {
     const sample = sampleOf(reader, ofParameters, sampling)?.value;
     const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
-    const sampled = (where: string, name: string) =>
-      checked.find((one) => one.in === where && one.name === name)?.at.example ?? made[where]?.[name] ?? 1;
+    const sampled = (where: string, name: string) => {
+      const parameter = checked.find((one) => one.in === where && one.name === name);
+      const given = parameter && givenValue(parameter, document, reader);
+      return given ?? made[where]?.[name] ?? sampleOf(reader, parameter?.at.schema, sampling)?.value ?? 1;
+    };
     const encoded = (value: unknown) =>
       encodeURIComponent(typeof value === "object" ? JSON.stringify(value) : String(value)) || "1";
     const filled = path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
     const needed = inQuery.filter(({ isRequired }) => isRequired);
     const pairs = needed.flatMap((one): [string, unknown][] => {
       const value = sampled("query", one.name);
+      if (Array.isArray(value) && !isExploded(one)) return [[one.name, value.join(separatorOf(one))]];
       return isMapping(value)
         ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
         : [value].flat().map((inner) => [one.name, inner]);
@@ -153,6 +157,33 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   return { input, ask, unchecked, refusals: takesInput ? [...new Set([unreadable, mismatched])] : [] };
 }
 
+/** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
+function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
+  const { examples = [], enum: choices = [], const: constant } = whole(reader, at.schema);
+  const named = Object.values(isMapping(at.examples) ? at.examples : {});
+  const inSchema = [examples, constant, choices].flat();
+  const all = [at.example, ...named.map((one) => resolved(document, one, []).at.value), ...inSchema];
+  const check = reader.checkOf(at.schema, { reads: true });
+  return all.find((value) => value !== undefined && value !== null && check(value) === undefined);
+}
+
+/** The parts of a request that its document has no value for: `{id}` of the path, and what no sample is valid for. */
+export function inventedIn(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
+  const { path, parameters } = operation;
+  const isKnown = (one: Operation["parameters"][number]) => givenValue(one, document, reader) !== undefined;
+  const inPath = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name).filter(
+    (name) => !parameters.some((one) => one.in === "path" && one.name === name && isKnown(one)),
+  );
+  const others = parameters.filter(
+    (one) =>
+      one.isRequired &&
+      one.in !== "path" &&
+      !isKnown(one) &&
+      sampleOf(reader, one.at.schema, ofExamples) === undefined,
+  );
+  return [...inPath.map((name) => `{${name}}`), ...others.map(({ name }) => name)];
+}
+
 /** The most levels of a body, unless the document needs more. */
 const usualLevels = 16;
 
@@ -165,13 +196,16 @@ interface Parameter {
   readonly at: Members;
 }
 
+const isExploded = ({ at: { style = "form", explode = style === "form" } }: Parameter) => explode === true;
+const separatorOf = ({ at }: Parameter) => separators[String(at.style)] ?? ",";
+
 /** The name of a member of an object in a query. */
 const memberName = ({ name, at }: Parameter, member: string) =>
   at.style === "deepObject" ? `${name}[${member}]` : member;
 
 /** The value of a parameter in a query, as texts; `undefined` for none. */
 function valueIn(given: URLSearchParams, parameter: Parameter, schema: Members): unknown {
-  const { name, at } = parameter;
+  const { name } = parameter;
   const { type, properties } = schema;
   if (type === "object") {
     const members = Object.keys(isMapping(properties) ? properties : {})
@@ -181,8 +215,7 @@ function valueIn(given: URLSearchParams, parameter: Parameter, schema: Members):
   }
   const all = given.getAll(name);
   if (type !== "array" || all.length === 0) return all[0];
-  const { style = "form", explode = style === "form" } = at;
-  return explode === true ? all : all.flatMap((one) => one.split(separators[String(style)] ?? ","));
+  return isExploded(parameter) ? all : all.flatMap((one) => one.split(separatorOf(parameter)));
 }
 
 /** The members of a form; a repeated one is a list. */
