@@ -67,7 +67,7 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
   const { title, version } = document.root.info as Record<string, unknown>;
   return {
     endpoints,
-    info: { title: escapeControls(String(title)), version: escapeControls(String(version)) },
+    info: { title: shortened(title), version: shortened(version) },
     described: [
       ...operations.map((one) => ({
         operation: `${one.method} ${one.path}`,
@@ -91,6 +91,8 @@ export function readApi(text: DocumentText, own: readonly Endpoint[]): ReadApi {
       }),
   };
 }
+
+const shortened = (text: unknown) => escapeControls(String(text).slice(0, 200));
 
 const mostKept = 8;
 const kept = new Map<string, ReadApi>();
