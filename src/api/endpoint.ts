@@ -40,6 +40,10 @@ export interface Endpoint extends ServedEndpoint {
   readonly responseName: string;
   readonly responseShape: Shape;
   readonly responseExample: unknown;
+  /** The media type of a success; empty for no body. Default: JSON. */
+  readonly responseType?: string;
+  /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
+  readonly invented?: readonly string[];
   /** The path ids of its own rejections. Default: none. */
   readonly refusals?: readonly OwnRefusalPath[];
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
@@ -54,6 +58,11 @@ export interface Endpoint extends ServedEndpoint {
    * changes of a success.
    */
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
+}
+
+/** Whether a success has a body in JSON. */
+export function sendsJson({ responseType = "application/json" }: Endpoint): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(responseType);
 }
 
 /** A request without its key. */

@@ -13,10 +13,10 @@ import {
 } from "../spec/outcomes.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { fieldsOf, isMapping, type MappingField, shapeOf } from "../spec/schema/shape.js";
-import { type ApiCall, rejectCall, successAnswer } from "./answer.js";
-import { type Endpoint, successPathOf } from "./endpoint.js";
+import { type ApiCall, answerOf, rejectCall, successAnswer } from "./answer.js";
+import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
-import { errorBody, jsonBody, withBody } from "./messages.js";
+import { errorBody, headerPairs, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
 import { builtIn } from "./routes.js";
 
@@ -69,19 +69,19 @@ const rejectedRow: Row = {
   respond: (_, call, world) => rejectCall(world, call, { path: "401.unknown" }),
 };
 
-const bodyRows: readonly Row[] = [
-  {
-    name: "invalid-json",
-    respond: ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null }),
+const jsonRow: Row = {
+  name: "invalid-json",
+  respond: ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null }),
+};
+
+const statusRow: Row = {
+  name: "status-500",
+  respond({ answer }) {
+    const { code, message } = failures[500];
+    const kept = headerPairs(answer.headers).filter(([name]) => !/^content-(?:type|length)$/i.test(name));
+    return { answer: answerOf(500, errorBody(code, message), kept.flat()), code };
   },
-  {
-    name: "status-500",
-    respond({ answer }) {
-      const { code, message } = failures[500];
-      return { answer: { ...withBody(answer, errorBody(code, message).text), status: 500 }, code };
-    },
-  },
-];
+};
 
 /** Every way to break a promise of `/me` or of the checks, made from the outcomes and the shape of a response. */
 export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcome) =>
@@ -103,7 +103,8 @@ function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
   const outcome = outcomeOf(successPathOf(endpoint, "404.unknown_path"));
   const { status } = outcome;
   const facts = { on: `the ${status} of ${operationId}`, success: `the ${status} of ${operationId}` };
-  return promisesOf(outcome, [rejectedRow, ...memberRows(endpoint).slice(0, mostRows), ...bodyRows], facts);
+  const ofJson = sendsJson(endpoint) ? [...memberRows(endpoint).slice(0, mostRows), jsonRow] : [];
+  return promisesOf(outcome, [rejectedRow, ...ofJson, statusRow], facts);
 }
 
 function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): BrokenPromise[] {
@@ -164,7 +165,8 @@ function rejectionRows({ path, status, code }: Outcome): Row[] {
 function acceptance(world: SandboxState, call: ApiCall): Ending["answer"] {
   const { entry, endpoint = me } = call;
   if (entry === undefined || endpoint !== me) {
-    return successAnswer(world, call, endpoint, jsonBody(endpoint.responseExample));
+    const documented = endpoint.documented?.(endpoint.status ?? 200, world);
+    return successAnswer(world, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
   }
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
   return successAnswer(world, call, me, contextOf({ ...entry, usage }));
@@ -191,7 +193,8 @@ function successRows({ path }: Outcome): Row[] {
   const shared: readonly Row[] = [
     ...memberRows(me),
     { name: "usage-not-counting", respond: sameUsage() },
-    ...bodyRows,
+    jsonRow,
+    statusRow,
   ];
   return [rejectedRow, ...swapped, ...shared.map((row): Row => ({ ...row, isShared: true }))];
 }

@@ -20,18 +20,36 @@ export function lastRequestOf({ lastRequest: last }: Pick<Run, "lastRequest">): 
   return last === undefined ? [] : [`${last.pathId}, ${last.status || "no response"}, ${last.id}`];
 }
 
-interface Subject extends Pick<CertifyResult, "scenario" | "intercept" | "command"> {
+interface Subject extends Pick<CertifyResult, "scenario" | "document" | "intercept" | "command"> {
   /** How the user starts svc-sandbox. Default: by its name. */
   readonly program?: string;
+}
+
+/** The flag that gave the document of a certificate. */
+export function documentFlag(document: CertifyResult["document"]): string[] {
+  return document?.given ? ["--openapi", document.file ?? "-"] : [];
+}
+
+/** As in `Relying-Party API 0.2.0 (api.yaml, sha256 …)`. */
+export function documentText({
+  title,
+  version,
+  file,
+  digest,
+}: NonNullable<CertifyResult["document"]>): string {
+  return `${title} ${version} (${file === undefined ? "" : `${file}, `}sha256 ${digest})`;
 }
 
 /** Returns the command that runs a client again; `words` are a scenario and flags. */
 export function execAgain(
   words: readonly string[],
-  { intercept = [], command, program = "svc-sandbox" }: Partial<Subject> & Pick<Subject, "command">,
+  { intercept = [], command, document, program = "svc-sandbox" }: Partial<Subject> & Pick<Subject, "command">,
 ): string {
   const hosts = intercept.flatMap((host) => ["--intercept", host]);
-  return commandLine([...program.split(" "), "exec", ...words, ...hosts, "--", ...command], 2_000);
+  return commandLine(
+    [...program.split(" "), "exec", ...words, ...documentFlag(document), ...hosts, "--", ...command],
+    2_000,
+  );
 }
 
 export function runAgain({ profile, seed, fault, cause }: Run, subject: Subject): string {

@@ -18,6 +18,7 @@ import { snakeCase } from "../spec/schema/json.js";
 import {
   breakAgain,
   certificateBrief,
+  documentText,
   failuresByReason,
   lastRequestOf,
   outcomeText,
@@ -269,6 +270,7 @@ function factsOf(result: CertifyResult): TableRow[] {
     ["verdict", result.verdict],
     ["command", commandLine(result.command, 2_000)],
     ["scenario", result.scenario],
+    ["document", result.document && documentText(result.document)],
     ["intercepted", result.intercept?.join(", ")],
     ["seeds", seeds.join(", ")],
     ["faults", faults.join(", ")],

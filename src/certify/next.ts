@@ -1,3 +1,4 @@
+import type { Endpoint } from "../api/endpoint.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
@@ -18,7 +19,7 @@ import { execAgain, lastRequestOf } from "./brief.js";
 import { minimize } from "./narrow.js";
 import words from "./next-words.json" with { type: "json" };
 import remedies from "./remedies.json" with { type: "json" };
-import type { Run } from "./result.js";
+import type { CertifyResult, Run } from "./result.js";
 
 /** Runs a client with announced changes, with the sandbox's clock at an instant. */
 export type TryAt = (changes: ChangeFields, now: number) => Promise<Tried>;
@@ -45,10 +46,14 @@ export interface Rehearsed extends Pick<AnnouncedChange, "ref"> {
 
 const hour = 60 * minute;
 
-/** Runs a client around each date of each announced change. The client must pass without any change. */
-export function rehearseChanges(changes: ChangeFields, tryAt: TryAt): Promise<Rehearsed[]> {
+/** Runs a client around each date of each announced change of these endpoints. It must pass without any change. */
+export function rehearseChanges(
+  changes: ChangeFields,
+  tryAt: TryAt,
+  endpoints?: readonly Endpoint[],
+): Promise<Rehearsed[]> {
   return Promise.all(
-    datedChanges(changes).map((change) =>
+    datedChanges(changes, endpoints).map((change) =>
       rehearseOne(change, { [change.ref]: changes[change.ref] as ChangeFields[string] }, tryAt),
     ),
   );
@@ -89,7 +94,8 @@ async function rehearseOne(change: AnnouncedChange, only: ChangeFields, tryAt: T
 }
 
 function joined({ fields }: AnnouncedChange, parts: readonly Part[]): ChangeFields[string] {
-  const change: Record<string, unknown> = { at: fields.at };
+  const { at, operation } = fields;
+  const change: Record<string, unknown> = { at, ...(operation !== undefined && { operation }) };
   for (const { path, value } of parts) {
     const [kind = "", ...names] = path;
     if (names.length === 0) change[kind] = value;
@@ -132,6 +138,7 @@ export interface Rehearsal {
   readonly next: string;
   readonly command: readonly string[];
   readonly intercept?: readonly string[] | undefined;
+  readonly document?: CertifyResult["document"];
   /** `unusable`: without any change, the client fails or sends no request. */
   readonly verdict: "passed" | "failed" | "unclear" | "unusable";
   readonly runs: number;

@@ -169,7 +169,7 @@ test("a brief has the command that shows each failure again, and output only of 
   const [unseen, seen] = [{}, { outputOf: () => ["FAILED a"] }].map(
     (one) => certificateBrief({ ...failed, intercept: ["api.example"] }, "", one).failures,
   );
-  const end = "--intercept api.example -- npm run test:api -- --grep 'it'\\''s a key'";
+  const end = "--openapi api.yaml --intercept api.example -- npm run test:api -- --grep 'it'\\''s a key'";
   expect(unseen?.slice(0, 3).map(({ id, rerun }) => [id, rerun])).toEqual([
     ["varied 1", `svc-sandbox exec key-states --profile varied --seed 1 ${end}`],
     ["varied 3", `svc-sandbox exec key-states --profile varied --seed 3 ${end}`],

@@ -15,6 +15,7 @@ import {
   choice,
   count,
   described,
+  flag,
   growingChoice,
   isMapping,
   list,
@@ -132,6 +133,16 @@ const result = {
   scenario: text(),
   /** SHA-256 in hex of its content, which does not depend on the file's path. */
   scenarioDigest: sha256(),
+  /** The OpenAPI document of the scenario, or of `--openapi`. */
+  document: optional(
+    mapping({
+      title: text(),
+      version: text(),
+      file: optional(text()),
+      digest: sha256(),
+      given: optional(flag()),
+    }),
+  ),
   specification: version(),
   sandbox: version(),
   // A script may have several lines.

@@ -27,6 +27,7 @@ test.each<[string, Partial<CertifyResult>, string[]]>([
   ["the seed of a run", withRun({ seed: 7 }), [`run ${name}`]],
   ["seeds", { seeds: [7] }, ["seeds"]],
   ["the scenario's content", { scenarioDigest: "0" }, ["content of the scenario"]],
+  ["the document's content", { document: { title: "API", version: "1", digest: "0" } }, ["document"]],
   [
     "the coverage",
     { report: { ...report, coverage: { ...report.coverage, met: 0 } } },

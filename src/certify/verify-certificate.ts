@@ -2,6 +2,7 @@ import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportFormat } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { canonicalJson, snakeCase } from "../spec/schema/json.js";
+import { documentText } from "./brief.js";
 import { verdictOf } from "./plan.js";
 import { type CertifyResult, certificateOf, earlierFormat } from "./result.js";
 
@@ -83,7 +84,7 @@ function noteOnEarlier({ sandbox, retries = [] }: CertifyResult): string {
 
 /** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */
 function factsOf(result: CertifyResult): Map<string, unknown> {
-  const { runs, promises, gates, retries = [], notTried, report, unmet } = result;
+  const { document, runs, promises, gates, retries = [], notTried, report, unmet } = result;
   const facts = new Map<string, unknown>([
     ["verdict", result.verdict],
     ["verdict by the runs", verdictOf(result)],
@@ -92,6 +93,7 @@ function factsOf(result: CertifyResult): Map<string, unknown> {
     ...Object.entries({ seeds: result.seeds, faults: result.faults, like: result.like, gates }),
     ["promises", promises.kinds],
   ]);
+  if (document !== undefined) facts.set("document", documentText({ ...document, file: undefined }));
   for (const { code: _, durationMs: __, ...promise } of promises.runs) {
     if (promise.outcome !== "not_run") facts.set(`promise ${promise.id}`, promise);
   }

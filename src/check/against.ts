@@ -40,6 +40,9 @@ const response = { status: shape.count(), headers: names, undocumented: names };
 const checkShape = openMapping({
   verdict: shape.choice(["agrees", "differs"]),
   paths: list(openMapping({ path_id: text(), verdict: text(), got: shape.optional(text()) })),
+  operations: shape.optional(
+    list(openMapping({ operation: text(), verdict: text(), got: shape.optional(text()) })),
+  ),
   responses: list(openMapping({ ...response, details: shape.optional(text()) })),
   differences: list(openMapping({ path_id: text(), at: text() })),
   learned: shape.record(shape.anything()),
@@ -67,8 +70,9 @@ export function newSince(earlier: CheckJson, now: CheckJson): string[] {
 
 type Fact = readonly [about: string, value: string];
 
-function factsOf({ paths, responses, learned }: CheckJson): Fact[] {
-  const tried = paths.filter(({ verdict }) => verdict !== "not_tried");
+function factsOf({ paths, operations = [], responses, learned }: CheckJson): Fact[] {
+  const sent = [...paths, ...operations.map((one) => ({ ...one, path_id: one.operation }))];
+  const tried = sent.filter(({ verdict }) => verdict !== "not_tried");
   return [
     ...tried.map(({ path_id, got = "" }) => [path_id, got] as const),
     ...responses.flatMap(({ status, details }) =>

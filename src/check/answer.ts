@@ -1,9 +1,10 @@
+import type { KeylessRequest } from "../api/endpoint.js";
 import { keyPrefixes } from "../spec/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/shape.js";
 
 /** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
-export type Send = (apiKey: string | undefined, path?: string) => Promise<RawAnswer | NoAnswer>;
+export type Send = (apiKey: string | undefined, request?: KeylessRequest) => Promise<RawAnswer | NoAnswer>;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 

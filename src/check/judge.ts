@@ -1,4 +1,4 @@
-import type { Endpoint } from "../api/endpoint.js";
+import { type Endpoint, type KeylessRequest, sendsJson } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
@@ -21,6 +21,8 @@ export interface Attempt {
   readonly pathId: PathId;
   /** Default: `/me`. */
   readonly endpoint?: Endpoint | undefined;
+  /** Default: to `/me`, without input. */
+  readonly request?: KeylessRequest | undefined;
   /** The value of the x-api-key header; if left out, the request has none. Never printed. */
   readonly apiKey?: string | undefined;
   readonly variable?: string | undefined;
@@ -68,11 +70,13 @@ export function whyUntried({ pathId, endpoint }: Attempt, answer: CheckedRespons
       : undefined;
   }
   // An unknown key has no limits, so its 429 is judged.
-  if (status === 429 && (expected === 200 || expected === 403)) {
+  if (status === 429 && (expected < 400 || expected === 403)) {
     return "a limit was reached instead; try again later";
   }
   if (endpoint !== undefined && memberAt(answer, "error", "code") === "insufficient_scope")
-    return `the key lacks the scope ${endpoint.scope ?? "that it needs"}`;
+    return `no key has the scope ${endpoint.scope ?? "that it needs"}`;
+  if (endpoint?.path.includes("{") && status === 404)
+    return "404: nothing is at the document's example of its path";
   // Responses do not show the required scope, so there may be none.
   const isPermitted = pathId === "403.insufficient_scope" && status === 200;
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
@@ -87,9 +91,10 @@ function judgeOutcome(attempt: Attempt, answer: CheckedResponse): Judgement[] {
   }
   const isJson = answer.json !== undefined;
   if (status >= 400) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
+  const rule = endpoint === me ? "R1" : ruleOf(pathId);
   return [
-    ...judgeForm(answer, endpoint === me ? "R1" : ruleOf(pathId)),
-    ...(isJson ? judgeBody(attempt, answer) : []),
+    ...(endpoint.responseType === "" ? [] : judgeForm(answer, rule, endpoint)),
+    ...(isJson && sendsJson(endpoint) ? judgeBody(attempt, answer) : []),
     ...judgeRequestId(answer),
   ];
 }
@@ -104,20 +109,25 @@ function describeOutcome(answer: CheckedResponse): string {
   return json === undefined ? `${status}, ${describeBody(answer)}` : String(status);
 }
 
-function judgeForm(answer: CheckedResponse, rule: CheckedRule): Judgement[] {
+const json = "application/json";
+const mediaTypeOf = (type = "") => type.split(";", 1).join().trim().toLowerCase();
+
+function judgeForm(answer: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgement[] {
   const rules = [rule];
   const type = headerOf(answer, "content-type");
   const encoding = headerOf(answer, "content-encoding");
   const wrong: Judgement[] = [];
-  if (!/^application\/json\s*(?:;|$)/i.test(type ?? "")) {
+  const expected = mediaTypeOf(endpoint.responseType ?? json);
+  // A special form of JSON may be sent as plain JSON.
+  if (![expected, sendsJson(endpoint) ? json : expected].includes(mediaTypeOf(type))) {
     const found = type === undefined ? "nothing" : quoted(type);
-    wrong.push({ rules, at: "Content-Type", expected: "application/json", found });
+    wrong.push({ rules, at: "Content-Type", expected, found });
   }
   if (encoding !== undefined && !/^identity$/i.test(encoding)) {
     const expected = "nothing, because the request did not ask for an encoding";
     wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
   }
-  if (answer.json === undefined)
+  if (answer.json === undefined && sendsJson(endpoint))
     wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(answer) });
   return wrong;
 }

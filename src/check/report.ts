@@ -8,6 +8,7 @@ import type {
   Tone,
 } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
+import type { PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import type { SeenResponse } from "./against.js";
 import { describeAnswer } from "./answer.js";
@@ -25,6 +26,8 @@ interface Gathered {
   /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
+  /** The operations of a document. */
+  readonly operations?: readonly TriedOperation[] | undefined;
   readonly responses: readonly SeenResponse[];
   readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
@@ -33,19 +36,38 @@ interface Gathered {
   readonly newFacts?: readonly string[] | undefined;
 }
 
+export interface TriedOperation {
+  /** For example, `GET /things/{id}`. */
+  readonly operation: string;
+  /** All that show it; none if the sandbox does not serve it. */
+  readonly attempts: readonly Attempt[];
+  readonly reason?: string | undefined;
+}
+
 /** The findings of a check; contains no key. */
 export type CheckReport = ReturnType<typeof checkReportOf>;
 
-export function checkReportOf({ attempts, compared, ...rest }: Gathered) {
-  const differences = [...attempts.flatMap(judgeAttempt), ...compared];
+export function checkReportOf({ attempts, operations, compared, ...rest }: Gathered) {
+  const all = new Set([...attempts, ...(operations ?? []).flatMap((one) => one.attempts)]);
+  const differences = [...[...all].flatMap(judgeAttempt), ...compared];
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,
     verdict: rest.stopped === undefined ? verdict : ("stopped" as const),
     paths: attempts.map((attempt) => pathRow(attempt, differences)),
+    operations: operations?.map((one) => operationRow(one, differences)),
     differences,
     assumptionsYaml: assumptionsYaml(rest.assumptions),
   };
+}
+
+interface Row {
+  readonly verdict: Verdict;
+  readonly pathId?: PathId;
+  readonly variable?: string | undefined;
+  /** The response's status and code: `401 unauthorized`. */
+  readonly got?: string | undefined;
+  readonly reason?: string | undefined;
 }
 
 function pathRow(
@@ -58,10 +80,19 @@ function pathRow(
     pathId,
     variable,
     verdict,
-    /** The response's status and code: `401 unauthorized`. */
     got: answer === undefined ? noAnswer && "no response" : describeAnswer(answer),
     reason,
   };
+}
+
+function operationRow(
+  { operation, attempts, reason }: TriedOperation,
+  differences: readonly ContractDifference[],
+) {
+  const rows = attempts.map((attempt) => pathRow(attempt, differences));
+  const telling = ["differs", "agrees"].flatMap((one) => rows.find(({ verdict }) => verdict === one) ?? []);
+  const [row = { verdict: "not_tried", reason }]: readonly Row[] = [...telling, ...rows];
+  return { operation, ...row };
 }
 
 export function renderCheck(report: CheckReport, format: ReportFormat, style?: TextStyle): string {
@@ -92,10 +123,14 @@ function checkDocument(report: CheckReport): ReportDocument {
   };
 }
 
-function conclusion({ stopped, differences, paths }: CheckReport): string {
+function conclusion({ stopped, differences, paths, operations }: CheckReport): string {
   if (stopped !== undefined) return stopped;
-  const count = (wanted: Verdict) => paths.filter(({ verdict }) => verdict === wanted).length;
-  const counts = `${count("agrees")} of ${paths.length} paths agree, ${count("not_tried")} were not tried`;
+  const countsOf = (rows: readonly { readonly verdict: Verdict }[], what: string) => {
+    const count = (wanted: Verdict) => rows.filter(({ verdict }) => verdict === wanted).length;
+    return `${count("agrees")} of ${rows.length} ${what} agree, ${count("not_tried")} were not tried`;
+  };
+  const ofDocument = operations && countsOf(operations, "operations");
+  const counts = [countsOf(paths, "paths"), ofDocument].filter(Boolean).join("; ");
   if (differences.length === 0) return `Nothing differs from the contract: ${counts}.`;
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
@@ -107,7 +142,10 @@ const liveStates: Readonly<Record<LiveState, { text: string; tone: Tone }>> = {
   not_seen: { text: "not seen", tone: "quiet" },
 };
 
-function sectionsOf({ paths, differences, changes = [] }: CheckReport): Section[] {
+function sectionsOf({ paths, operations = [], differences, changes = [] }: CheckReport): Section[] {
+  const rowOf = (name: string, { verdict, got, variable, reason }: Row) => ({
+    cells: [name, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
+  });
   return [
     {
       title: "Announced changes",
@@ -117,9 +155,12 @@ function sectionsOf({ paths, differences, changes = [] }: CheckReport): Section[
     {
       title: "Paths",
       columns: ["path", "verdict", "what came, key, reason"],
-      rows: paths.map(({ pathId, verdict, got, variable, reason }) => ({
-        cells: [pathId, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
-      })),
+      rows: paths.map((row) => rowOf(row.pathId, row)),
+    },
+    {
+      title: "Operations",
+      columns: ["operation", "verdict", "what came, key, reason"],
+      rows: operations.map((row) => rowOf(row.operation, row)),
     },
     {
       title: "Differences",
@@ -138,18 +179,23 @@ function sectionsOf({ paths, differences, changes = [] }: CheckReport): Section[
 }
 
 /** Returns a case for each path and new fact. If the check stopped, the first path fails with the reason. */
-function suitesOf({ paths, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
-  const pathCases = paths.map(({ pathId, verdict, reason }, index): TestCase => {
-    if (stopped !== undefined && index === 0) return { name: pathId, verdict: "failed", message: stopped };
+function suitesOf({ paths, operations, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
+  const caseOf = (name: string, { pathId, verdict, reason }: Row): TestCase => {
     const lines = differences
       .filter((one) => one.pathId === pathId)
       .map(({ at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`);
     const [message = reason] = lines;
     const output = lines.join("\n") || undefined;
-    return { name: pathId, verdict: verdicts[verdict].inJunit, message, output };
-  });
+    return { name, verdict: verdicts[verdict].inJunit, message, output };
+  };
+  const [first, ...others] = paths.map((row) => caseOf(row.pathId, row));
+  const start =
+    first && (stopped === undefined ? first : { ...first, verdict: "failed" as const, message: stopped });
   return [
-    { name: "paths", cases: pathCases },
+    { name: "paths", cases: start === undefined ? [] : [start, ...others] },
+    ...(operations === undefined
+      ? []
+      : [{ name: "operations", cases: operations.map((row) => caseOf(row.operation, row)) }]),
     ...(changes === undefined ? [] : [{ name: "changes", cases: changes.map(changeCase) }]),
     ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];

@@ -1,8 +1,7 @@
-import { type Endpoint, successPathOf } from "../api/endpoint.js";
-import { builtIn } from "../api/routes.js";
+import { successPathOf } from "../api/endpoint.js";
 import { pluralize } from "../report/plain-text.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
-import { outcomeOf } from "../spec/outcomes.js";
+import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import {
@@ -29,9 +28,10 @@ import {
   type Variables,
 } from "./contract.js";
 import { type AnsweredAttempt, type Attempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
-import { inferAssumptions } from "./learn.js";
+import { inferAssumptions, scopesOf } from "./learn.js";
 import { liveChanges } from "./live-changes.js";
-import { type CheckReport, checkReportOf } from "./report.js";
+import type { CheckedOperation } from "./operations.js";
+import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -42,8 +42,8 @@ interface CheckOptions {
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   readonly changes?: ChangeFields | undefined;
-  /** Default: those of the API. */
-  readonly endpoints?: readonly Endpoint[];
+  /** The operations besides `/me`. */
+  readonly operations?: readonly CheckedOperation[];
 }
 
 /**
@@ -62,7 +62,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const [working] = withStatus(attempts, 200);
   // The second response to the same key shows whether requests are counted.
   const repeated = working === undefined ? [] : [await session.attempt(working)];
-  const probes = await probeEndpoints(session, working);
+  const operations = await tryOperations(session, attempts);
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
@@ -72,11 +72,18 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     requests: session.requests(),
     maxRequests,
     stopped: session.stopped(),
-    attempts: [...attempts, ...probes],
+    attempts,
+    operations: operations.length === 0 ? undefined : operations,
     responses: session.responses,
     compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
     assumptions,
-    changes: options.changes && liveChanges(options.changes, withAnswer([...all, ...probes]), assumptions),
+    changes:
+      options.changes &&
+      liveChanges(
+        options.changes,
+        withAnswer([...new Set([...all, ...operations.flatMap((one) => one.attempts)])]),
+        assumptions,
+      ),
     notes: [
       ...notesOn(session.responses),
       ...notesOnRejections(rejections, session.requests()),
@@ -109,15 +116,15 @@ function createSession(send: Send, options: CheckOptions) {
   }
   async function ask(attempt: Attempt): Promise<CheckedResponse | NoAnswer> {
     requests += 1;
-    const reply = await send(attempt.apiKey, attempt.endpoint?.path);
+    const reply = await send(attempt.apiKey, attempt.request);
     unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
     if (isNoAnswer(reply)) return reply;
     const answer = readAnswer(reply, redact);
     responses.push(seenResponse(attempt, answer));
     return answer;
   }
-  async function attempt({ pathId, apiKey, variable, keyOf, endpoint }: Attempt): Promise<Attempt> {
-    const tried = { pathId, apiKey, variable, keyOf, endpoint };
+  async function attempt({ pathId, apiKey, variable, keyOf, endpoint, request }: Attempt): Promise<Attempt> {
+    const tried = { pathId, apiKey, variable, keyOf, endpoint, request };
     const reason = whyNone();
     if (reason !== undefined) return { ...tried, reason };
     const reply = await ask(tried);
@@ -224,25 +231,28 @@ async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt>
   return "reason" in found ? { pathId, ...found } : session.attempt({ pathId, ...found });
 }
 
-/** Why no request is sent to an endpoint; `undefined` if one is. */
-function whyNotSent({ method, path }: Endpoint): string | undefined {
-  if (method !== "GET") return `${method} may change something, and check only reads`;
-  const [parameter] = /\{[^}]+\}/.exec(path) ?? [];
-  return parameter && `its path needs a value for ${parameter}, which check does not know`;
-}
-
-/** Compares each GET without path parameters, other than `/me`, with its shape; the others are not tried. */
-async function probeEndpoints(session: Session, working?: AnsweredAttempt): Promise<Attempt[]> {
-  const probed: Attempt[] = [];
-  for (const endpoint of session.options.endpoints ?? builtIn) {
-    if (endpoint.answersContext) continue;
+/** Tries each operation of a document that has a request, with a working key that has its scope. */
+async function tryOperations(session: Session, attempts: readonly Attempt[]): Promise<TriedOperation[]> {
+  const working = withStatus(attempts, 200);
+  const tried: TriedOperation[] = [];
+  for (const { operation, endpoint, request, reason } of session.options.operations ?? []) {
+    if (endpoint === undefined || endpoint.answersContext) {
+      const own = endpoint === undefined ? [] : attempts.filter(({ pathId }) => isSuccess(pathId));
+      tried.push({ operation, attempts: own, reason });
+      continue;
+    }
     const pathId = successPathOf(endpoint, "200.test");
-    const { apiKey, variable } = working ?? {};
-    const noKey = working === undefined && `needs a key that works in ${anyWorking.join(" or ")}`;
-    const reason = whyNotSent(endpoint) ?? noKey;
-    probed.push(reason ? { pathId, reason } : await session.attempt({ pathId, endpoint, apiKey, variable }));
+    const needed = String(endpoint.scope);
+    const able = working.find(({ answer }) => scopesOf(answer).includes(needed)) ?? working[0];
+    const { apiKey, variable } = able ?? {};
+    const why = reason ?? (able ? undefined : `needs a key that works in ${anyWorking.join(" or ")}`);
+    const planned = { pathId, endpoint, request, apiKey, variable };
+    tried.push({
+      operation,
+      attempts: [why ? { pathId, reason: why } : await session.attempt(planned)],
+    });
   }
-  return probed;
+  return tried;
 }
 
 /**

@@ -8,7 +8,7 @@ import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { type Content, lazily, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import { checkName, contentAt, type Operation, successOf } from "./operations.js";
-import { decoded, inputOf } from "./requests.js";
+import { decoded, inputOf, inventedIn } from "./requests.js";
 import { ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -55,6 +55,10 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
+    responseType: content.type,
+    get invented() {
+      return inventedIn(operation, document, schemas);
+    },
     get responseShape() {
       return shape();
     },

@@ -37,11 +37,18 @@ const methods = ["get", "post", "put", "patch", "delete"];
 export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>
   `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
 
-/** Lists the operations that can be served; with `wanted`, only those with these ids. */
+/** An operation that is not served, and why. */
+export interface Unserved {
+  readonly operation: string;
+  readonly why: string;
+}
+
+/** Lists the operations that can be served, and adds the others to `unserved`; with `wanted`, only those with these ids. */
 export function operationsOf(
   document: ApiDocument,
   { response: reader }: Schemas,
-  wanted?: readonly string[],
+  wanted: readonly string[] | undefined,
+  unserved: Unserved[],
 ): Operation[] {
   const { report, notes } = document;
   const found: Operation[] = [];
@@ -57,9 +64,11 @@ export function operationsOf(
       notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
     if (wanted !== undefined && !wanted.includes(id)) continue;
     const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
-    const why = unserved(path, responses) ?? sameRoute(routes, one);
-    if (why !== undefined) notes.add("broken", name, `is not served: ${why}`, `are not served: ${why}`);
-    else {
+    const why = whyUnserved(path, responses) ?? sameRoute(routes, one);
+    if (why !== undefined) {
+      unserved.push({ operation: name, why });
+      notes.add("broken", name, `is not served: ${why}`, `are not served: ${why}`);
+    } else {
       const parameters = parametersIn(document, one.owners);
       checkParameters(document, id, path, parameters);
       found.push({ method, path, id, at, place, parameters, responses });
@@ -108,7 +117,7 @@ function* describedIn(document: ApiDocument): Generator<Described> {
 }
 
 /** Why an operation cannot be served. */
-function unserved(path: string, responses: Operation["responses"]): string | undefined {
+function whyUnserved(path: string, responses: Operation["responses"]): string | undefined {
   if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step)))
     return "a parameter is only a part of a segment";
   return successOf(responses) === undefined

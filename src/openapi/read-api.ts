@@ -3,6 +3,7 @@ import type { DocumentReader } from "../api/routes.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { failures } from "../spec/fault-effects.js";
+import { escapeControls } from "../spec/redact.js";
 import { isMapping, pathText } from "../spec/schema/shape.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Content, sampledBody } from "./contents.js";
@@ -10,7 +11,7 @@ import { differencesTo } from "./differences.js";
 import { type DocumentText, mismatchText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import { createNotes, type Notes } from "./notes.js";
-import { contentAt, operationsOf, routeKey } from "./operations.js";
+import { contentAt, operationsOf, routeKey, type Unserved } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { recordEndpoints } from "./records.js";
 import { ofExamples } from "./sampler.js";
@@ -24,6 +25,10 @@ export interface ReadApi {
   readonly served: ReadonlyMap<string, Content>;
   /** Every status that an operation documents, by its id. */
   readonly statuses: ReadonlyMap<string, readonly string[]>;
+  /** The title and version of the document. */
+  readonly info: { readonly title: string; readonly version: string };
+  /** Every operation of the document. */
+  readonly described: readonly DescribedOperation[];
   /** What a person should know: what cannot be served, differences to the built-in operations, and what is not checked. */
   readonly notes: Notes;
   /** All endpoints, those of collections with records, and the names that the document lacks. */
@@ -35,12 +40,20 @@ interface CollectionsRead {
   readonly mistakes: readonly ScenarioMistake[];
 }
 
+/** An operation of a document, such as `GET /things`, with the endpoint that responds, or why none does. */
+export interface DescribedOperation {
+  readonly operation: string;
+  readonly endpoint?: Endpoint | undefined;
+  readonly why?: string;
+}
+
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
 export function readApi({ operations: wanted, ...text }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
   const { notes } = document;
-  const operations = operationsOf(document, schemas, wanted);
+  const unserved: Unserved[] = [];
+  const operations = operationsOf(document, schemas, wanted, unserved);
   for (const id of wanted ?? [])
     if (!operations.some((one) => one.id === id))
       document.report(
@@ -63,8 +76,17 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
   const kept = new Map<string, CollectionsRead>();
   document.requireFine();
   for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
+  const endpoints = [...own, ...served.map(({ endpoint }) => endpoint)];
+  const byRoute = new Map(endpoints.map((one) => [routeKey(one), one]));
+  const { title, version } = document.root.info as Record<string, unknown>;
+  const described = operations.map((one) => ({
+    operation: `${one.method} ${one.path}`,
+    endpoint: byRoute.get(routeKey(one)),
+  }));
   return {
-    endpoints: [...own, ...served.map(({ endpoint }) => endpoint)],
+    endpoints,
+    info: { title: shortened(title), version: shortened(version) },
+    described: [...described, ...unserved],
     served: new Map(
       served.map(({ endpoint, operation: { responses } }) => [
         endpoint.operationId,
@@ -86,6 +108,8 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     },
   };
 }
+
+const shortened = (text: unknown) => escapeControls(String(text).slice(0, 200));
 
 const mostKept = 8;
 const kept = new Map<string, ReadApi>();

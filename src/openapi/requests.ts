@@ -20,6 +20,7 @@ import type { Check } from "./validator.js";
 /** What the requests of an operation may have. */
 interface Accepted {
   readonly operation: Operation;
+  readonly document: ApiDocument;
   readonly reader: SchemaReader;
   readonly refusals: ReturnType<typeof refusalsOf>;
   readonly parameters: readonly Parameter[];
@@ -100,7 +101,7 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   const types = Object.keys(isMapping(body.content) ? body.content : {});
   const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
   return {
-    ...{ operation, reader, parameters, ofParameters, refusals: refusalsOf(operation) },
+    ...{ operation, document, reader, parameters, ofParameters, refusals: refusalsOf(operation) },
     checkParameters: reader.checkOf(ofParameters, { reads: true }),
     body: content && {
       ...{ content, types, isRequired: body.required === true },
@@ -208,12 +209,16 @@ function readBody(
 }
 
 /** A request that passes the checks. */
-function requestTo({ operation, parameters, reader, ofParameters, body }: Accepted, sampling: Sampling) {
+function requestTo(
+  { operation, document, parameters, reader, ofParameters, body }: Accepted,
+  sampling: Sampling,
+) {
   const sample = sampleOf(reader, ofParameters, sampling)?.value;
   const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
   const sampled = (where: string, name: string) => {
     const one = parameters.find((each) => each.in === where && each.name === name);
-    return one?.at.example ?? made[where]?.[name] ?? 1;
+    const given = one && givenValue(one, document, reader);
+    return given ?? made[where]?.[name] ?? (one && sampleOf(reader, one.at.schema, sampling)?.value) ?? 1;
   };
   const textOf = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
   const encoded = (value: unknown) => encodeURIComponent(textOf(value)) || "1";
@@ -221,6 +226,7 @@ function requestTo({ operation, parameters, reader, ofParameters, body }: Accept
   const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
   const pairs = neededIn("query").flatMap((one): [string, unknown][] => {
     const value = sampled("query", one.name);
+    if (Array.isArray(value) && !isExploded(one)) return [[one.name, value.join(separatorOf(one))]];
     return isMapping(value)
       ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
       : [value].flat().map((inner) => [one.name, inner]);
@@ -260,6 +266,33 @@ function problemOf({ path, missing, message }: Mismatch, within?: string) {
   return { field: redactKeys(steps.join(".")).slice(0, 200), message };
 }
 
+/** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
+function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
+  const { examples = [], enum: choices = [], const: constant } = whole(reader, at.schema);
+  const named = Object.values(isMapping(at.examples) ? at.examples : {});
+  const inSchema = [examples, constant, choices].flat();
+  const all = [at.example, ...named.map((one) => resolved(document, one, []).at.value), ...inSchema];
+  const check = reader.checkOf(at.schema, { reads: true });
+  return all.find((value) => value !== undefined && value !== null && check(value) === undefined);
+}
+
+/** The parts of a request that its document has no value for: `{id}` of the path, and what no sample is valid for. */
+export function inventedIn(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
+  const { path, parameters } = operation;
+  const isKnown = (one: Operation["parameters"][number]) => givenValue(one, document, reader) !== undefined;
+  const inPath = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name).filter(
+    (name) => !parameters.some((one) => one.in === "path" && one.name === name && isKnown(one)),
+  );
+  const others = parameters.filter(
+    (one) =>
+      one.isRequired &&
+      one.in !== "path" &&
+      !isKnown(one) &&
+      sampleOf(reader, one.at.schema, ofExamples) === undefined,
+  );
+  return [...inPath.map((name) => `{${name}}`), ...others.map(({ name }) => name)];
+}
+
 /** The most levels of a body, unless the document needs more. */
 const usualLevels = 16;
 
@@ -271,13 +304,17 @@ const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipe
 const memberName = ({ name, at }: Parameter, member: string) =>
   at.style === "deepObject" ? `${name}[${member}]` : member;
 
+const isExploded = ({ in: where, at: { style = "form", explode = style === "form" } }: Parameter) =>
+  where === "query" && explode === true;
+const separatorOf = ({ at }: Parameter) => separators[String(at.style)] ?? ",";
+
 /** The value of a parameter as texts; `undefined` for none. */
 function valueIn(
   given: (name: string) => readonly string[],
   parameter: Parameter,
   { type, properties }: Members,
 ): unknown {
-  const { name, at } = parameter;
+  const { name } = parameter;
   if (type === "object" && parameter.in === "query") {
     const members = Object.keys(isMapping(properties) ? properties : {})
       .map((member) => [member, given(memberName(parameter, member))[0]] as const)
@@ -286,8 +323,9 @@ function valueIn(
   }
   const all = given(name);
   if (type !== "array" || all.length === 0) return all[0];
-  const { style = "form", explode = parameter.in === "query" && style === "form" } = at;
-  return explode === true ? all : all.flatMap((one) => one.split(separators[String(style)] ?? /,\s*/));
+  return isExploded(parameter)
+    ? all
+    : all.flatMap((one) => one.split(separatorOf(parameter)).map((item) => item.trim()));
 }
 
 /** The members of a form; a repeated one is a list. */

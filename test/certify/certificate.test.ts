@@ -214,7 +214,7 @@ describe("verifying by running again", () => {
 
   it("passes with the number of facts that are the same", () => {
     const text = renderVerification(verifyCertificate(whole, whole), "text");
-    expect(text).toContain("Verified: all 52 facts are the same.");
+    expect(text).toContain("Verified: all 53 facts are the same.");
   });
 
   it("finds every fact that somebody changed, except what the machine decides", () => {
@@ -228,7 +228,15 @@ describe("verifying by running again", () => {
     expect(
       [...new Set(names)].filter((name) => !/^report\.(?:advice|endpoints|paths|repeats|runs)\./.test(name)),
     ).toEqual([
-      ...["startedAt", "durationMs", "runs.durationMs", "runs.requests", "runs.lastRequest.id"],
+      ...[
+        "document.file",
+        "document.given",
+        "startedAt",
+        "durationMs",
+        "runs.durationMs",
+        "runs.requests",
+        "runs.lastRequest.id",
+      ],
       ...["runs.lastRequest.pathId", "runs.lastRequest.status", "runs.percent", "promises.runs.code"],
       ...["promises.runs.durationMs", "retries.sentence", "retries.whatToDo", "notTried.why"],
       ...["notTried.whatToDo", "unmet.gate", "unmet.sentence", "report.scenario", "report.seed"],
@@ -264,7 +272,7 @@ Differences
     certified  0
     now        1
 
-Not verified: 3 of 51 facts differ.
+Not verified: 3 of 52 facts differ.
 `,
     );
     expect(JSON.parse(renderVerification(verification, "json"))).toMatchObject({

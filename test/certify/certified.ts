@@ -106,6 +106,10 @@ const lastRequest = { id: "req_89abcdef0123456789abcdef", pathId: "401.revoked",
 export const failed: CertifyResult = {
   scenario: "key-states",
   scenarioDigest: "5f".repeat(32),
+  document: {
+    ...{ title: "Relying-Party API", version: "0.2.0", file: "api.yaml" },
+    ...{ digest: "6e".repeat(32), given: true },
+  },
   specification: "0.1.0",
   sandbox: "0.1.0",
   seeds: [1, 2, 3],

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -57,6 +58,30 @@ changes:
   ])("a client %s", async (_, wanted, flags, expected, verdict) => {
     const { code, stdout } = await run(wanted, "--format", "brief", ...flags);
     expect([code, JSON.parse(stdout).verdict]).toEqual([expected, verdict]);
+  });
+
+  test("names the path of the endpoint that moves, and each part of its change", async () => {
+    const move = "move: { to: /v2/relying-party/reports, sunset: 2027-12-01 }";
+    const cwd = temporaryFolder({
+      "changes.yaml": `version: 1
+extends: key-states
+openapi: ${join(root, "examples/openapi/relying-party-0.2.0.yaml")}
+changes:
+  both: { at: 2027-06-01, operation: createReport, ${move}, headers: { add: { X-Version: "2" } } }
+`,
+    });
+    const script = `fetch(process.env.SVC_BASE_URL + "/v1/relying-party/reports", {
+      method: "POST", body: '{"months":12}',
+      headers: { "x-api-key": process.env.SVC_API_KEY, "content-type": "application/json" },
+    }).then(({ status }) => process.exit(status === 201 ? 0 : 1))`;
+    const document = ["--openapi", join(root, "examples/openapi/relying-party-0.2.0.yaml")];
+    const argv = ["certify", ...document, "--next", "changes.yaml", "--", process.execPath, "-e", script];
+    const { stdout } = await runCli(argv, { cwd });
+    const text = stdout.replace(/[\s\\]+/g, " ");
+    expect(text).toContain("Breaks on 2027-12-01: calls `/v1/relying-party/reports` after its sunset; call");
+    expect(text).toContain(
+      `exec key-states --at 2027-12-01 --changes changes.yaml ${document.join(" ")} -- `,
+    );
   });
 
   test("rejects a scenario without changes", async () => {

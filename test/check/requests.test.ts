@@ -168,7 +168,7 @@ describe("a check", () => {
         const refs = sandbox.keys.list().map(({ ref }) => ref);
         const keys = refs.map((ref) => [variableOf(ref), sandbox.secret(ref as never)] as const);
         const { differences } = await runCheck(
-          async (apiKey, path = mePath) => {
+          async (apiKey, { path = mePath } = {}) => {
             const headers = { ...(apiKey !== undefined && { "x-api-key": apiKey }) };
             const response = await sandbox.fetch(`https://api.example${path}`, { headers });
             sandbox.clock.advance("1s");

@@ -1,5 +1,8 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../src/index.js";
+import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -25,42 +28,108 @@ function documentWith(properties: object, example: object, change = (_: Json) =>
 
 const text = { type: "string" };
 const published = documentWith({ ready: text }, { ready: "yes" });
-const organizations = { bank: { type: "bank", keys: { active: { environment: "test" } } } } as const;
+const keys = {
+  active: { environment: "test" },
+  reader: { environment: "test", scopes: ["attestations:read"] },
+};
+const organizations = { bank: { type: "bank", keys } } as const;
 
-async function check(document: object) {
-  const { url, sandbox } = await served({
-    scenario: { version: 1, openapi: { text: JSON.stringify(published) }, organizations },
-  });
-  const cwd = temporaryFolder({ "api.json": JSON.stringify(document) });
-  const env = { SVC_KEY_ACTIVE: sandbox.secret("active") };
-  const ran = await runCli(["check", url, "--openapi", "api.json", "--format", "json"], { cwd, env });
-  const { paths, differences, verdict } = JSON.parse(ran.stdout);
-  const places = differences.map(({ path_id, at }: Json) => `${path_id} ${at}`);
-  const row = paths.find(({ path_id }: Json) => path_id === "200.getStatus");
-  const notes = ran.stderr.trimEnd().split("\n");
-  const open = paths.filter(
-    ({ path_id, verdict: own }: Json) => path_id.startsWith("20") && own === "not_tried",
-  );
-  return { code: ran.code, verdict, row: row?.verdict, places, notes, open };
+/** Checks a sandbox that serves one document with another, by default the same, and some of its keys. */
+async function check(document: string, flags: string[] = [], serves = document, refs = ["active"]) {
+  const scenario = { version: 1, openapi: { text: serves }, organizations } as const;
+  const { url, sandbox } = await served({ scenario: scenario as Json });
+  const cwd = temporaryFolder({ "api.yaml": document });
+  const variables = ["SVC_KEY_ACTIVE", "SVC_KEY_RETIRING"];
+  const env = Object.fromEntries(refs.map((ref, i) => [variables[i] as string, sandbox.secret(ref)]));
+  return runCli(["check", url, "--openapi", "api.yaml", ...flags], { cwd, env });
 }
 
-test("a service that responds as its document describes agrees, also on an operation that the sandbox does not have", async () => {
-  const agrees = { code: 0, verdict: "agrees", row: "agrees", places: [], notes: [""] };
-  expect(await check(published)).toMatchObject(agrees);
+/** The same, with each operation as `GET /path verdict`, and the reasons. */
+async function checked(...given: Parameters<typeof check>) {
+  const [document, flags = [], ...others] = given;
+  const ran = await check(document, [...flags, "--format", "json"], ...others);
+  const { operations, differences, verdict } = JSON.parse(ran.stdout);
+  const verdicts = operations.map(({ operation, verdict: own }: Json) => `${operation} ${own}`);
+  const places = differences.map(({ path_id, at, rules }: Json) => `${path_id} ${at} ${rules}`);
+  const reasons = Object.fromEntries(operations.map(({ operation, reason }: Json) => [operation, reason]));
+  return { code: ran.code, verdict, verdicts, places, reasons, notes: ran.stderr.trimEnd().split("\n") };
+}
+
+const file = (name: string) => readFileSync(join(root, name), "utf8");
+const api = "/v1/relying-party";
+const styles: Readonly<Record<string, readonly string[]>> = {
+  "examples/openapi/relying-party-0.2.0.yaml": [
+    `GET ${api}/reports agrees`,
+    ...[
+      "POST /reports",
+      "GET /reports/{report_id}",
+      "PATCH /reports/{report_id}",
+      "DELETE /reports/{report_id}",
+    ].map((one) => `${one.replace(" ", ` ${api}`)} not_tried`),
+  ],
+  "test/openapi/styles/farms.json": [
+    `GET ${api}/farms agrees`,
+    `POST ${api}/farms not_tried`,
+    `GET ${api}/farms/{farm_id} agrees`,
+    `DELETE ${api}/farms/{farm_id} not_tried`,
+    `GET ${api}/farms/{farm_id}/photo not_tried`,
+    `GET ${api}/farms.{format} not_tried`,
+  ],
+  "test/openapi/styles/ledger.yaml": [
+    `GET ${api}/me/status agrees`,
+    `GET ${api}/ledger.csv agrees`,
+    `GET ${api}/total not_tried`,
+    `GET ${api}/search not_tried`,
+    `GET ${api}/ledger/{year}/{month} agrees`,
+    `GET ${api}/download not_tried`,
+  ],
+  "test/openapi/styles/consents.yaml": [
+    `GET ${api}/me agrees`,
+    `GET ${api}/consent-requests agrees`,
+    `GET ${api}/consent-requests/{id} agrees`,
+  ],
+};
+
+test.each(
+  Object.entries(styles),
+)("a sandbox agrees with its document on every operation that is sent: %s", async (name, expected) => {
+  const { code, places, verdicts } = await checked(file(name));
+  expect([code, places, verdicts]).toEqual([0, [], expected]);
 });
 
-test("an operation that changes something or needs a value in its path is not tried, with the reason", async () => {
-  const { open } = await check(
-    documentWith({ ready: text }, { ready: "yes" }, ({ paths }) => {
-      const responses = { 200: { description: "" } };
-      paths["/v1/relying-party/jobs"] = { post: { operationId: "startJob", responses } };
-      const parameters = [{ name: "id", in: "path", required: true, schema: text }];
-      paths["/v1/relying-party/jobs/{id}"] = { get: { operationId: "readJob", parameters, responses } };
-    }),
-  );
-  const reasons = Object.fromEntries(open.map(({ path_id, reason }: Json) => [path_id, reason]));
-  expect(reasons["200.startJob"]).toContain("POST");
-  expect(reasons["200.readJob"]).toContain("{id}");
+test("each operation that is not sent has its reason", async () => {
+  const { reasons } = await checked(file("test/openapi/styles/farms.json"));
+  expect(reasons).toMatchObject({
+    [`DELETE ${api}/farms/{farm_id}`]: expect.stringContaining("DELETE"),
+    [`GET ${api}/farms/{farm_id}/photo`]: expect.stringContaining("{farm_id}"),
+    [`GET ${api}/farms.{format}`]: expect.stringContaining("part of a segment"),
+  });
+  const ledger = file("test/openapi/styles/ledger.yaml");
+  const scoped = `GET ${api}/ledger/{year}/{month}`;
+  const withoutScope = await checked(ledger, [], ledger, ["reader"]);
+  const withoutKey = await checked(ledger, [], ledger, []);
+  const overBudget = await checked(ledger, ["--max-requests", "5"]);
+  expect([withoutScope, withoutKey, overBudget].map(({ reasons: all }) => all[scoped])).toEqual([
+    expect.stringContaining("ledger:read"),
+    expect.stringContaining("SVC_KEY_ACTIVE"),
+    expect.stringContaining("--max-requests"),
+  ]);
+  expect(withoutKey.reasons[`GET ${api}/total`]).toContain("unit");
+  expect(withoutKey.reasons[`GET ${api}/search`]).toContain("body");
+  expect(withoutKey.reasons[`GET ${api}/download`]).toContain("status 200");
+});
+
+test("an operation is sent with a working key that has its scope", async () => {
+  const ledger = file("test/openapi/styles/ledger.yaml");
+  const { verdicts } = await checked(ledger, [], ledger, ["reader", "active"]);
+  expect(verdicts).toContain(`GET ${api}/ledger/{year}/{month} agrees`);
+});
+
+test("a 404 for the example of a path shows nothing, because the real service may not have it", async () => {
+  const farms = file("test/openapi/styles/farms.json");
+  const moved = farms.replace('"/farms/{farm_id}": {', '"/farms/{farm_id}/elsewhere": {');
+  const { code, reasons } = await checked(farms, [], moved);
+  expect([code, reasons[`GET ${api}/farms/{farm_id}`]]).toEqual([0, expect.stringContaining("404")]);
 });
 
 test("each difference of the service to the document is listed, and each of the document to the sandbox", async () => {
@@ -69,12 +138,38 @@ test("each difference of the service to the document is listed, and each of the 
     data.properties.limits.properties.per_minute.type = "number";
     delete data.properties.usage;
   });
-  expect(await check(changed)).toMatchObject({
-    ...{ code: 1, verdict: "differs", row: "differs" },
-    places: ["200.getStatus $.ready", "200.getStatus $.since"],
+  const serves = JSON.stringify(published);
+  expect(await checked(JSON.stringify(changed), [], serves)).toMatchObject({
+    ...{ code: 1, verdict: "differs" },
+    verdicts: [`GET ${api}/me agrees`, `GET ${api}/status differs`],
+    places: ["200.getStatus $.ready R48", "200.getStatus $.since R48"],
     notes: [
       "GET /v1/relying-party/me: data.limits.per_minute is a number in the document and an integer here.",
       "GET /v1/relying-party/me: data.usage is only here, not in the document.",
     ],
   });
+  const { stdout } = await check(JSON.stringify(changed), ["--format", "junit"], serves);
+  expect(stdout).toMatch(/ name="GET \S+status"[^>]*>\s*<failure /);
+});
+
+test("another status and another media type than the document's are differences", async () => {
+  const ledger = file("test/openapi/styles/ledger.yaml");
+  const other = ledger.replace("text/csv", "text/tab-separated-values").replace('"204"', '"200"');
+  const { places } = await checked(other, [], ledger);
+  expect(places).toEqual([
+    "200.get-v1-relying-party-me-status status R48",
+    "200.exportLedger Content-Type R48",
+  ]);
+});
+
+test("each format lists the operations", async () => {
+  const farms = file("test/openapi/styles/farms.json");
+  const formats = ["text", "markdown", "junit", "html"];
+  const all = await Promise.all(formats.map((format) => check(farms, ["--format", format])));
+  for (const { stdout } of all)
+    expect(stdout.replaceAll(/[\\]/g, "")).toContain(`GET ${api}/farms/{farm_id}/photo`);
+  expect(all[0]?.stdout).toMatch(/ 2 of 6 operations agree, 4 were not tried\.\n$/);
+  expect(all[2]?.stdout).toMatch(
+    /<testsuite name="[^"]*operations" tests="6" failures="0" errors="0" skipped="4"/,
+  );
 });

@@ -3,14 +3,18 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import type { Endpoint } from "../../src/api/endpoint.js";
+import { type BrokenPromise, breaking, brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import "../../src/library/entries/openapi.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { readApi } from "../../src/openapi/read-api.js";
 import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
+import { openTestWorld } from "../support/doors.js";
 import { root } from "../support/pages.js";
+import { ask } from "../support/varied.js";
 
 const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
 const scopes = ["attestations:read", "reports:write"];
@@ -466,4 +470,34 @@ test("a client prefers a documented status or example for one response, which th
   ]);
   expect(await preferring("code=418")).toEqual([201, expect.anything()]);
   expect((await ask("POST", "/reports", months, "reader")).status).toBe(403);
+});
+
+test("each promise is about a part that the response has: no JSON is broken where none is sent", () => {
+  const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
+  const served = endpointsIn({ ...scenario, openapi: { text: ledger } });
+  const rowsOf = (id: string) =>
+    brokenPromisesOf(served).flatMap((one) => (one.path.endsWith(`.${id}`) ? one.id.split(":")[1] : []));
+  expect(rowsOf("get-v1-relying-party-me-status")).toEqual(["rejected", "status-500"]);
+  expect(rowsOf("exportLedger")).toEqual(["rejected", "status-500"]);
+  expect(rowsOf("readMonth")).toEqual(expect.arrayContaining(["entries-missing", "invalid-json"]));
+});
+
+test.each([
+  ["401.revoked:accepted", "revoked", 204, null, ""],
+  ["204.get-v1-relying-party-me-status:status-500", "active", 500, "application/json", "internal_error"],
+])("%s on an operation without a body has the documented form", async (id, key, status, type, sent) => {
+  const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
+  const openapi = { text: ledger };
+  const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi })).find((one) => one.id === id);
+  const world = openTestWorld(
+    { ...bundledScenarios["key-states"], openapi },
+    {
+      trial: { broken: breaking(promise as BrokenPromise) },
+    },
+  );
+  const { headers, ...answer } = ask(world, { key, path: "/v1/relying-party/me/status" });
+  const typeOf = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
+  expect([answer.status, typeOf.get("content-type") ?? null]).toEqual([status, type]);
+  expect(answer.body).toContain(sent);
+  expect(typeOf.get("content-length") ?? null).toBe(status === 204 ? null : String(answer.body.length));
 });

@@ -98,7 +98,10 @@ function createReplies(misbehave: Misbehave) {
 export function probed(misbehave: Misbehave) {
   const reply = createReplies(misbehave);
   const refs: string[] = [];
-  const send = async (apiKey: string | undefined, path?: string): Promise<RawAnswer> => {
+  const send = async (
+    apiKey: string | undefined,
+    { path }: { readonly path?: string } = {},
+  ): Promise<RawAnswer> => {
     refs.push(presentedRef(apiKey));
     const { status, reason = "", headers, body, bytes } = atPath(reply(apiKey), path) as Reply;
     const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);

@@ -1,3 +1,4 @@
+import { documentFlag, documentText } from "../../certify/brief.js";
 import { certificateBadge, renderCertificate } from "../../certify/document.js";
 import { type Rehearsal, renderCalendar } from "../../certify/next.js";
 import { type CertifyResult, readCertificate } from "../../certify/result.js";
@@ -50,6 +51,7 @@ interface VerifyFlags {
   readonly json?: boolean;
   readonly format?: "text" | "brief";
   readonly quiet?: boolean;
+  readonly openapi?: string;
 }
 
 /**
@@ -59,7 +61,10 @@ interface VerifyFlags {
 export async function verifyFile(
   file: string,
   { rest, flags, io }: Pick<CommandCall<VerifyFlags>, "rest" | "flags" | "io">,
-  runAgain: (certified: CertifyResult, command: readonly string[]) => Promise<CertifyResult | number>,
+  runAgain: (
+    certified: CertifyResult,
+    command: readonly string[],
+  ) => Promise<CertifyResult | { readonly problem: string } | number>,
 ): Promise<number> {
   const say = (text: string) => io.stderr.say(printable(redactKeys(text)));
   const read = readCertificate(await readGivenFile(file, "the certificate", io));
@@ -69,11 +74,16 @@ export async function verifyFile(
   }
   const { result, format: readFormat } = read;
   if (rest.length === 0) {
-    const words = [...io.program.split(" "), "certify", "--verify", file, "--", ...result.command];
-    const again = commandLine(words, 20_000);
+    const words = [...io.program.split(" "), "certify", "--verify", file, ...documentFlag(result.document)];
+    const again = commandLine([...words, "--", ...result.command], 20_000);
     throw usageError(
       `--verify never runs the command of a file. Give yours after --, or read this command before you run it:\n${again}`,
     );
+  }
+  const { document } = result;
+  if (document?.given && flags.openapi === undefined) {
+    const add = commandLine(documentFlag(document));
+    throw usageError(`${quote(file)} is about the document ${documentText(document)}: add ${add}`);
   }
   if (!flags.quiet) {
     const { verdict, scenario, startedAt, sandbox, runs } = result;
@@ -81,6 +91,10 @@ export async function verifyFile(
     say(`Verifying ${quote(file)} with the same runs: ${what}, ${startedAt}, svc-sandbox ${sandbox}.\n`);
   }
   const again = await runAgain(result, rest);
+  if (typeof again === "object" && "problem" in again) {
+    say(`Not verified: ${again.problem}\n`);
+    return exitCode.failed;
+  }
   if (typeof again === "number") {
     say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
     return again;

@@ -10,9 +10,11 @@ import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
 import { nodePlatform } from "../../node/platform.js";
+import type { DocumentText } from "../../openapi/document.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
-import { redactKeys } from "../../spec/redact.js";
+import { escapeControls, redactKeys } from "../../spec/redact.js";
 import { canonicalJson } from "../../spec/schema/json.js";
+import { isMapping } from "../../spec/schema/shape.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
@@ -33,6 +35,7 @@ export interface CertifyFlags extends ServeFlags {
   readonly capture?: string;
   readonly now?: number;
   readonly frozen?: boolean;
+  readonly openapi?: string;
   readonly json?: boolean;
   readonly format?: string;
 }
@@ -65,6 +68,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
+  const document = await documentOf(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
@@ -84,7 +88,8 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const isSeen = report && found.runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {
     scenario: loaded.name,
-    scenarioDigest: nodePlatform.sha256(canonicalJson(loaded.scenario)),
+    scenarioDigest: nodePlatform.sha256(canonicalJson({ ...loaded.scenario, openapi: undefined })),
+    ...(document !== undefined && { document }),
     specification: apiVersion,
     sandbox: version,
     ...(flags.intercept !== undefined && { intercept: [...flags.intercept] }),
@@ -100,6 +105,24 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   };
   const cutShort = stopped && 128 + constants.signals[stopped];
   return { result, cutShort, outputOf, notes: client.notes(), release };
+}
+
+/** The document of a scenario, as certificates name it. */
+export async function documentOf(
+  { scenario: { openapi, ...scenario } }: LoadedScenario,
+  flags: { readonly openapi?: string },
+): Promise<CertifyResult["document"]> {
+  if (!isMapping(openapi)) return undefined;
+  const { apiOf } = await import("../../openapi/read-api.js");
+  const { text, file } = openapi as DocumentText;
+  const { info } = apiOf({ text, file }, endpointsIn(scenario));
+  const given = flags.openapi !== undefined && { given: true };
+  return {
+    ...info,
+    ...(file && { file: escapeControls(file) }),
+    digest: nodePlatform.sha256(text),
+    ...given,
+  };
 }
 
 /** Shows the progress of a certification: a line for each run, and for each tenth attempt to find a cause. */

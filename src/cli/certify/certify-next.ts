@@ -1,4 +1,5 @@
 import { availableParallelism, constants } from "node:os";
+import { endpointsIn } from "../../api/routes.js";
 import {
   type Rehearsal,
   type Rehearsed,
@@ -18,7 +19,7 @@ import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import { styleFor } from "../terminal.js";
 import { writeCalendar } from "./certificate-files.js";
-import { type CertifyFlags, createProgress } from "./certify-client.js";
+import { type CertifyFlags, createProgress, documentOf } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
 
 interface Output {
@@ -70,13 +71,15 @@ export async function certifyNext(
     baselineMs = baseline?.durationMs;
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
-    const found = isUsable ? await rehearseChanges(changes, tryAt) : [];
+    const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsIn(loaded.scenario)) : [];
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";
     const { name: scenario } = loaded;
     const { intercept } = flags;
-    const rehearsal: Rehearsal = { scenario, next, command, intercept, verdict, runs, changes: found };
+    const document = await documentOf(loaded, flags);
+    const about = { scenario, next, command, intercept, document };
+    const rehearsal: Rehearsal = { ...about, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env);
     io.stdout.write(redactKeys(renderCalendar(rehearsal, format, style)));
     const failures = await writeCalendar(rehearsal, targets, io);

@@ -1,6 +1,6 @@
 import { brokenPromisesOf } from "../../api/promises.js";
 import { endpointsIn } from "../../api/routes.js";
-import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
+import { certificateBrief, documentText, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
@@ -17,7 +17,7 @@ import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient } from "../certify/certify-client.js";
+import { type Certified, certifyClient, documentOf } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
@@ -245,6 +245,11 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
     const { scenario, seeds, faults, like, gates, promises } = certified;
     const [given] = words;
     const loaded = await (given ? loadNamed(given, io, flags) : loadCertified(scenario, io, flags));
+    const [before, now] = [certified.document, await documentOf(loaded, flags)];
+    if (before?.digest !== now?.digest) {
+      const [named, used] = [before, now].map((one) => (one ? documentText(one) : "no document"));
+      return { problem: `the certificate is about ${named}, and this run has ${used}` };
+    }
     const asked = {
       loaded,
       command,

@@ -1,11 +1,13 @@
-import { builtIn } from "../../api/routes.js";
+import { endpointsIn } from "../../api/routes.js";
 import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
+import { operationsToCheck } from "../../check/operations.js";
 import { jsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
-import { openApiFile } from "../../node/files/load-scenario.js";
+import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import type { DocumentText } from "../../openapi/document.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -16,7 +18,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, json, timeout } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadChanges } from "../open-scenario.js";
+import { fallbackScenario, loadChanges, loadNamed, openNamed } from "../open-scenario.js";
 import { styleFor } from "../terminal.js";
 
 export const command = declareCommand({
@@ -41,7 +43,7 @@ export const command = declareCommand({
     ),
     openapi: option(
       "--openapi <file>",
-      "also compare its GET operations without parameters with this OpenAPI document, and the document with the sandbox",
+      "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
       fileName,
     ),
     probeLimits: toggle(
@@ -55,7 +57,7 @@ export const command = declareCommand({
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
     "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
     "svc-sandbox check https://api.example --changes announced-changes": "which announced changes are live",
-    "svc-sandbox check https://api.example --openapi api.yaml": "its new endpoints, too",
+    "svc-sandbox check https://api.example --openapi api.yaml": "its documented operations",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
@@ -63,9 +65,10 @@ export const command = declareCommand({
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
     const { changes, openapi } = flags;
-    const document = openapi === undefined ? undefined : openApiFile(openapi, io.cwd);
+    const loaded = await loadNamed(fallbackScenario, io, { openapi });
+    const document = loaded.scenario.openapi;
     const announced = changes === undefined ? undefined : await loadChanges(changes, io, document);
-    const api = document && (await readDocument(document, io));
+    const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
@@ -73,7 +76,7 @@ export const command = declareCommand({
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
       changes: announced?.changes,
-      ...(api !== undefined && { endpoints: api.endpoints }),
+      operations: operationsToCheck(openNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
     const now = parseCheck(jsonOf(checked));
@@ -91,11 +94,12 @@ export const command = declareCommand({
   },
 });
 
-async function readDocument(document: ReturnType<typeof openApiFile>, io: Io) {
-  const { readApi } = await import("../../openapi/read-api.js");
-  const api = readApi(document, builtIn);
-  for (const note of api.notes.list()) io.stderr.say(redactKeys(`${note}\n`));
-  return api;
+async function readDocument(loaded: LoadedScenario, io: Io) {
+  const { apiOf } = await import("../../openapi/read-api.js");
+  const { openapi, records: _, ...withoutDocument } = loaded.scenario;
+  const { notes, described } = apiOf(openapi as unknown as DocumentText, endpointsIn(withoutDocument));
+  for (const note of notes.list()) io.stderr.say(redactKeys(`${note}\n`));
+  return described;
 }
 
 async function readEarlier(file: string, io: Io) {

@@ -24,12 +24,13 @@ export function endpointUnder(base: string): URL {
 
 /** Makes the function that sends the requests of a check; responses of the API have a few hundred bytes. */
 export function createSend(url: URL, timeout: number): Send {
-  return (apiKey, path = me.path) =>
+  return (apiKey, { path = me.path, headers } = {}) =>
     sendOnce(new URL(url.href.slice(0, -me.path.length) + path), {
       timeout,
-      maxBody: 64 * 1024,
+      maxBody: (path === me.path ? 64 : 1024) * 1024,
       headers: {
         accept: "application/json",
+        ...headers,
         // Responses are compared byte by byte.
         "accept-encoding": "identity",
         "user-agent": `svc-sandbox/${version} check`,
