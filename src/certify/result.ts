@@ -17,7 +17,6 @@ import {
   described,
   flag,
   growingChoice,
-  isMapping,
   list,
   mapping,
   number,
@@ -175,8 +174,6 @@ export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
 const certificateFormat = 3;
-/** The format of 0.2, which can also be read. */
-export const earlierFormat = 2;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(
@@ -208,13 +205,8 @@ export function certificateOf(result: CertifyResult): Certificate {
   return { result: safe, json: JSON.parse(JSON.stringify(facts)) };
 }
 
-/** A certificate from a file, and the file's format. */
-interface ReadCertificate extends Certificate {
-  readonly format: number;
-}
-
-/** Reads the text of a certificate's file; returns why it is not a certificate of this format, or of 0.2, as a sentence. */
-export function readCertificate(text: string): ReadCertificate | { readonly problem: string } {
+/** Reads the text of a certificate's file; returns why it is not a certificate of this format, as a sentence. */
+export function readCertificate(text: string): Certificate | { readonly problem: string } {
   const json = parsedJson(text.replace(/^\uFEFF/, ""));
   if (json === undefined) return { problem: "It is not valid JSON, or not a complete file." };
   const { svc_sandbox_certificate: format, sandbox } = (json ?? {}) as Record<string, unknown>;
@@ -223,13 +215,11 @@ export function readCertificate(text: string): ReadCertificate | { readonly prob
       problem: "It is not a certificate: svc-sandbox certify --certificate writes one to a .json file.",
     };
   }
-  const isEarlier = format === earlierFormat;
-  if (Number.isSafeInteger(format) && format !== certificateFormat && !isEarlier) {
-    const problem = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads the formats ${earlierFormat} and ${certificateFormat}. Verify it with that version.`;
+  if (Number.isSafeInteger(format) && format !== certificateFormat) {
+    const problem = `It has format ${format}, of svc-sandbox ${JSON.stringify(sandbox)}; this one reads format ${certificateFormat}. Verify it with that version.`;
     return { problem };
   }
-  const given = isEarlier ? upgraded(json as Record<string, unknown>) : json;
-  const [broken] = shapeProblems(certificateShape, given);
+  const [broken] = shapeProblems(certificateShape, json);
   if (broken !== undefined) {
     return {
       problem: escapeControls(
@@ -237,37 +227,9 @@ export function readCertificate(text: string): ReadCertificate | { readonly prob
       ),
     };
   }
-  const { svc_sandbox_certificate: _format, like, ...facts } = given as Record<string, unknown>;
+  const { svc_sandbox_certificate: _format, like, ...facts } = json as Record<string, unknown>;
   const result = { ...(camelCase(facts) as object), ...(like !== undefined && { like }) } as CertifyResult;
-  return { result, json: json as object, format: format as number };
-}
-
-type Members = Record<string, unknown>;
-
-/** Returns the JSON of a certificate of 0.2 in today's format; what 0.2 did not have is empty. */
-function upgraded({ retries, report, unmet, ...facts }: Members): Members {
-  const each = (rows: unknown, change: (row: Members) => Members) =>
-    Array.isArray(rows) ? rows.map((row) => (isMapping(row) ? change(row) : row)) : rows;
-  const { preview: _, paths, ...reported } = (report ?? {}) as Members;
-  return {
-    ...facts,
-    svc_sandbox_certificate: certificateFormat,
-    not_tried: [],
-    // It has only the flag's text.
-    unmet: each(unmet, (row) => ({
-      ...(/^--fail-on /.test(String(row.threshold)) && { gate: "advice" }),
-      ...row,
-    })),
-    ...(retries !== undefined && {
-      // Its 429 always had this header.
-      retries: each(retries, ({ after, outcome, ...row }) => ({
-        ...row,
-        after: after === "429" ? "429 with Retry-After" : after,
-        outcome: outcome === "unclear" || outcome === "not_run" ? "not_tried" : outcome,
-      })),
-    }),
-    report: { ...reported, endpoints: [], paths: each(paths, ({ preview_count: _, ...row }) => row) },
-  };
+  return { result, json: json as object };
 }
 
 export function certificateJsonSchema(): JsonSchema {

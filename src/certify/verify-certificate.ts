@@ -4,7 +4,7 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { canonicalJson, snakeCase } from "../spec/schema/json.js";
 import { documentText } from "./brief.js";
 import { verdictOf } from "./plan.js";
-import { type CertifyResult, certificateOf, earlierFormat } from "./result.js";
+import { type CertifyResult, certificateOf } from "./result.js";
 
 /** The findings of repeated runs about a certificate. Plain data. */
 export interface Verification {
@@ -29,16 +29,9 @@ interface Fact {
  * Ignores what depends on the machine: times, numbers of requests, request ids, advice, and the coverage of a failed run,
  * which may end at any request.
  */
-export function verifyCertificate(
-  certified: CertifyResult,
-  again: CertifyResult,
-  format?: number,
-): Verification {
+export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
   const now = certificateOf(again).result;
-  const isEarlier = format === earlierFormat;
-  const [before, after] = [certified, now].map((one) =>
-    factsOf(isEarlier ? alsoIn(certified, one) : one),
-  ) as [Map<string, unknown>, Map<string, unknown>];
+  const [before, after] = [factsOf(certified), factsOf(now)];
   const isPartial = unmadeRuns(certified) > 0;
   const facts = [...new Set([...before.keys(), ...after.keys()])].flatMap((fact): Fact[] => {
     const isInBoth = before.has(fact) && after.has(fact);
@@ -52,34 +45,8 @@ export function verifyCertificate(
     verified: facts.every(isSame),
     scenario: certified.scenario,
     facts,
-    notes: [...(isEarlier ? [noteOnEarlier(certified)] : []), ...notesOn(certified, now)],
+    notes: notesOn(certified, now),
   };
-}
-
-const unknownBefore = "429 without Retry-After";
-
-/** Returns a result with only what a certificate of 0.2 also has, with the same meaning. */
-function alsoIn({ retries: certified = [] }: CertifyResult, result: CertifyResult): CertifyResult {
-  const { runs, promises, retries = [], report } = result;
-  const unmet = result.unmet.filter(({ gate }) => gate !== "advice");
-  const isTried = ({ after }: (typeof retries)[number]) =>
-    after !== unknownBefore && certified.every((one) => one.after !== after || one.outcome !== "not_tried");
-  return {
-    ...result,
-    verdict: unmet.length < result.unmet.length ? verdictOf({ ...result, unmet }) : result.verdict,
-    runs: runs.map(({ cause, ...run }) => (cause ? { ...run, cause: { ...cause, ...noTexts } } : run)),
-    promises: { ...promises, runs: promises.runs.map((run) => ({ ...run, ...noTexts, loss: "" })) },
-    ...{ retries: retries.filter(isTried), notTried: [], unmet },
-    report: { ...report, endpoints: [] },
-  };
-}
-
-const noTexts = { sentence: "", whatToDo: [] };
-
-function noteOnEarlier({ sandbox, retries = [] }: CertifyResult): string {
-  const open = retries.flatMap(({ after, outcome }) => (outcome === "not_tried" ? [`after ${after}`] : []));
-  const unclear = open.length === 0 ? "" : ` Retries ${open.join(", ")}: it has no clear result.`;
-  return `The certificate has the format of 0.2 (svc-sandbox ${sandbox}). Not compared: what only this version has (retries after ${unknownBefore}, endpoints, what was not tried), the texts of causes and promises, and --fail-on, because the levels of advice have changed.${unclear}`;
 }
 
 /** Returns the facts of a result that do not depend on the machine; those of all runs only if every run was made. */

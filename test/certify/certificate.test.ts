@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it, test } from "vitest";
 import { certificateBrief, tellingLines } from "../../src/certify/brief.js";
@@ -301,67 +299,6 @@ Not verified: 3 of 52 facts differ.
     ],
   ])("finds that a section is missing: %s", (_, more) => {
     expect(verifyCertificate({ ...whole, ...more }, whole).verified).toBe(false);
-  });
-
-  describe("a certificate of 0.2", () => {
-    const file = readFileSync(join(import.meta.dirname, "golden/certificate-0.2.json"), "utf8");
-    const read = readCertificate(file) as Exclude<ReturnType<typeof readCertificate>, { problem: string }>;
-    const [unnamed, advised] = ["429 without Retry-After", "--fail-on error"];
-    /** What the same runs show today: a retry of 401 fails a certificate now. */
-    const now: CertifyResult = {
-      ...read.result,
-      verdict: "failed",
-      retries: [
-        ...(read.result.retries ?? []),
-        { after: unnamed as "429 without Retry-After", outcome: "passed", sentence: "" },
-      ],
-      notTried: [{ kind: "faults", what: "faults", why: "", whatToDo: "" }],
-      unmet: [{ gate: "advice", threshold: advised as string, sentence: "" }],
-      report: { ...read.result.report, endpoints: passed.report.endpoints },
-    };
-
-    it("verifies by what both have, and a note lists what cannot be compared", () => {
-      const { verified, notes } = verifyCertificate(read.result, now, read.format);
-      expect([verified, notes]).toEqual([true, [expect.stringContaining("has the format of 0.2")]]);
-      for (const what of [unnamed, "--fail-on", "endpoints", "was not tried"])
-        expect(notes[0]).toContain(what);
-    });
-
-    it.each<[string, (one: CertifyResult) => Partial<CertifyResult>, string]>([
-      ["a retry", ({ retries = [] }) => ({ retries: retries.slice(1) }), "retries after 401"],
-      [
-        "an outcome",
-        ({ runs }) => ({ runs: runs.map((run) => ({ ...run, code: 3 })) }),
-        "exit code of minimal",
-      ],
-      [
-        "a threshold",
-        ({ unmet }) => ({ unmet: [...unmet, { threshold: "--min-coverage 90", sentence: "" }] }),
-        "verdict",
-      ],
-    ])("does not verify if %s differs", (_, change, fact) => {
-      const other = { ...now, ...change(now) };
-      expect(differencesOf(verifyCertificate(read.result, other, read.format))[0]?.fact).toBe(fact);
-    });
-
-    it("leaves out an experiment without a clear result, and names it", () => {
-      const unclear = readCertificate(
-        file.replace('"after":"403","outcome":"passed"', '"after":"403","outcome":"unclear"'),
-      );
-      const { result, format } = unclear as typeof read;
-      const { verified, notes } = verifyCertificate(result, now, format);
-      expect([verified, notes[0]]).toEqual([true, expect.stringContaining("Retries after 403")]);
-    });
-
-    it("has the gate of a threshold about advice, whose flag alone it names", () => {
-      const unmet = [advised, "--min-coverage 90"].map((threshold) => ({ threshold, sentence: "" }));
-      const { result } = readCertificate(JSON.stringify({ ...JSON.parse(file), unmet })) as typeof read;
-      expect(result.unmet.map(({ gate }) => gate)).toEqual(["advice", undefined]);
-    });
-
-    it("with a broken member is rejected with the place", () => {
-      expect(problemOf({ ...JSON.parse(file), retries: 7, report: [] })).toMatch(/at (retries|report)/);
-    });
   });
 });
 

@@ -72,7 +72,7 @@ export async function verifyFile(
     say(`Failed to verify ${quote(file)}: ${read.problem}\n`);
     return exitCode.failed;
   }
-  const { result, format: readFormat } = read;
+  const { result } = read;
   if (rest.length === 0) {
     const words = [...io.program.split(" "), "certify", "--verify", file, ...documentFlag(result.document)];
     const again = commandLine([...words, "--", ...result.command], 20_000);
@@ -99,7 +99,7 @@ export async function verifyFile(
     say(`Not verified: not all runs of ${quote(file)} could be repeated.\n`);
     return again;
   }
-  const verification = verifyCertificate(result, again, readFormat);
+  const verification = verifyCertificate(result, again);
   const format = flags.json ? "json" : (flags.format ?? "text");
   const style = styleFor(io.stdout, io.env);
   io.stdout.write(redactKeys(renderVerification(verification, format, style)));
