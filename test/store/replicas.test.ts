@@ -215,7 +215,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
         if (made.status === 201) secrets.push(made.body.data.secret);
       }
       secrets.push((await callOn(0, "POST /keys/first/rotate", { overlap_minutes: 60 })).body.data?.secret);
-      const sent = [...secrets.filter((one) => one !== undefined), "SVC_live_SomebodysRealKey0123456789abcd"];
+      const sent = [...secrets.filter((one) => one !== undefined), "SVC_live_SomebodysRealKeyZ9y8x7w6v5u4"];
       for (const one of sent) {
         await me(balancer.url, one);
         const places = {
