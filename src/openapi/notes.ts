@@ -23,19 +23,19 @@ export function createNotes(earlier: readonly Group[] = []) {
   const groups = new Map<string, Group>(
     earlier.map((group) => [group.key, { ...group, all: new Map(group.all) }]),
   );
-  /** Without `many`, each is a note of its own. */
-  const add = (rank: Rank, subject: string, what: string, many: string, one = `${subject} ${what}.`) => {
-    const key = `${rank} ${what} ${many === "" ? subject : many}`;
+  const put = (rank: Rank, key: string, subject: string, one: string, many: string) => {
     const group: Group = groups.get(key) ?? { key, rank, many, all: new Map() };
     group.all.set(subject, one);
     groups.set(key, group);
   };
   return {
     /** Notes about an operation: `createReport does not check the header X`, and `3 operations do not check the header X: …`. */
-    add,
+    add(rank: Rank, subject: string, what: string, many: string, noun = "operations"): void {
+      put(rank, `${rank} ${what} ${many}`, subject, `${subject} ${what}.`, `${noun} ${many}`);
+    },
     groups: () => [...groups.values()],
     /** A note as a sentence. */
-    say: (rank: Rank, sentence: string) => add(rank, sentence, "", "", sentence),
+    say: (rank: Rank, sentence: string) => put(rank, sentence, sentence, sentence, ""),
     /** Each note, or group of notes, as a sentence; the most serious first. */
     list(): string[] {
       const sorted = [...groups.values()].sort(
@@ -51,5 +51,5 @@ export function createNotes(earlier: readonly Group[] = []) {
 function grouped(all: ReadonlyMap<string, string>, many: string): string {
   const named = [...all.keys()].slice(0, mostNamed).join(", ");
   const rest = all.size - mostNamed;
-  return `${all.size} operations ${many}: ${named}${rest > 0 ? ` and ${rest} more` : ""}.`;
+  return `${all.size} ${many}: ${named}${rest > 0 ? ` and ${rest} more` : ""}.`;
 }

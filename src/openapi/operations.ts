@@ -129,6 +129,7 @@ function sameRoute(routes: Map<string, string>, { method, path }: Described): st
   const key = routeKey({ method, path });
   const earlier = routes.get(key);
   if (earlier === undefined) routes.set(key, path);
+  if (earlier === path) return "an operation before it has the same path";
   return earlier && `${method} ${earlier} differs only in the name of a parameter`;
 }
 

@@ -108,7 +108,7 @@ export function surveyOf({ isOld, report, isFine, notes }: ApiDocument, { view, 
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
       for (const note of oddities(one, isOld))
-        notes.add("unchecked", pathText(path), note, `have this: ${note}`);
+        notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
       for (const [name, value] of Object.entries(isOld ? view(one) : one))
         left.push(...within(path, name, value));
     }
