@@ -56,9 +56,13 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
       expect(await statusOf(other.url, path)).toBe(200);
     const prefer = { ...headers, prefer: "code=404" };
     expect((await fetch(`${other.url}/a%20b/search:many`, { headers: prefer })).status).toBe(404);
+    const stranger = { ...headers, "x-api-key": "SVC_test_sbxStranger00000000000000000" };
+    const unknown = { method: "POST", headers: stranger, body: JSON.stringify(wrong) };
+    expect((await fetch(`${one.url}/find`, unknown)).status).toBe(401);
     const stored = String(await redis.command("XRANGE", "{svc-sandbox:}:own:log", "-", "+"));
     expect(stored).toContain('"checked":{"operation":"find","rejection":{"refused":"400.bad_request"');
     expect(stored).toContain('"checked":{"operation":"find"}');
+    expect(stored.split('"checked"').length).toBe(6);
     const seen = (server: typeof one) =>
       server.copy.requests.list().map(({ status, pathId, path }) => [status, pathId, path]);
     await fetch(`${one.url}/__sandbox/report`);
@@ -66,6 +70,6 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
     await Promise.all([one.close(0), other.close(0)]);
     const again = await startReplica(redis.url, scenario);
     onTestFinished(() => again.close(0));
-    expect(seen(again).map(([status]) => status)).toEqual([400, 200, 200, 200, 404]);
+    expect(seen(again).map(([status]) => status)).toEqual([400, 200, 200, 200, 404, 401]);
   });
 });
