@@ -75,13 +75,13 @@ export async function fetchAnswer(
 ): Promise<Response> {
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
-  const answer = answerWebRequest(world, request);
-  if ("status" in answer) return fetched(answer, request);
+  const result = answerWebRequest(world, request);
+  if ("status" in result) return fetched(result, request);
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
   if (canBeAborted) waiting.add(held);
   try {
-    const response = await answer;
+    const response = await result;
     if (response.type === "error") throw new TypeError("fetch failed", { cause: connectionReset() });
     return fetched(response, request);
   } finally {

@@ -101,7 +101,7 @@ function namedOperations(fields: CollectionFields): [role: Role, id: string, pat
   return [...roles, ...moves];
 }
 
-type Answer = Success | OwnRefusal;
+type Result = Success | OwnRefusal;
 
 /** An operation of a collection. */
 interface Served extends View, ReturnType<typeof refusalsOf> {
@@ -205,7 +205,7 @@ function find(
   return { ...served.refusal("404.unknown_record"), note: whyUnknown(collection, id, ownerOf(key)) };
 }
 
-type Respond = (served: Served, caller: KeyEntry, world: SandboxState, input: EndpointInput) => Answer;
+type Respond = (served: Served, caller: KeyEntry, world: SandboxState, input: EndpointInput) => Result;
 
 const create: Respond = (served, caller, world, input) => {
   const { operation, form, refusal, mismatched, documentsKey } = served;

@@ -187,15 +187,15 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
 }
 
 /** Calls the control plane; returns the `data` of its response. */
-export async function call<Answer>(path: string, options: Call = {}): Promise<Answer> {
+export async function call<Data>(path: string, options: Call = {}): Promise<Data> {
   const response = await fetchControl(path, options);
-  if (response.status === 204) return undefined as Answer;
-  return ((await response.json()) as { data: Answer }).data;
+  if (response.status === 204) return undefined as Data;
+  return ((await response.json()) as { data: Data }).data;
 }
 
 /** Calls the control plane for a response without `data`. */
-export async function callBare<Answer>(path: string): Promise<Answer> {
-  return (await fetchControl(path)).json() as Promise<Answer>;
+export async function callBare<Data>(path: string): Promise<Data> {
+  return (await fetchControl(path)).json() as Promise<Data>;
 }
 
 async function problemOf(response: Response): Promise<ControlError> {

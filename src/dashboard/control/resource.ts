@@ -4,8 +4,8 @@ import { type ControlError, call, listen } from "./call.js";
 import { connection } from "./events.js";
 
 /** A response of the control plane that is kept up to date while a view shows it. */
-export interface Resource<Answer> {
-  readonly data: ReadonlySignal<Answer | undefined>;
+export interface Resource<Data> {
+  readonly data: ReadonlySignal<Data | undefined>;
   readonly problem: ReadonlySignal<ControlError | undefined>;
   readonly refresh: () => void;
   /** Keeps it up to date until the returned function is called. */
@@ -19,12 +19,12 @@ const pause = 1000;
  * Creates a resource that is read again immediately after a gap and after a change by this page, and soon after events
  * whose type starts with one of `on`.
  */
-export function resource<Answer>(
+export function resource<Data>(
   path: string,
-  options: { readonly on: readonly string[]; readonly read?: (path: string) => Promise<Answer> },
-): Resource<Answer> {
-  const { on, read: readFrom = call<Answer> } = options;
-  const data = signal<Answer>();
+  options: { readonly on: readonly string[]; readonly read?: (path: string) => Promise<Data> },
+): Resource<Data> {
+  const { on, read: readFrom = call<Data> } = options;
+  const data = signal<Data>();
   const problem = signal<ControlError>();
   let followers = 0;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -98,20 +98,20 @@ export function useResources(...resources: readonly Resource<unknown>[]): void {
 }
 
 /** A resource of one component while it is shown. Another path is another resource. */
-export function useResource<Answer>(
+export function useResource<Data>(
   path: string,
   on: readonly string[],
-  read?: (path: string) => Promise<Answer>,
-): Resource<Answer> {
-  const one = useMemo(() => resource<Answer>(path, { on, read: read ?? call<Answer> }), [path]);
+  read?: (path: string) => Promise<Data>,
+): Resource<Data> {
+  const one = useMemo(() => resource<Data>(path, { on, read: read ?? call<Data> }), [path]);
   useLayoutEffect(() => one.follow(), [one]);
   return one;
 }
 
 /** A resource with the last response to an earlier path until the next one arrives. */
-export function usePage<Answer>(...of: Parameters<typeof useResource<Answer>>) {
-  const { data, problem, refresh } = useResource<Answer>(...of);
-  const last = useRef<Answer | undefined>(undefined);
+export function usePage<Data>(...of: Parameters<typeof useResource<Data>>) {
+  const { data, problem, refresh } = useResource<Data>(...of);
+  const last = useRef<Data | undefined>(undefined);
   last.current = data.value ?? last.current;
   return { shown: last.current, problem: problem.value, refresh };
 }

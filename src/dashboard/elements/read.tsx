@@ -3,13 +3,13 @@ import { useLayoutEffect } from "preact/hooks";
 import type { Resource } from "../control/resource.js";
 import { Refusal } from "./forms/action.js";
 
-interface ReadProps<Answer> {
-  readonly of: Resource<Answer>;
-  readonly children: (answer: Answer) => ComponentChildren;
+interface ReadProps<Data> {
+  readonly of: Resource<Data>;
+  readonly children: (answer: Data) => ComponentChildren;
 }
 
 /** The last response of a resource, kept up to date. Before the first one, it shows that or why it is missing. */
-export function Read<Answer>({ of, children }: ReadProps<Answer>) {
+export function Read<Data>({ of, children }: ReadProps<Data>) {
   useLayoutEffect(() => of.follow(), [of]);
   const answer = of.data.value;
   if (answer !== undefined) return <>{children(answer)}</>;

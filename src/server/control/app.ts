@@ -40,14 +40,14 @@ export function createControlApp(server: Server): ControlHandler {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
-      const answer = (request: Request, response: Response) =>
+      const run = (request: Request, response: Response) =>
         runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
         tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
       mounted[method](
         ...(method === "get" ? [] : [requireType(row), bodyReader(row), triesDocument]),
-        answer,
+        run,
       );
     }
     // A wrong method must never look like a success.
@@ -68,7 +68,7 @@ export function createControlApp(server: Server): ControlHandler {
 async function runRoute(row: Route, local: LocalContext) {
   const { request, response } = local;
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
-  const answer = await perform(row, local, {
+  const result = await perform(row, local, {
     ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
@@ -77,9 +77,9 @@ async function runRoute(row: Route, local: LocalContext) {
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) return void response.end();
-  const { type, text } = isTextAnswer(answer)
-    ? answer
-    : { type: "json", text: JSON.stringify(row.isBare ? answer : { data: answer }) };
+  const { type, text } = isTextAnswer(result)
+    ? result
+    : { type: "json", text: JSON.stringify(row.isBare ? result : { data: result }) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
 }

@@ -136,17 +136,17 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
   const world = target.runtime;
   if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
-    const fallback = () => answer(state, target, read, response);
+    const fallback = () => respond(state, target, read, response);
     return customHandlers(target.runtime, request, response, fallback);
   }
   const input = inputAt(world, read.method, read.path);
-  if (input === undefined) return answer(state, target, read, response);
+  if (input === undefined) return respond(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>
-    answer(state, target, { ...read, content }, response),
+    respond(state, target, { ...read, content }, response),
   );
 }
 
-function answer(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
+function respond(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   const start = () => state.log.request(read, target);
   whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
@@ -171,13 +171,13 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   const { traffic, explain, log, control } = state;
   const { pathId, delivery, at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
-  const answer = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.answer;
-  const { status } = answer;
+  const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.answer;
+  const { status } = message;
   const date = dateOf(at);
   const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
   const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
-    sendAnswer(answer, more, response);
+    sendAnswer(message, more, response);
     count(traffic, pathId, status, stopwatch() - arrived);
     return;
   }
@@ -187,7 +187,7 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   if (onlyWaits(delivery)) {
     response.once("close", () => response.writableFinished || log.countUnread(target, exchange.id));
   }
-  sendFaulty(delivery, { ...answer, headers: [...answer.headers, ...more] }, response);
+  sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
 }
 
 function fail({ traffic, audit, onDefect }: Server, error: unknown, response: ServerResponse) {

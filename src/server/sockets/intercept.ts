@@ -153,10 +153,10 @@ function forward(target: URL, request: IncomingMessage, response: ServerResponse
     const { request: send } = process.getBuiltinModule(
       `node:${target.protocol === "https:" ? "https" : "http"}`,
     );
-    const sent = send(target, { method: request.method, headers: request.headers }, (answer) => {
+    const sent = send(target, { method: request.method, headers: request.headers }, (received) => {
       attempt(() => {
-        response.writeHead(answer.statusCode ?? 502, answer.rawHeaders);
-        answer.once("error", fail).pipe(response);
+        response.writeHead(received.statusCode ?? 502, received.rawHeaders);
+        received.once("error", fail).pipe(response);
       });
     });
     sent.on("error", fail);

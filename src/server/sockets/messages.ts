@@ -91,13 +91,13 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
 const ignore = () => {};
 
 /** Sends a response with more headers, a flat list of names and values; pass the same array again for the same headers. */
-export function sendAnswer(answer: ApiAnswer, more: readonly string[], response: ServerResponse): void {
-  if (canSendAtOnce(answer.body, response)) {
-    sendAtOnce(answer, more, response);
+export function sendAnswer(message: ApiAnswer, more: readonly string[], response: ServerResponse): void {
+  if (canSendAtOnce(message.body, response)) {
+    sendAtOnce(message, more, response);
     return;
   }
-  response.writeHead(answer.status, [...answer.headers, ...more]);
-  response.end(answer.body);
+  response.writeHead(message.status, [...message.headers, ...more]);
+  response.end(message.body);
 }
 
 // True for nearly every response: the first pending one, on an open connection without TLS.
@@ -158,7 +158,7 @@ export const keepAliveTimeout = 5000;
 const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
 
 /** Sends a response with a fault. If the client goes away first, no timer and no connection remain. */
-export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: ServerResponse): void {
+export function sendFaulty(delivery: Delivery, message: ApiAnswer, response: ServerResponse): void {
   // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
   if (delivery.kind === "hang") {
     response.req.resume();
@@ -167,9 +167,9 @@ export function sendFaulty(delivery: Delivery, answer: ApiAnswer, response: Serv
   const later = timersOf(response);
   later(delivery.delayMs, () => {
     if (delivery.kind === "reset") return resetConnection(response);
-    response.writeHead(answer.status, answer.headers as string[]);
+    response.writeHead(message.status, message.headers as string[]);
     response.flushHeaders();
-    const { parts, pauseMs } = bodyParts(answer.body, delivery);
+    const { parts, pauseMs } = bodyParts(message.body, delivery);
     if (parts.length === 0) return finish(delivery, response);
     const sendFrom = (index: number) =>
       later(pauseMs, () => {

@@ -30,15 +30,15 @@ function halfOpenSocket() {
   return { socket, written };
 }
 
-const answer = { status: 200, headers: [], body: "a body" };
+const message = { status: 200, headers: [], body: "a body" };
 const late: Delivery = { delayMs: 3_600_000, kind: "send", cutAfter: undefined, bytesPerSecond: undefined };
 
 test.each<[string, (response: ServerResponse) => void]>([
-  ["late response", (response) => sendFaulty(late, answer, response)],
-  ["reset", (response) => sendFaulty({ ...late, kind: "reset" }, answer, response)],
+  ["late response", (response) => sendFaulty(late, message, response)],
+  ["reset", (response) => sendFaulty({ ...late, kind: "reset" }, message, response)],
   [
     "slow response",
-    (response) => sendFaulty({ ...late, delayMs: 0, bytesPerSecond: 0.001 }, answer, response),
+    (response) => sendFaulty({ ...late, delayMs: 0, bytesPerSecond: 0.001 }, message, response),
   ],
   ["rejection above an instance's limit", (response) => rejectExcess({ most: 1, retryAfter: 1 }, response)],
 ])("the timer of a %s ends with its client", (_what, send) => {

@@ -70,7 +70,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
             }}
           />
           <Checks request={request} isSentAgain={id !== opened.current} />
-          <Answer request={request} />
+          <ReceivedResponse request={request} />
           <Facts request={request} />
           {request.advice_details.length === 0 ? null : (
             <>
@@ -199,7 +199,7 @@ function Checks({ request: { id, checks, path_id, status }, isSentAgain }: Check
   );
 }
 
-function Answer({ request: { answer, fault } }: { readonly request: RequestDetails }) {
+function ReceivedResponse({ request: { answer, fault } }: { readonly request: RequestDetails }) {
   if (answer === null) {
     return (
       <>
