@@ -21,7 +21,7 @@ function load(order: ClientOrder): Promise<ClientReading> {
   };
   const latencies = new Float64Array(requests);
   let sent = 0;
-  let answered = 0;
+  let responded = 0;
 
   return new Promise((resolve, reject) => {
     const sockets: Socket[] = [];
@@ -50,9 +50,9 @@ function load(order: ClientOrder): Promise<ClientReading> {
         // The body's end occurs nowhere else in the response, so its length need not be read.
         if (chunk.length < closing.length) return;
         if (chunk.compare(closing, 0, closing.length, chunk.length - closing.length) !== 0) return;
-        latencies[answered] = performance.now() - sentAt;
-        answered += 1;
-        if (answered === requests) finish();
+        latencies[responded] = performance.now() - sentAt;
+        responded += 1;
+        if (responded === requests) finish();
         else send();
       });
       send();

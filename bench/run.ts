@@ -2,7 +2,7 @@ import { parseArgs } from "node:util";
 import { missing } from "../test/support/programs.js";
 import { measureDashboard } from "./dashboard.js";
 import { type Figure, figureTable } from "./figure.js";
-import { measureFirstAnswer } from "./first-answer.js";
+import { measureFirstResponse } from "./first-response.js";
 import { measureGrowth } from "./growth.js";
 import { measureInstances } from "./instances.js";
 import { bundlePrograms } from "./programs.js";
@@ -13,7 +13,7 @@ import { measureThroughput } from "./throughput.js";
 const measurements = {
   throughput: { measure: measureThroughput },
   dashboard: { measure: measureDashboard, needs: "chromium" },
-  "first-answer": { measure: measureFirstAnswer },
+  "first-response": { measure: measureFirstResponse },
   replicas: { measure: measureReplicas, needs: "redis-server" },
   instances: { measure: measureInstances },
   growth: { measure: measureGrowth },

@@ -103,12 +103,12 @@ const examples: readonly Example[] = [
 const collections: Readonly<Record<string, string>> = {
   // A request without a response fails in a runner; Newman skips it unless a variable is set.
   postman: `svc-sandbox collection --format postman -o c.json --environment e.json && newman run c.json -e e.json &&
-    ! newman run c.json -e e.json --folder 'bad-day, no answer' --env-var SVC_SEND_UNANSWERED=1 --timeout-request 2000`,
+    ! newman run c.json -e e.json --folder 'bad-day, no response' --env-var SVC_SEND_WITHOUT_RESPONSE=1 --timeout-request 2000`,
   bruno: `svc-sandbox collection --format postman -o c.json --environment e.json && node ../import-into-bruno.cjs && cd c &&
     bru run -r key-states bad-day end --env sandbox`,
   // httpyac fails for the requests without a response.
   http: `svc-sandbox collection -o c.http --environment .env &&
-    ! httpyac send c.http --all --json --timeout 15000 > answers.json`,
+    ! httpyac send c.http --all --json --timeout 15000 > responses.json`,
 };
 
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
@@ -237,10 +237,10 @@ async function missedPaths(cwd: string, format: string): Promise<string | undefi
   if (format !== "http") return undefined;
   // The file has what to expect in comments only.
   const text = await readFile(join(cwd, "c.http"), "utf8");
-  const expected = [...text.matchAll(/^# Expect: (\d+|no answer)/gm)].map(([, what]) => what).join();
-  const { requests } = await readJson(join(cwd, "answers.json"));
+  const expected = [...text.matchAll(/^# Expect: (\d+|no response)/gm)].map(([, what]) => what).join();
+  const { requests } = await readJson(join(cwd, "responses.json"));
   const got = (requests as readonly { response?: { statusCode?: number } }[])
-    .map(({ response }) => response?.statusCode ?? "no answer")
+    .map(({ response }) => response?.statusCode ?? "no response")
     .join();
   return got === expected ? undefined : `Expected ${expected}\nGot      ${got}`;
 }

@@ -49,7 +49,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   sockets: [
     "server/sockets",
     90,
-    /^test\/(?:node|faults|undici|api\/(?:hostile|no-answer)|control\/(?:docs|tenants|events|safety|world|reach|state|metrics|instances)|records\/|report\/entry|cli\/(?:tls|st|intercept))/,
+    /^test\/(?:node|faults|undici|api\/(?:hostile|no-response)|control\/(?:docs|tenants|events|safety|world|reach|state|metrics|instances)|records\/|report\/entry|cli\/(?:tls|st|intercept))/,
   ],
   control: [
     "server/control",

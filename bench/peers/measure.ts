@@ -1,5 +1,5 @@
 import { median } from "../figure.js";
-import { runToEnd, timeOf } from "../first-answer.js";
+import { runToEnd, timeOf } from "../first-response.js";
 import { type Bundle, type ClientChild, type ClientOrder, startClient, startServer } from "../programs.js";
 import { connections, takeTurns } from "../rounds.js";
 import { type Exchange, faultOf, type Job, mixed } from "./job.js";

@@ -21,7 +21,7 @@ function byKey({ exchanges }: Pick<Job, "exchanges">): string {
 
 // https://mockoon.com/docs/latest/data-buckets/overview/ and https://mockoon.com/docs/latest/templating/mockoon-response-helpers/
 const mockoonTemplate =
-  "{{#with (dataRaw 'answers' (header 'x-api-key')) as |answer|}}{{status answer.status}}{{{answer.body}}}{{/with}}";
+  "{{#with (dataRaw 'responses' (header 'x-api-key')) as |response|}}{{status response.status}}{{{response.body}}}{{/with}}";
 
 /** All that are measured, by the names that `--only` takes, in the order of the tables. */
 export const peers: Readonly<Record<string, Peer>> = {
@@ -77,7 +77,7 @@ export const peers: Readonly<Record<string, Peer>> = {
         data: [
           {
             uuid: "886313e1-3b8a-5372-9b90-0c9aee199e5d",
-            ...{ id: "answ", name: "answers", value: byKey(job) },
+            ...{ id: "answ", name: "responses", value: byKey(job) },
           },
         ],
       };

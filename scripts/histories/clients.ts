@@ -162,12 +162,12 @@ async function perform(
   if (got === "never") return false;
   const entry = { client, replica: replica.index, operation, sent };
   if (typeof got === "string") {
-    seen.push({ ...entry, answered: Number.POSITIVE_INFINITY, outcome: undefined, reason: got });
+    seen.push({ ...entry, responded: Number.POSITIVE_INFINITY, outcome: undefined, reason: got });
     return false;
   }
   const { data, error } = JSON.parse(got.body);
   const shown = got.status >= 400 ? error.code : shownOf(operation, data);
-  seen.push({ ...entry, answered: performance.now(), outcome: `${got.status} ${shown}`.trim() });
+  seen.push({ ...entry, responded: performance.now(), outcome: `${got.status} ${shown}`.trim() });
   if (data?.secret !== undefined) secrets.set(data.key.ref, data.secret);
   return true;
 }

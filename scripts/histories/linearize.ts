@@ -7,7 +7,7 @@ export interface Seen {
   readonly operation: Operation;
   readonly sent: number;
   /** `Infinity` if the outcome is unknown: the operation may have happened at any time since, or never. */
-  readonly answered: number;
+  readonly responded: number;
   readonly outcome: Outcome | undefined;
   readonly reason?: string;
 }
@@ -32,7 +32,7 @@ export function linearize(history: History): Verdict {
   // An unknown read explains nothing. Operations with the earliest responses are tried first.
   const all = history
     .filter(({ outcome, operation }) => outcome !== undefined || operation.do !== "list")
-    .sort((a, b) => a.answered - b.answered || a.sent - b.sent);
+    .sort((a, b) => a.responded - b.responded || a.sent - b.sent);
   const contents = all.map(({ operation }) => JSON.stringify(operation));
   const situations = new Set<string>();
   const isDone = all.map(() => false);
@@ -82,7 +82,7 @@ export function linearize(history: History): Verdict {
 // The operations that may come next: sent before the first response of the others. `all` is in the order of the
 // responses. Of equal operations with an unknown outcome, the first will do: it may come at any place of the others.
 function candidates(all: History, isDone: readonly boolean[], contents: readonly string[]): number[] {
-  const first = all.find((_, index) => !isDone[index])?.answered ?? Number.POSITIVE_INFINITY;
+  const first = all.find((_, index) => !isDone[index])?.responded ?? Number.POSITIVE_INFINITY;
   const unknown = new Set<string>();
   return all.flatMap(({ sent, outcome }, index) => {
     if (isDone[index] || sent > first) return [];
@@ -93,8 +93,8 @@ function candidates(all: History, isDone: readonly boolean[], contents: readonly
   });
 }
 
-export function line({ client, replica, operation, sent, answered, outcome, reason }: Seen): string {
+export function line({ client, replica, operation, sent, responded, outcome, reason }: Seen): string {
   const { do: what, ...of } = operation;
-  const times = `${sent.toFixed(1)}–${Number.isFinite(answered) ? answered.toFixed(1) : "?"}`;
+  const times = `${sent.toFixed(1)}–${Number.isFinite(responded) ? responded.toFixed(1) : "?"}`;
   return `${times} ${client} on ${replica}: ${what} ${Object.values(of).join(" ")} → ${outcome ?? `unknown (${reason})`}`;
 }

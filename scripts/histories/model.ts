@@ -70,7 +70,7 @@ export function firstState(): State {
     now: start,
     organizations: { bank: organization(), insurer: organization() },
     keys: Object.fromEntries(keys),
-    settings: { sliding: false, resetHour: 0, countRefused: false },
+    settings: { sliding: false, resetHour: 0, countRejected: false },
   };
 }
 

@@ -1,7 +1,7 @@
 import MiniSearch, { type AsPlainObject } from "minisearch";
 import { searchOptions } from "./search-index.js";
 
-// Runs in the browser, on every page. The index is read when the search is first used, by an element: browsers refuse
+// Runs in the browser, on every page. The index is read when the search is first used, by an element: browsers reject
 // modules and `fetch` to pages that are files.
 
 declare const searchIndex: AsPlainObject;

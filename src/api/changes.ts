@@ -1,4 +1,4 @@
-import type { ApiAnswer, Ending } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { AnnouncedChange } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
@@ -6,8 +6,8 @@ import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
-import type { ApiCall } from "./answer.js";
 import { type FlatHeaders, headerPairs, withBody } from "./messages.js";
+import type { ApiCall } from "./response.js";
 
 /** The ending of a call after the announced changes up to its time. */
 export function changedEnding(world: SandboxState, call: ApiCall, given: Ending): Ending {
@@ -35,7 +35,7 @@ function isAffected(
   { ends, fields }: AnnouncedChange,
   world: SandboxState,
   call: ApiCall,
-  { pathId, answer }: Ending,
+  { pathId, response }: Ending,
 ): boolean {
   const { move, assumptions = {} } = fields;
   const { path } = call.request;
@@ -44,8 +44,8 @@ function isAffected(
   const before = assumptionsFor(profile, scenario.assumptions as Partial<Assumptions>);
   return Object.entries(assumptions).some(([name, value]) => {
     if (before[name as keyof Assumptions] === value) return false;
-    if (name === "me_scope") return pathId === "403.insufficient_scope" || answer.status === 200;
-    return shownOn[name as keyof typeof shownOn].includes(answer.status);
+    if (name === "me_scope") return pathId === "403.insufficient_scope" || response.status === 200;
+    return shownOn[name as keyof typeof shownOn].includes(response.status);
   });
 }
 
@@ -56,7 +56,7 @@ const shownOn: Readonly<Record<Exclude<AnnouncedAssumption, "me_scope">, readonl
   retry_after: [429],
   rate_limit_headers: [200, 429],
   error_details: [403, 429],
-  count_refused: [401, 403, 429],
+  count_rejected: [401, 403, 429],
   www_authenticate: [401],
 };
 
@@ -66,21 +66,21 @@ function edited({ at, ends, fields }: AnnouncedChange, call: ApiCall, ending: En
   const name = outcomeOf(pathId).code ?? "";
   const code = codes[pathId] ?? codes[name];
   const status = statuses[pathId] ?? statuses[name];
-  let answer = withEditedBody(ending.answer, fields, code);
-  if (status !== undefined) answer = { ...answer, status };
-  if (headers !== undefined && isOn(headers, answer)) {
-    answer = { ...answer, headers: editedHeaders(answer.headers, headers) };
+  let response = withEditedBody(ending.response, fields, code);
+  if (status !== undefined) response = { ...response, status };
+  if (headers !== undefined && isOn(headers, response)) {
+    response = { ...response, headers: editedHeaders(response.headers, headers) };
   }
   if (move !== undefined && call.request.path === move.from && call.now < ends) {
     const deprecation = ["Deprecation", `@${Math.floor(at / 1000)}`, "Sunset", new Date(ends).toUTCString()];
     const link = ["Link", `<${move.to}>; rel="successor-version"`];
-    answer = { ...answer, headers: [...answer.headers, ...deprecation, ...link] };
+    response = { ...response, headers: [...response.headers, ...deprecation, ...link] };
   }
-  const isSame = answer === ending.answer || JSON.stringify(answer) === JSON.stringify(ending.answer);
-  return isSame ? ending : { ...ending, answer, code: code ?? ending.code };
+  const isSame = response === ending.response || JSON.stringify(response) === JSON.stringify(ending.response);
+  return isSame ? ending : { ...ending, response, code: code ?? ending.code };
 }
 
-const isOn = ({ on }: { readonly on?: number | undefined }, { status }: ApiAnswer) =>
+const isOn = ({ on }: { readonly on?: number | undefined }, { status }: ApiResponse) =>
   on === undefined || on === status;
 
 function editedHeaders(
@@ -97,13 +97,13 @@ function editedHeaders(
 }
 
 function withEditedBody(
-  answer: ApiAnswer,
+  response: ApiResponse,
   { members, scopes }: AnnouncedChange["fields"],
   code?: string,
-): ApiAnswer {
+): ApiResponse {
   const isEdited = members !== undefined || scopes !== undefined || code !== undefined;
-  const whole = isEdited ? parsedJson(answer.body) : undefined;
-  if (whole === undefined) return answer;
+  const whole = isEdited ? parsedJson(response.body) : undefined;
+  if (whole === undefined) return response;
   let body: unknown = whole;
   if (code !== undefined) body = inside(body, ["error"], (error) => ({ ...error, code }));
   if (scopes !== undefined) {
@@ -120,7 +120,7 @@ function withEditedBody(
       "required_scope" in details ? { ...details, required_scope: renamed(details.required_scope) } : details,
     );
   }
-  if (members !== undefined && isOn(members, answer)) {
+  if (members !== undefined && isOn(members, response)) {
     const { add = {}, rename = {}, remove = [] } = members;
     body = inside(body, members.in.split("."), (there) => {
       const kept = Object.entries(there).filter(([name]) => !remove.includes(name));
@@ -129,7 +129,7 @@ function withEditedBody(
   }
   // An unchanged body keeps its spelling.
   const text = JSON.stringify(body);
-  return text === JSON.stringify(whole) ? answer : withBody(answer, text);
+  return text === JSON.stringify(whole) ? response : withBody(response, text);
 }
 
 type Members = Readonly<Record<string, unknown>>;

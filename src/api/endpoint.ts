@@ -6,17 +6,17 @@ import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */
-export type OwnRefusalPath = Extract<
+export type OwnRejectionPath = Extract<
   PathId,
   "400.bad_request" | "404.unknown_record" | "409.conflict" | `422.${string}`
 >;
 
 /** The path id of a success of an endpoint: of `/me` the one that its key causes, of others their own. */
 export function successPathOf<Admitted>(
-  { answersContext, status, operationId }: Endpoint,
+  { responsesContext, status, operationId }: Endpoint,
   admitted: Admitted,
 ): Admitted | SuccessPathId {
-  return answersContext ? admitted : `${status ?? 200}.${operationId}`;
+  return responsesContext ? admitted : `${status ?? 200}.${operationId}`;
 }
 
 /** The path ids of the successes of an endpoint. */
@@ -45,7 +45,7 @@ export interface Endpoint extends ServedEndpoint {
   /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
   readonly invented?: readonly string[];
   /** The path ids of its own rejections. Default: none. */
-  readonly refusals?: readonly OwnRefusalPath[];
+  readonly rejections?: readonly OwnRejectionPath[];
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
   readonly documented?: (status: number, world: SandboxState) => Success | undefined;
   /**
@@ -57,7 +57,7 @@ export interface Endpoint extends ServedEndpoint {
    * Responds to an authorized and counted caller. Changes nothing, because dry runs use it too: `commit` makes the
    * changes of a success.
    */
-  readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRefusal;
+  readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRejection;
 }
 
 /** Whether a success has a body in JSON. */
@@ -78,7 +78,7 @@ export interface KeylessRequest {
 /** A request to an endpoint by an admitted caller. */
 export interface ExampleRequest extends Omit<KeylessRequest, "method"> {
   /** Where it ends. Default: the endpoint's success. */
-  readonly ends?: OwnRefusalPath;
+  readonly ends?: OwnRejectionPath;
 }
 
 export const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
@@ -108,7 +108,7 @@ export interface InputSchema {
     asked: EndpointInput,
     content: RequestContent,
     isChecked: boolean,
-  ) => EndpointInput | OwnRefusal;
+  ) => EndpointInput | OwnRejection;
 }
 
 export interface EndpointInput {
@@ -132,8 +132,8 @@ export interface Success extends TextBody {
   readonly commit?: () => void;
 }
 
-export interface OwnRefusal {
-  readonly refused: OwnRefusalPath;
+export interface OwnRejection {
+  readonly rejected: OwnRejectionPath;
   /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Instead of the API's error body. */

@@ -7,11 +7,11 @@ import { matches } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { type ApiRequest, receivedRequest } from "../spec/request.js";
-import { authorizationFacts, scopeOf } from "./answer.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { presentedAs } from "./handle.js";
 import { lastToReset, readLimits } from "./limits.js";
 import { expectedCode } from "./messages.js";
+import { authorizationFacts, scopeOf } from "./response.js";
 import { firstEndpoint } from "./routes.js";
 
 /** The dry run of a request; `apiKey` is the header, `undefined` without one. */

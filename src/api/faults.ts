@@ -1,5 +1,5 @@
 import { fireFault } from "../sandbox/faults.js";
-import { type Delivery, type Ending, noAnswer } from "../sandbox/journal/exchange.js";
+import { type Delivery, type Ending, noResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import {
   type FaultEffect,
@@ -9,8 +9,8 @@ import {
   mainEffectOf,
 } from "../spec/fault-effects.js";
 import type { ApiPathId } from "../spec/outcomes.js";
-import { type ApiCall, answerCall, answerOf, asChosen, evaluateAnswer } from "./answer.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
+import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
 
 /**
  * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the
@@ -24,7 +24,7 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
     organization: call.entry?.key.organization,
     now: call.now,
     expectedPath() {
-      expected ??= evaluateAnswer(world, call).pathId;
+      expected ??= evaluateResponse(world, call).pathId;
       return expected;
     },
   });
@@ -34,11 +34,11 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   const { onlyDelays, ends } = faultEffects[kind];
   // A delayed response has variants of its own.
   const chosen = onlyDelays ? call : asChosen(world, call, statusOf(kind, fired.effect));
-  const made = answers[kind](world, chosen, fired.effect);
+  const made = responses[kind](world, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
   const ending = onlyDelays && "pathId" in made ? made : { ...made, pathId: fault };
   const { truncate, slow } = fired.effect;
-  const bytes = utf8Length(ending.answer.body);
+  const bytes = utf8Length(ending.response.body);
   const delivery: Delivery = {
     delayMs: fired.latency,
     kind: ends === "reset" || ends === "hang" ? ends : "send",
@@ -52,50 +52,51 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
 /** The ending of a call while the service is not available. */
 export function unavailable(world: SandboxState, call: ApiCall): Ending {
   const fault = "fault.status";
-  return { ...statusAnswer(world, asChosen(world, call, 503), { status: 503 }), pathId: fault, fault };
+  return { ...statusResponse(world, asChosen(world, call, 503), { status: 503 }), pathId: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {
   return kind === "malformed" ? 200 : (status ?? 0);
 }
 
-type FaultAnswer = (
+type FaultResponse = (
   world: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<Ending, "answer" | "code"> | Ending;
+) => Pick<Ending, "response" | "code"> | Ending;
 
-const none: FaultAnswer = () => ({ answer: noAnswer, code: null });
+const none: FaultResponse = () => ({ response: noResponse, code: null });
 
 // A fault with this effect has a status.
-function statusAnswer(world: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
-  if (html) return { answer: answerOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
+function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
+  if (html)
+    return { response: responseOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
   const { code, message } = failureOf(status);
   const headers = call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : [];
   const documented = call.endpoint?.documented?.(status, world);
   if (documented !== undefined) {
     const all = [...headers, ...(documented.headers ?? [])];
-    return { answer: answerOf(status, documented, all, documented.type), code: null };
+    return { response: responseOf(status, documented, all, documented.type), code: null };
   }
-  return { answer: answerOf(status, errorBody(code, message), headers), code };
+  return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
 /** Makes the response of each effect. */
-const answers: Readonly<Record<FaultKind, FaultAnswer>> = {
-  latency: answerCall,
-  slow: answerCall,
-  status: statusAnswer,
+const responses: Readonly<Record<FaultKind, FaultResponse>> = {
+  latency: respondToCall,
+  slow: respondToCall,
+  status: statusResponse,
   reset: none,
   hang: none,
   // The same for every key.
   malformed: (_, { id }) => ({
-    answer: answerOf(200, textBody(brokenJson), ["X-Request-Id", id]),
+    response: responseOf(200, textBody(brokenJson), ["X-Request-Id", id]),
     code: null,
   }),
   // Only the body is truncated: a record that it reports exists, and the client must find out.
   truncate(world, call, effect) {
-    if (effect.status !== undefined) return statusAnswer(world, call, effect);
-    const ending = evaluateAnswer(world, call);
+    if (effect.status !== undefined) return statusResponse(world, call, effect);
+    const ending = evaluateResponse(world, call);
     ending.commit?.();
     return ending;
   },

@@ -1,9 +1,9 @@
 import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
 import type { ShownKey } from "../sandbox/journal/counts.js";
-import type { ApiAnswer, Delivery, Ending, Exchange } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, Delivery, Ending, Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { SendStoryRequest, StoryAnswer } from "../sandbox/steps.js";
+import type { SendStoryRequest, StoryResponse } from "../sandbox/steps.js";
 import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
 import type { Presented } from "../spec/authorize.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -18,12 +18,12 @@ import {
   type RequestTraits,
   shows,
 } from "../spec/request-traits.js";
-import { type ApiCall, answerCall, asChosen } from "./answer.js";
 import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
 import { bodyOf, contentOf, noBody } from "./request-input.js";
+import { type ApiCall, asChosen, respondToCall } from "./response.js";
 import { routeOf } from "./routes.js";
 import { variationOf } from "./variation/vary.js";
 
@@ -40,7 +40,7 @@ import { variationOf } from "./variation/vary.js";
 export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
-  const ended = faulty ?? answerCall(world, call);
+  const ended = faulty ?? respondToCall(world, call);
   const ending = world.changes === undefined ? ended : changedEnding(world, call, ended);
   return completeCall(world, call, world.trial?.broken?.end(world, call, ending) ?? ending);
 }
@@ -89,8 +89,8 @@ export function presentedAs(apiKey: string | undefined): Presented {
 export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
   const { request, route, endpoint, isGuarded, entry } = begun;
   const { pathId, fault = null, delivery, note } = ending;
-  const answer = sentAs(ending.answer, begun);
-  const status = isGuarded ? outcomeOf(pathId).status : answer.status;
+  const response = sentAs(ending.response, begun);
+  const status = isGuarded ? outcomeOf(pathId).status : response.status;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
   const misplaced = misplacedKeys(world, begun);
   const content = keptContent(begun);
@@ -138,7 +138,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     status,
     code: ending.code,
     note,
-    answer,
+    response,
     delivery,
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round((world.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
@@ -152,8 +152,8 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
 
 const unobserved = { advice: noAdvice, isResent: undefined };
 
-function sentAs(answer: ApiAnswer, { request }: ApiCall): ApiAnswer {
-  return request.method === "HEAD" ? { ...answer, body: "" } : answer;
+function sentAs(response: ApiResponse, { request }: ApiCall): ApiResponse {
+  return request.method === "HEAD" ? { ...response, body: "" } : response;
 }
 
 // The paths that browsers, watchdogs and load balancers request from any server.
@@ -237,7 +237,9 @@ function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
  * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
  * delays of faults. The journal records these requests. The report does not, because no client sent them.
  */
-export function storySender(world: SandboxState): (request: Parameters<SendStoryRequest>[0]) => StoryAnswer {
+export function storySender(
+  world: SandboxState,
+): (request: Parameters<SendStoryRequest>[0]) => StoryResponse {
   return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
     const received: Received = {
@@ -248,21 +250,21 @@ export function storySender(world: SandboxState): (request: Parameters<SendStory
       traits: body === undefined || body === "" ? 0 : hasBody,
     };
     const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
-    const { answer, pathId, fault, delivery } = handle(world, {
+    const { response, pathId, fault, delivery } = handle(world, {
       ...receivedRequest(received),
       keyHash,
       fromStory: true,
       content: contentOf(received, sent),
     });
-    return { ...sentAnswer(answer, delivery), pathId, fault };
+    return { ...sentResponse(response, delivery), pathId, fault };
   };
 }
 
 /** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
-export function sentAnswer(
-  { status, headers, body }: ApiAnswer,
+export function sentResponse(
+  { status, headers, body }: ApiResponse,
   { cutAfter }: Partial<Delivery> = {},
-): Pick<StoryAnswer, "status" | "headers" | "body"> {
+): Pick<StoryResponse, "status" | "headers" | "body"> {
   return {
     status,
     headers: status === 0 ? {} : joinedHeaders(headers),

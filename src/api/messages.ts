@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "../sandbox/journal/exchange.js";
+import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
@@ -49,7 +49,7 @@ export function headerPairs(flat: FlatHeaders): [name: string, value: string][] 
   return flat.flatMap((name, i) => (i % 2 === 0 ? [[name, flat[i + 1] as string] as [string, string]] : []));
 }
 
-export function withBody({ status, headers }: ApiAnswer, body: string): ApiAnswer {
+export function withBody({ status, headers }: ApiResponse, body: string): ApiResponse {
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
   return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };

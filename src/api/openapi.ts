@@ -107,9 +107,10 @@ const errorContent = /* @__PURE__ */ schemaNamed("ApiError");
 const ofAuthorization = [401, 403, 429];
 
 function responsesOf(endpoint: Endpoint): Responses {
-  const { status: success = 200, responseName, responseExample, refusals = [] } = endpoint;
+  const { status: success = 200, responseName, responseExample, rejections = [] } = endpoint;
   const rows = (outcomes as readonly Outcome[]).filter(
-    ({ status, path }) => ofAuthorization.includes(status) || (refusals as readonly string[]).includes(path),
+    ({ status, path }) =>
+      ofAuthorization.includes(status) || (rejections as readonly string[]).includes(path),
   );
   const responses: Responses = {
     default: {

@@ -13,11 +13,11 @@ import {
 } from "../spec/outcomes.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { fieldsOf, isMapping, type MappingField, shapeOf } from "../spec/schema/shape.js";
-import { type ApiCall, answerOf, rejectCall, successAnswer } from "./answer.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { errorBody, headerPairs, jsonBody, withBody } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
+import { type ApiCall, rejectCall, responseOf, successResponse } from "./response.js";
 import { builtIn } from "./routes.js";
 
 /** A way to break a promise of the specification. The tests of a client that relies on the promise must then fail. */
@@ -45,7 +45,7 @@ type Respond = (
   ending: Ending,
   call: ApiCall,
   world: SandboxState,
-) => Pick<Ending, "answer" | "code"> | undefined;
+) => Pick<Ending, "response" | "code"> | undefined;
 
 /** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
@@ -71,15 +71,15 @@ const rejectedRow: Row = {
 
 const jsonRow: Row = {
   name: "invalid-json",
-  respond: ({ answer }) => ({ answer: withBody(answer, `{${answer.body}`), code: null }),
+  respond: ({ response }) => ({ response: withBody(response, `{${response.body}`), code: null }),
 };
 
 const statusRow: Row = {
   name: "status-500",
-  respond({ answer }) {
+  respond({ response }) {
     const { code, message } = failures[500];
-    const kept = headerPairs(answer.headers).filter(([name]) => !/^content-(?:type|length)$/i.test(name));
-    return { answer: answerOf(500, errorBody(code, message), kept.flat()), code };
+    const kept = headerPairs(response.headers).filter(([name]) => !/^content-(?:type|length)$/i.test(name));
+    return { response: responseOf(500, errorBody(code, message), kept.flat()), code };
   },
 };
 
@@ -92,7 +92,7 @@ const known = new WeakMap<readonly Endpoint[], readonly BrokenPromise[]>();
 
 /** Every way to break a promise of these endpoints, or of the checks. */
 export function brokenPromisesOf(endpoints: readonly Endpoint[]): readonly BrokenPromise[] {
-  const others = endpoints.filter(({ answersContext }) => answersContext === undefined);
+  const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
   const all = known.get(endpoints) ?? [...brokenPromises, ...others.flatMap(ofEndpoint)];
   known.set(endpoints, all);
   return all;
@@ -143,7 +143,7 @@ export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullab
       if (other === undefined) return ending;
       this.responses += 1;
       // The request keeps its original path id.
-      return { ...ending, answer: other.answer, code: other.code };
+      return { ...ending, response: other.response, code: other.code };
     },
   };
 }
@@ -152,7 +152,7 @@ function rejectionRows({ path, status, code }: Outcome): Row[] {
   const accepted: Row = {
     name: "accepted",
     words: `accepted ${status}`,
-    respond: (_, call, world) => ({ answer: acceptance(world, call), code: null }),
+    respond: (_, call, world) => ({ response: acceptance(world, call), code: null }),
   };
   const other = outcomes.find((one) => one.status === status && one.code !== code)?.code;
   if (status === 429) return [accepted, neverEnds(path as ApiPathId)];
@@ -162,14 +162,14 @@ function rejectionRows({ path, status, code }: Outcome): Row[] {
 }
 
 // As if the key had passed each check; an unknown key, or another endpoint than `/me`, gets the documented example.
-function acceptance(world: SandboxState, call: ApiCall): Ending["answer"] {
+function acceptance(world: SandboxState, call: ApiCall): Ending["response"] {
   const { entry, endpoint = me } = call;
   if (entry === undefined || endpoint !== me) {
     const documented = endpoint.documented?.(endpoint.status ?? 200, world);
-    return successAnswer(world, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
+    return successResponse(world, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
   }
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
-  return successAnswer(world, call, me, contextOf({ ...entry, usage }));
+  return successResponse(world, call, me, contextOf({ ...entry, usage }));
 }
 
 function neverEnds(path: ApiPathId): Row {
@@ -203,7 +203,7 @@ function successRows({ path }: Outcome): Row[] {
  * For each list and object of a response, or each member if it has none: missing, or of another form. Of `/me`, also
  * empty lists and unknown choices.
  */
-function memberRows({ responseShape, answersContext }: Endpoint): Row[] {
+function memberRows({ responseShape, responsesContext }: Endpoint): Row[] {
   const { data } = fieldsOf(responseShape) ?? {};
   const inData = data && fieldsOf(shapeOf(data));
   const within = inData === undefined ? undefined : "data";
@@ -225,8 +225,8 @@ function memberRows({ responseShape, answersContext }: Endpoint): Row[] {
       row("missing", () => undefined),
       row("null", () => null),
       row("wrong-type", ofWrongType),
-      ...(answersContext && shape.kind === "list" ? [row("empty", () => [])] : []),
-      ...(answersContext ? choices : []).map(([inner]) =>
+      ...(responsesContext && shape.kind === "list" ? [row("empty", () => [])] : []),
+      ...(responsesContext ? choices : []).map(([inner]) =>
         row("unknown", (value) => ({ ...(value as object), [inner]: "other" }), `.${inner}`),
       ),
     ];
@@ -259,11 +259,11 @@ function edited(
   change: (members: Members) => Members,
   code: string | null = null,
 ): Respond {
-  return ({ answer }) => {
-    const body = parsedJson(answer.body);
+  return ({ response }) => {
+    const body = parsedJson(response.body);
     const members = within !== undefined && isMapping(body) ? body[within] : body;
     if (!isMapping(members)) return undefined;
     Object.assign(members, change(members));
-    return { answer: withBody(answer, JSON.stringify(body)), code };
+    return { response: withBody(response, JSON.stringify(body)), code };
   };
 }

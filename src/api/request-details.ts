@@ -6,9 +6,9 @@ import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { scopeOf } from "./answer.js";
 import type { Endpoint } from "./endpoint.js";
-import { sentAnswer } from "./handle.js";
+import { sentResponse } from "./handle.js";
+import { scopeOf } from "./response.js";
 import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
 
 const targetChecks: readonly GateCheck[] = [
@@ -33,8 +33,8 @@ const ownChecks: readonly GateCheck[] = [
 
 /** Every check of a request to these endpoints, in order. */
 export function gateChecks(endpoints: readonly Endpoint[]): readonly GateCheck[] {
-  const refusals: readonly string[] = endpoints.flatMap((one) => one.refusals ?? []);
-  const own = ownChecks.filter(({ exits }) => exits.some((path) => refusals.includes(path)));
+  const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
+  const own = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
   return [...targetChecks, ...authorizationChecks, ...own];
 }
 
@@ -42,9 +42,13 @@ export function gateChecks(endpoints: readonly Endpoint[]): readonly GateCheck[]
 export function checkResults(checks: readonly GateCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
   return checks.map(({ name, question, rules, exits }) => {
-    const isRefused = !isOver && (exits as readonly PathId[]).includes(pathId);
-    const result = isRefused ? ("refused" as const) : isOver ? ("not_reached" as const) : ("passed" as const);
-    isOver ||= isRefused;
+    const isRejected = !isOver && (exits as readonly PathId[]).includes(pathId);
+    const result = isRejected
+      ? ("rejected" as const)
+      : isOver
+        ? ("not_reached" as const)
+        : ("passed" as const);
+    isOver ||= isRejected;
     return { name, question, rules, result };
   });
 }
@@ -66,7 +70,7 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
 export function requestDetails(world: SandboxState, id: string): Record<string, unknown> {
   const { registry } = world;
   const exchange = requireRequest(world, id);
-  const { pathId, advice, answer, delivery } = exchange;
+  const { pathId, advice, response, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
   const endpoint = routeOf(world, exchange.path, exchange.at)?.methods.get(exchange.method);
   return {
@@ -74,7 +78,7 @@ export function requestDetails(world: SandboxState, id: string): Record<string, 
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
     key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
     checks: checkResults(gateChecks(endpointsOf(world)), pathId),
-    answer: answer.status !== 0 ? sentAnswer(answer, delivery) : null,
+    response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
     what_to_do: whatToDo,
     advice_details: adviceTable

@@ -45,11 +45,11 @@ test("finds an item among the likely ones with fewer attempts, and also elsewher
 
 test("stops with its result so far when the responses make no sense", async () => {
   await fc.assert(
-    fc.asyncProperty(fc.infiniteStream(fc.boolean()), async (answers) => {
+    fc.asyncProperty(fc.infiniteStream(fc.boolean()), async (responses) => {
       let asked = 0;
       const left = await minimize(items, async () => {
         asked += 1;
-        return answers.next().value === true;
+        return responses.next().value === true;
       });
       expect(left.length).toBeGreaterThan(0);
       expect(asked).toBeLessThanOrEqual(200);

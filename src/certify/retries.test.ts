@@ -274,9 +274,9 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
   const responses = times.map((at, index) => {
     passed = at;
     if (index === 1 && advance > 0) world.clock.advance(advance);
-    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, experiment.key) }));
-    const header = answer.headers.indexOf("Retry-After");
-    return header < 0 ? answer.status : `${answer.status} ${answer.headers[header + 1]}`;
+    const { response } = handle(world, asked({ apiKey: scenarioSecret(world, experiment.key) }));
+    const header = response.headers.indexOf("Retry-After");
+    return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
   passed += 7;
   return { responses, isOver: started.isOver(), ...started.facts() };
@@ -311,7 +311,7 @@ test("an experiment starts with the last request of the baseline, and is over af
   ]);
 });
 
-test("a request after a rejection counts also if a fault of the scenario answers it", () => {
+test("a request after a rejection counts also if a fault of the scenario responds to it", () => {
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 503 as const } }];
   const { trial, facts } = startExperiment(experimentOf("401"));
@@ -366,7 +366,7 @@ test("findings are errors of the report, and experiments that were not tried are
   const [advice] = failed.report.advice as [ReportedAdvice];
   const before = {
     ...failed.report,
-    advice: [advice, { ...advice, id: "sent-again-after-refusal" } as const],
+    advice: [advice, { ...advice, id: "sent-again-after-rejection" } as const],
   };
   const { advice: found } = withRetries(before, [
     ...[after("403", "failed"), after("401", "passed"), after("outage", "not_tried", "A.")],

@@ -1,6 +1,6 @@
-import { type ApiCall, rejectCall } from "../api/answer.js";
 import { unavailable } from "../api/faults.js";
 import { brokenPromises } from "../api/promises.js";
+import { type ApiCall, rejectCall } from "../api/response.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
 import type { Ending } from "../sandbox/journal/exchange.js";
@@ -96,7 +96,7 @@ const mostByChance = 2;
 /** Repeats with pauses shorter than a second, after which a client does not pause. */
 const mostWithoutPause = 5;
 
-const noteId = "sent-again-after-refusal";
+const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
 const isLimit = (pathId: PathId) => statusOf(pathId) === 429;
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
@@ -183,10 +183,10 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
     const wall = world.platform.time();
     if (times.length === 1) limited = [call.now, wall];
     else if (hasWaited(call, wall)) return undefined;
-    const { answer, ...refused } = rejectCall(world, call, { path: pathId });
-    const others = answer.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
+    const { response, ...rejected } = rejectCall(world, call, { path: pathId });
+    const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
     const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
-    return { ...refused, answer: { ...answer, headers } };
+    return { ...rejected, response: { ...response, headers } };
   };
   const broken: NonNullable<Trial["broken"]> = {
     responses: 0,

@@ -4,8 +4,8 @@ import { mistakesIn } from "../spec/schema/check.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import * as shape from "../spec/schema/shape.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, memberAt, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
+import { type CheckedResponse, memberAt, shownText } from "./response.js";
 
 /** The names in a response, without values, for comparison with a later check. */
 export type SeenResponse = ReturnType<typeof seenResponse>;

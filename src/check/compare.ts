@@ -1,15 +1,15 @@
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./answer.js";
 import type { CheckedRule, ContractDifference } from "./contract.js";
-import type { AnsweredAttempt } from "./judge.js";
+import type { CompletedAttempt } from "./judge.js";
+import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./response.js";
 
 /** Compares the 200 responses with each other, in order. */
-export function compareSuccesses(successes: readonly AnsweredAttempt[]): ContractDifference[] {
+export function compareSuccesses(successes: readonly CompletedAttempt[]): ContractDifference[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareReplacement(successes)];
 }
 
-function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDifference[] {
-  const ids = successes.map(({ answer }) => headerOf(answer, "x-request-id") ?? "");
+function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDifference[] {
+  const ids = successes.map(({ response }) => headerOf(response, "x-request-id") ?? "");
   return successes.flatMap(({ pathId }, index) => {
     const id = ids[index] as string;
     if (id === "" || ids.indexOf(id) === index) return [];
@@ -19,14 +19,14 @@ function compareRequestIds(successes: readonly AnsweredAttempt[]): ContractDiffe
 }
 
 // Compares consecutive requests with the same key.
-function compareUsage(successes: readonly AnsweredAttempt[]): ContractDifference[] {
+function compareUsage(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const seen = new Map<string, { count: number; minute: number }>();
   const rules: CheckedRule[] = ["R6", "R24"];
-  return successes.flatMap(({ apiKey = "", pathId, answer }) => {
-    const count = memberAt(answer, "data", "usage", "today");
+  return successes.flatMap(({ apiKey = "", pathId, response }) => {
+    const count = memberAt(response, "data", "usage", "today");
     if (typeof count !== "number") return [];
     const before = seen.get(apiKey);
-    const minute = minuteOf(answer);
+    const minute = minuteOf(response);
     seen.set(apiKey, { count, minute });
     if (before === undefined || count === before.count + 1) return [];
     // A new day may have started in between, with a new minute.
@@ -45,15 +45,15 @@ const inherited: readonly (readonly [rule: CheckedRule, ...path: string[]])[] = 
   ["R37", "organization", "id"],
 ];
 
-function compareReplacement(successes: readonly AnsweredAttempt[]): ContractDifference[] {
+function compareReplacement(successes: readonly CompletedAttempt[]): ContractDifference[] {
   const pathId = "200.replacement";
   const [old, replacement] = ["200.retiring", pathId].map((path) =>
     successes.find((one) => one.pathId === path),
   );
   if (old === undefined || replacement === undefined) return [];
   return inherited.flatMap(([rule, ...path]) => {
-    const [before = "", found = ""] = [old, replacement].map(({ answer }) => {
-      const value = memberAt(answer, "data", ...path);
+    const [before = "", found = ""] = [old, replacement].map(({ response }) => {
+      const value = memberAt(response, "data", ...path);
       return shownText(`${JSON.stringify(Array.isArray(value) ? [...value].sort() : value)}`);
     });
     const expected = `${before}, as for 200.retiring`;
@@ -64,7 +64,7 @@ function compareReplacement(successes: readonly AnsweredAttempt[]): ContractDiff
 }
 
 /** A rejected request and every response to it: the first one, then its repetitions. */
-export type Rejection = AnsweredAttempt & { readonly answers: CheckedResponse[] };
+export type Rejection = CompletedAttempt & { readonly responses: CheckedResponse[] };
 
 /** How many responses to a cause it takes to report a difference. */
 export const leastResponses = 5;
@@ -77,7 +77,7 @@ export const leastResponses = 5;
  * cause more often than by chance. Until then, its cause is a suspect.
  */
 export function compareRejections(rejections: readonly Rejection[]) {
-  const parts = rejections.map(({ answers }) => answers.map(partsOf));
+  const parts = rejections.map(({ responses }) => responses.map(partsOf));
   const places = [...new Set(parts.flat().flatMap((one) => [...one.keys()]))].map((at): Place => {
     return { at, values: parts.map((all) => all.map((one) => one.get(at))) };
   });
@@ -87,7 +87,7 @@ export function compareRejections(rejections: readonly Rejection[]) {
   const rarest = 1 / 300 / (1 + varying.length);
   const compared = rejections.map((rejection) => {
     const found = withoutDerived(contrasts.filter(({ pathId }) => pathId === rejection.pathId));
-    const isEnough = rejection.answers.length >= leastResponses;
+    const isEnough = rejection.responses.length >= leastResponses;
     return { rejection, found, clear: found.filter(({ chance }) => isEnough && chance < rarest) };
   });
   return {
@@ -97,7 +97,7 @@ export function compareRejections(rejections: readonly Rejection[]) {
       .map(({ rejection }) => rejection),
     varying,
     /** How often each cause was compared; 0 if there are no two causes. */
-    responses: rejections.length < 2 ? 0 : Math.min(...rejections.map(({ answers }) => answers.length)),
+    responses: rejections.length < 2 ? 0 : Math.min(...rejections.map(({ responses }) => responses.length)),
   };
 }
 

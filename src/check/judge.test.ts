@@ -4,28 +4,28 @@ import { assumptionTable } from "../spec/assumptions.js";
 import type { PromisedPathId } from "../spec/outcomes.js";
 import { count, mapping } from "../spec/schema/shape.js";
 import { newSince } from "./against.js";
-import {
-  type CheckedResponse,
-  createRedact,
-  describeBody,
-  describeValue,
-  readAnswer,
-  shownText,
-} from "./answer.js";
 import { compareSuccesses } from "./compare.js";
 import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
 import {
-  type AnsweredAttempt,
   type Attempt,
+  type CompletedAttempt,
   judgeAttempt,
   judgeNoLimit,
   perMinuteOf,
   whyUntried,
 } from "./judge.js";
 import { assumptionsYaml, inferAssumptions } from "./learn.js";
+import {
+  type CheckedResponse,
+  createRedact,
+  describeBody,
+  describeValue,
+  readResponse,
+  shownText,
+} from "./response.js";
 
-const answerOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
-  readAnswer(
+const responseOf = (status: number, json: unknown = {}, headers: Readonly<Record<string, string>> = {}) =>
+  readResponse(
     {
       status,
       reason: "",
@@ -49,7 +49,7 @@ test.each<[PromisedPathId, number, unknown, boolean]>([
   ["403.access_denied", 200, {}, false],
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
-  expect(whyUntried({ pathId }, answerOf(status, json)) !== undefined).toBe(isUntried);
+  expect(whyUntried({ pathId }, responseOf(status, json)) !== undefined).toBe(isUntried);
 });
 
 test.each([
@@ -59,8 +59,8 @@ test.each([
   [1.5, undefined],
   ["60", undefined],
 ])("a per_minute of %j is the limit %j", (per_minute, limit) => {
-  const answer = answerOf(200, { data: { limits: { per_minute } } });
-  expect(perMinuteOf({ pathId: "200.test", answer })).toBe(limit);
+  const response = responseOf(200, { data: { limits: { per_minute } } });
+  expect(perMinuteOf({ pathId: "200.test", response })).toBe(limit);
 });
 
 test.each([
@@ -69,37 +69,41 @@ test.each([
   [["09:00:00", undefined], "reason"],
   [[undefined], "reason"],
 ])("responses of one minute at %j show a missing limit, others only a reason: %s", (times, member) => {
-  const answers = times.map((time) =>
-    answerOf(200, {}, time ? { Date: `Mon, 02 Mar 2026 ${time} GMT` } : {}),
+  const responses = times.map((time) =>
+    responseOf(200, {}, time ? { Date: `Mon, 02 Mar 2026 ${time} GMT` } : {}),
   );
-  expect(Object.keys(judgeNoLimit(answers, 1))).toEqual([member]);
+  expect(Object.keys(judgeNoLimit(responses, 1))).toEqual([member]);
 });
 
 const type = { "Content-Type": "application/json" };
 const rejected = (code: unknown) => ({ error: { code, message: "No." } });
 
 test.each<[PromisedPathId, CheckedResponse, string[]]>([
-  ["401.revoked", answerOf(401, rejected("unauthorized"), type), []],
-  ["401.revoked", answerOf(403, rejected("access_denied"), type), ["R12 status"]],
-  ["401.revoked", answerOf(401, rejected("access_denied"), type), ["R12,R28 $.error.code"]],
-  ["403.access_denied", answerOf(403, rejected("insufficient_scope"), type), ["R18 $.error.code"]],
-  ["429.per_day", answerOf(429, rejected("any"), type), []],
-  ["429.per_day", answerOf(429, rejected(""), type), ["R28 $.error.code"]],
-  ["401.revoked", answerOf(401, rejected("unauthorized")), ["R27 Content-Type"]],
+  ["401.revoked", responseOf(401, rejected("unauthorized"), type), []],
+  ["401.revoked", responseOf(403, rejected("access_denied"), type), ["R12 status"]],
+  ["401.revoked", responseOf(401, rejected("access_denied"), type), ["R12,R28 $.error.code"]],
+  ["403.access_denied", responseOf(403, rejected("insufficient_scope"), type), ["R18 $.error.code"]],
+  ["429.per_day", responseOf(429, rejected("any"), type), []],
+  ["429.per_day", responseOf(429, rejected(""), type), ["R28 $.error.code"]],
+  ["401.revoked", responseOf(401, rejected("unauthorized")), ["R27 Content-Type"]],
   [
     "401.revoked",
-    answerOf(401, rejected("unauthorized"), {
+    responseOf(401, rejected("unauthorized"), {
       "content-type": "Application/JSON; charset=utf-8",
       "content-encoding": "gzip",
     }),
     ["R27 Content-Encoding"],
   ],
-  ["401.revoked", answerOf(401, rejected("unauthorized"), { ...type, "content-encoding": "identity" }), []],
-  ["401.revoked", { ...answerOf(401, {}, type), json: undefined }, ["R27 body"]],
-  ["200.test", { ...answerOf(200, {}, { ...type, "X-Request-Id": "a" }), json: undefined }, ["R1 body"]],
-  ["401.revoked", { ...answerOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] }, ["R34 body"]],
-])("%s is judged by status, form and code (%#)", (pathId, answer, found) => {
-  expect(judgeAttempt({ pathId, answer }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
+  ["401.revoked", responseOf(401, rejected("unauthorized"), { ...type, "content-encoding": "identity" }), []],
+  ["401.revoked", { ...responseOf(401, {}, type), json: undefined }, ["R27 body"]],
+  ["200.test", { ...responseOf(200, {}, { ...type, "X-Request-Id": "a" }), json: undefined }, ["R1 body"]],
+  [
+    "401.revoked",
+    { ...responseOf(401, rejected("unauthorized"), type), repeatsKeyAt: ["body"] },
+    ["R34 body"],
+  ],
+])("%s is judged by status, form and code (%#)", (pathId, response, found) => {
+  expect(judgeAttempt({ pathId, response }).map(({ rules, at }) => `${rules} ${at}`)).toEqual(found);
 });
 
 test.each<[number, Readonly<Record<string, string>>, string]>([
@@ -108,7 +112,7 @@ test.each<[number, Readonly<Record<string, string>>, string]>([
   [299, { location: "/login" }, "299"],
   [400, { location: "/login" }, "400"],
 ])("a wrong status %i with %j is found as %j", (status, headers, found) => {
-  expect(judgeAttempt({ pathId: "401.revoked", answer: answerOf(status, {}, headers) })).toMatchObject([
+  expect(judgeAttempt({ pathId: "401.revoked", response: responseOf(status, {}, headers) })).toMatchObject([
     { at: "status", found },
   ]);
 });
@@ -118,7 +122,7 @@ test("the response of another endpoint is judged by its rule and its own shape, 
   const json = { day: "1", data: { environment: "live" } };
   const found = judgeAttempt({
     ...{ pathId: "200.getKeyUsage", endpoint, apiKey: "SVC_test_a" },
-    answer: answerOf(200, json, { "X-Request-Id": "a" }),
+    response: responseOf(200, json, { "X-Request-Id": "a" }),
   });
   expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
     ...["R48 Content-Type", "R48 $.day", "R48 $.data"],
@@ -130,7 +134,7 @@ test("a 200 is judged by the environment of its key, and by a request id that is
   const found = (apiKey: string, id?: string) =>
     judgeAttempt({
       ...{ pathId: "200.test", apiKey },
-      answer: answerOf(200, { data }, { ...type, ...(id !== undefined && { "X-Request-Id": id }) }),
+      response: responseOf(200, { data }, { ...type, ...(id !== undefined && { "X-Request-Id": id }) }),
     }).flatMap(({ rules, at }) =>
       at === "X-Request-Id" || at === "$.data.environment" ? `${rules} ${at}` : [],
     );
@@ -141,9 +145,13 @@ test("a 200 is judged by the environment of its key, and by a request id that is
 /** What a comparison finds in 200 responses of one key with these counts and minutes. */
 const comparedUsage = (...counts: [today: unknown, minute: number][]) =>
   compareSuccesses(
-    counts.map(([today, minute]): AnsweredAttempt => {
+    counts.map(([today, minute]): CompletedAttempt => {
       const date = new Date(Date.UTC(2026, 2, 2, 23, minute)).toUTCString();
-      return { pathId: "200.test", apiKey: "SVC_test_a", answer: answerOf(200, usage(today, 9), { date }) };
+      return {
+        pathId: "200.test",
+        apiKey: "SVC_test_a",
+        response: responseOf(200, usage(today, 9), { date }),
+      };
     }),
   ).map(({ found }) => found);
 
@@ -200,7 +208,7 @@ test.each([
   [{ "Retry-After": "-7" }, undefined],
 ])("a 429 with %j shows the assumption retry_after: %s", (headers, value) => {
   const inferred = inferAssumptions([
-    { pathId: "429.per_day", answer: answerOf(429, rejected("slow_down"), headers) },
+    { pathId: "429.per_day", response: responseOf(429, rejected("slow_down"), headers) },
   ]);
   const byName = Object.fromEntries(inferred.map((one) => [one.name, one.value]));
   expect(byName).toMatchObject({
@@ -221,16 +229,16 @@ test.each<[string[], string | undefined, because: string]>([
   [[limit, "Rate-Limit"], undefined, "no single form that the sandbox has: X-RateLimit-Limit, Rate-Limit"],
   [[remaining], undefined, "no single form that the sandbox has: x-ratelimit-remaining"],
 ])("a 200 with the headers %j shows the assumption rate_limit_headers: %s", (names, value, because) => {
-  const answer = answerOf(200, {}, Object.fromEntries(names.map((name) => [name, "1"])));
-  const inferred = inferAssumptions([{ pathId: "200.test", answer }]);
+  const response = responseOf(200, {}, Object.fromEntries(names.map((name) => [name, "1"])));
+  const inferred = inferAssumptions([{ pathId: "200.test", response }]);
   expect(inferred.find(({ name }) => name === "rate_limit_headers")).toEqual({
     ...{ name: "rate_limit_headers", because, ...(value && { value }) },
   });
 });
 
 test("errors of which only some have a header show no assumption, and YAML names why", () => {
-  const withId = { pathId: "401.missing", answer: answerOf(401, {}, { "x-request-id": "a" }) } as const;
-  const inferred = inferAssumptions([withId, { pathId: "401.unknown", answer: answerOf(401) }]);
+  const withId = { pathId: "401.missing", response: responseOf(401, {}, { "x-request-id": "a" }) } as const;
+  const inferred = inferAssumptions([withId, { pathId: "401.unknown", response: responseOf(401) }]);
   const ids = inferred.find(({ name }) => name === "request_id_on_errors");
   expect(ids).toEqual({ name: "request_id_on_errors", because: "X-Request-Id on 1 of 2 errors" });
   expect(assumptionsYaml(inferred)).toContain(
@@ -242,10 +250,10 @@ test("errors of which only some have a header show no assumption, and YAML names
 const lacking = (status: number, details?: object) =>
   ({
     pathId: "403.insufficient_scope",
-    answer: answerOf(status, { error: { details } }),
+    response: responseOf(status, { error: { details } }),
   }) as const;
 const granting = (...scopes: unknown[]) =>
-  ({ pathId: "200.test", answer: answerOf(200, { data: { scopes } }) }) as const;
+  ({ pathId: "200.test", response: responseOf(200, { data: { scopes } }) }) as const;
 test.each<[Attempt[], me: unknown, scopes: unknown]>([
   [[granting("a:b"), lacking(403, { required_scope: "c:d" })], "c:d", ["a:b", "c:d"]],
   [[granting("a:b", "c:d"), granting("a:b", null), lacking(403)], "a:b", ["a:b", "c:d"]],
@@ -276,7 +284,7 @@ test("each difference that an earlier check lacks is new", () => {
 test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {
   const [most, more] = ["x".repeat(80), "x".repeat(81)];
   expect([shownText(most), shownText(more)]).toEqual([most, `${most}…`]);
-  const body = (length: number) => describeBody({ ...answerOf(200), text: "y".repeat(length) });
+  const body = (length: number) => describeBody({ ...responseOf(200), text: "y".repeat(length) });
   expect([body(0), body(40), body(41)]).toEqual([
     "an empty body",
     `text that starts with "${"y".repeat(40)}"`,

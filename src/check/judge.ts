@@ -4,18 +4,18 @@ import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { escapeControls } from "../spec/redact.js";
 import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
+import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
 import {
   type CheckedResponse,
-  describeAnswer,
   describeBody,
+  describeResponse,
   describeValue,
   headerOf,
   memberAt,
   minuteOf,
   quoted,
   shownText,
-} from "./answer.js";
-import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
+} from "./response.js";
 
 export interface Attempt {
   readonly pathId: PathId;
@@ -28,41 +28,41 @@ export interface Attempt {
   readonly variable?: string | undefined;
   /** Another key for each repetition, if the path needs none of the server's keys. */
   readonly keyOf?: KeyOf | undefined;
-  readonly answer?: CheckedResponse | undefined;
-  readonly noAnswer?: string;
+  readonly response?: CheckedResponse | undefined;
+  readonly noResponse?: string;
   /** Why it was not tried, or why its response shows nothing about the path. */
   readonly reason?: string | undefined;
   /** The judgment if it needs several requests. Default: from the response. */
   readonly difference?: ContractDifference;
 }
 
-export type AnsweredAttempt = Attempt & { readonly answer: CheckedResponse };
+export type CompletedAttempt = Attempt & { readonly response: CheckedResponse };
 
 type Judgement = Omit<ContractDifference, "pathId">;
 
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
-  const { pathId, answer, noAnswer, reason, difference } = attempt;
+  const { pathId, response, noResponse, reason, difference } = attempt;
   if (difference !== undefined) return [difference];
-  if (noAnswer !== undefined) {
-    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "a response", found: noAnswer }];
+  if (noResponse !== undefined) {
+    return [{ rules: [ruleOf(pathId)], pathId, at: "connection", expected: "a response", found: noResponse }];
   }
-  if (answer === undefined || reason !== undefined) return [];
-  const requestId = headerOf(answer, "x-request-id");
+  if (response === undefined || reason !== undefined) return [];
+  const requestId = headerOf(response, "x-request-id");
   const id = requestId === undefined || requestId === "" ? {} : { requestId: shownText(requestId) };
-  const secrecy = answer.repeatsKeyAt.map((at): Judgement => {
+  const secrecy = response.repeatsKeyAt.map((at): Judgement => {
     return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
   });
-  return [...secrecy, ...judgeOutcome(attempt, answer)].map((one) => ({ pathId, ...one, ...id }));
+  return [...secrecy, ...judgeOutcome(attempt, response)].map((one) => ({ pathId, ...one, ...id }));
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
-export function whyUntried({ pathId, endpoint }: Attempt, answer: CheckedResponse): string | undefined {
-  const { status } = answer;
+export function whyUntried({ pathId, endpoint }: Attempt, response: CheckedResponse): string | undefined {
+  const { status } = response;
   const { status: expected } = outcomeOf(pathId);
   if (pathId === "429.per_day" && status === 200) {
     const [today, perDay] = [
-      memberAt(answer, "data", "usage", "today"),
-      memberAt(answer, "data", "limits", "per_day"),
+      memberAt(response, "data", "usage", "today"),
+      memberAt(response, "data", "limits", "per_day"),
     ];
     const isBelow = Number(today) <= Number(perDay);
     return isBelow
@@ -73,7 +73,7 @@ export function whyUntried({ pathId, endpoint }: Attempt, answer: CheckedRespons
   if (status === 429 && (expected < 400 || expected === 403)) {
     return "a limit was reached instead; try again later";
   }
-  if (endpoint !== undefined && memberAt(answer, "error", "code") === "insufficient_scope")
+  if (endpoint !== undefined && memberAt(response, "error", "code") === "insufficient_scope")
     return `no key has the scope ${endpoint.scope ?? "that it needs"}`;
   if (endpoint?.path.includes("{") && status === 404)
     return "404: nothing is at the document's example of its path";
@@ -82,40 +82,40 @@ export function whyUntried({ pathId, endpoint }: Attempt, answer: CheckedRespons
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome(attempt: Attempt, answer: CheckedResponse): Judgement[] {
+function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgement[] {
   const { pathId, endpoint = me } = attempt;
   const { status } = outcomeOf(pathId);
-  if (answer.status !== status) {
-    const found = describeOutcome(answer);
+  if (response.status !== status) {
+    const found = describeOutcome(response);
     return [{ rules: [ruleOf(pathId)], at: "status", expected: String(status), found }];
   }
-  const isJson = answer.json !== undefined;
-  if (status >= 400) return [...judgeForm(answer, "R27"), ...(isJson ? judgeError(pathId, answer) : [])];
+  const isJson = response.json !== undefined;
+  if (status >= 400) return [...judgeForm(response, "R27"), ...(isJson ? judgeError(pathId, response) : [])];
   const rule = endpoint === me ? "R1" : ruleOf(pathId);
   return [
-    ...(endpoint.responseType === "" ? [] : judgeForm(answer, rule, endpoint)),
-    ...(isJson && sendsJson(endpoint) ? judgeBody(attempt, answer) : []),
-    ...judgeRequestId(answer),
+    ...(endpoint.responseType === "" ? [] : judgeForm(response, rule, endpoint)),
+    ...(isJson && sendsJson(endpoint) ? judgeBody(attempt, response) : []),
+    ...judgeRequestId(response),
   ];
 }
 
-function describeOutcome(answer: CheckedResponse): string {
-  const { status, json } = answer;
-  const location = headerOf(answer, "location");
-  if (typeof memberAt(answer, "error", "code") === "string") return describeAnswer(answer);
+function describeOutcome(response: CheckedResponse): string {
+  const { status, json } = response;
+  const location = headerOf(response, "location");
+  if (typeof memberAt(response, "error", "code") === "string") return describeResponse(response);
   if (status >= 300 && status < 400 && location !== undefined) {
     return `${status}, a redirect to ${shownText(location)}, which was not followed`;
   }
-  return json === undefined ? `${status}, ${describeBody(answer)}` : String(status);
+  return json === undefined ? `${status}, ${describeBody(response)}` : String(status);
 }
 
 const json = "application/json";
 const mediaTypeOf = (type = "") => type.split(";", 1).join().trim().toLowerCase();
 
-function judgeForm(answer: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgement[] {
+function judgeForm(response: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgement[] {
   const rules = [rule];
-  const type = headerOf(answer, "content-type");
-  const encoding = headerOf(answer, "content-encoding");
+  const type = headerOf(response, "content-type");
+  const encoding = headerOf(response, "content-encoding");
   const wrong: Judgement[] = [];
   const expected = mediaTypeOf(endpoint.responseType ?? json);
   // A special form of JSON may be sent as plain JSON.
@@ -127,8 +127,8 @@ function judgeForm(answer: CheckedResponse, rule: CheckedRule, endpoint: Endpoin
     const expected = "nothing, because the request did not ask for an encoding";
     wrong.push({ rules, at: "Content-Encoding", expected, found: quoted(encoding) });
   }
-  if (answer.json === undefined && sendsJson(endpoint))
-    wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(answer) });
+  if (response.json === undefined && sendsJson(endpoint))
+    wrong.push({ rules, at: "body", expected: "JSON", found: describeBody(response) });
   return wrong;
 }
 
@@ -141,14 +141,14 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeBody(attempt: Attempt, answer: CheckedResponse): Judgement[] {
+function judgeBody(attempt: Attempt, response: CheckedResponse): Judgement[] {
   const { endpoint = me, pathId, apiKey = "" } = attempt;
-  const found = mismatchesIn(endpoint.responseShape, answer.json).map((problem) => {
+  const found = mismatchesIn(endpoint.responseShape, response.json).map((problem) => {
     const ofMember = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
     return mismatch(problem, endpoint === me ? ofMember : ruleOf(pathId));
   });
   if (endpoint !== me) return found;
-  const environment = memberAt(answer, "data", "environment");
+  const environment = memberAt(response, "data", "environment");
   const prefix = keyPrefixOf(apiKey)?.environment;
   if ((environment === "test" || environment === "live") && environment !== prefix) {
     const expected = `"${prefix}", the environment in the key's prefix`;
@@ -162,16 +162,16 @@ function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judge
   return { rules: [rule], at, expected, found: describeValue(value) };
 }
 
-function judgeRequestId(answer: CheckedResponse): Judgement[] {
-  const requestId = headerOf(answer, "x-request-id");
+function judgeRequestId(response: CheckedResponse): Judgement[] {
+  const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const found = requestId === undefined ? "nothing" : "an empty header";
   return [{ rules: ["R7"], at: "X-Request-Id", expected: "a request id", found }];
 }
 
-function judgeError(pathId: PathId, answer: CheckedResponse): Judgement[] {
-  const wrong = mismatchesIn(errorShape, answer.json).map((problem) => mismatch(problem, "R27"));
-  return [...wrong, ...judgeCode(pathId, memberAt(answer, "error", "code"))];
+function judgeError(pathId: PathId, response: CheckedResponse): Judgement[] {
+  const wrong = mismatchesIn(errorShape, response.json).map((problem) => mismatch(problem, "R27"));
+  return [...wrong, ...judgeCode(pathId, memberAt(response, "error", "code"))];
 }
 
 function judgeCode(pathId: PathId, code: unknown): Judgement[] {
@@ -189,21 +189,21 @@ function judgeCode(pathId: PathId, code: unknown): Judgement[] {
   return [{ rules: isListed ? [rule] : [rule, "R28"], at, expected: `"${expected}"`, found }];
 }
 
-export function perMinuteOf({ answer }: AnsweredAttempt): number | undefined {
-  const limit = memberAt(answer, "data", "limits", "per_minute");
+export function perMinuteOf({ response }: CompletedAttempt): number | undefined {
+  const limit = memberAt(response, "data", "limits", "per_minute");
   return typeof limit === "number" && Number.isInteger(limit) && limit >= 0 ? limit : undefined;
 }
 
 /** Judges `per_minute` + 1 responses without a 429: a difference (R22), unless a new minute may have started. */
 export function judgeNoLimit(
-  answers: readonly CheckedResponse[],
+  responses: readonly CheckedResponse[],
   perMinute: number,
 ): Pick<Attempt, "reason" | "difference"> {
-  const minutes = new Set(answers.map(minuteOf));
+  const minutes = new Set(responses.map(minuteOf));
   if (minutes.size !== 1 || minutes.has(Number.NaN)) {
-    return { reason: `a minute may have ended while ${answers.length} requests were sent; none got 429` };
+    return { reason: `a minute may have ended while ${responses.length} requests were sent; none got 429` };
   }
-  const found = `200 for ${answers.length} requests in one minute; per_minute is ${perMinute}`;
+  const found = `200 for ${responses.length} requests in one minute; per_minute is ${perMinute}`;
   return {
     difference: { rules: ["R22"], pathId: "429.per_minute", at: "status", expected: "429", found },
   };

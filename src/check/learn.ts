@@ -1,7 +1,7 @@
 import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, headerOf, memberAt, shownText } from "./answer.js";
 import type { Attempt } from "./judge.js";
+import { type CheckedResponse, headerOf, memberAt, shownText } from "./response.js";
 
 export interface InferredAssumption {
   readonly name: keyof Assumptions;
@@ -14,14 +14,14 @@ type Inferred = Omit<InferredAssumption, "name">;
 
 /** Infers everything that the specification leaves open, in the order of the assumptions' table. */
 export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumption[] {
-  const answers = attempts.flatMap(({ answer }) => (answer?.json === undefined ? [] : [answer]));
+  const responses = attempts.flatMap(({ response }) => (response?.json === undefined ? [] : [response]));
   /** Infers from the responses with some statuses, if there are any. */
   const from = (
     statuses: number[],
     none: string,
-    infer: (answers: readonly CheckedResponse[]) => Inferred,
+    infer: (responses: readonly CheckedResponse[]) => Inferred,
   ) => {
-    const some = answers.filter(({ status }) => statuses.includes(status));
+    const some = responses.filter(({ status }) => statuses.includes(status));
     return some.length === 0 ? { because: none } : infer(some);
   };
   const no429 = "no 429 seen; add --probe-limits to trigger one";
@@ -30,7 +30,7 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     rate_limit_code: from([429], no429, rateLimitCode),
     request_id_on_errors: from([401, 403, 429], "no errors seen", (errors) =>
       presence(
-        errors.map((answer) => headerOf(answer, "x-request-id")),
+        errors.map((response) => headerOf(response, "x-request-id")),
         "X-Request-Id",
         "errors",
       ),
@@ -39,7 +39,7 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     rate_limit_headers: from([200, 429], "no 200 and no 429 seen", rateLimitHeaders),
     error_details: from([403, 429], "no 403 and no 429 seen", details),
     me_scope: needed,
-    scopes: scopes(answers, needed.value),
+    scopes: scopes(responses, needed.value),
     www_authenticate: from([401], "no 401 responses seen", challenges),
   };
   return (Object.keys(assumptionTable) as (keyof Assumptions)[]).map((name) => ({
@@ -56,26 +56,26 @@ function presence(values: readonly unknown[], what: string, noun: string, exampl
   return { value: present > 0, because: present > 0 ? because + example : because };
 }
 
-function challenges(answers: readonly CheckedResponse[]): Inferred {
-  const values = answers.map((answer) => headerOf(answer, "www-authenticate"));
+function challenges(responses: readonly CheckedResponse[]): Inferred {
+  const values = responses.map((response) => headerOf(response, "www-authenticate"));
   return presence(values, "WWW-Authenticate", "responses with 401", `: ${shownText(values[0] ?? "")}`);
 }
 
-function details(answers: readonly CheckedResponse[]): Inferred {
-  const values = answers.map((answer) => memberAt(answer, "error", "details"));
+function details(responses: readonly CheckedResponse[]): Inferred {
+  const values = responses.map((response) => memberAt(response, "error", "details"));
   const names = new Set(values.flatMap((value) => (isMapping(value) ? Object.keys(value) : [])));
   return presence(values, "details", "responses with 403 or 429", `: ${shownText([...names].join(", "))}`);
 }
 
-function rateLimitCode(answers: readonly CheckedResponse[]): Inferred {
-  const code = onlyOne(answers.map((answer) => memberAt(answer, "error", "code")));
+function rateLimitCode(responses: readonly CheckedResponse[]): Inferred {
+  const code = onlyOne(responses.map((response) => memberAt(response, "error", "code")));
   if (typeof code !== "string" || !errorCodePattern.test(code))
     return { because: "no single code on the 429 that the sandbox can send" };
   return { value: code, because: "the code of the 429" };
 }
 
-function retryAfter(answers: readonly CheckedResponse[]): Inferred {
-  const form = onlyOne(answers.map((answer) => retryAfterForm(headerOf(answer, "retry-after"))));
+function retryAfter(responses: readonly CheckedResponse[]): Inferred {
+  const form = onlyOne(responses.map((response) => retryAfterForm(headerOf(response, "retry-after"))));
   if (form === undefined) return { because: "no single form of Retry-After that HTTP has" };
   return { value: form, because: form === "none" ? "no Retry-After on the 429" : "Retry-After on the 429" };
 }
@@ -87,8 +87,8 @@ function retryAfterForm(value: string | undefined): Assumptions["retry_after"] |
   return isDate ? "date" : undefined;
 }
 
-function rateLimitHeaders(answers: readonly CheckedResponse[]): Inferred {
-  const names = answers.map(({ headers }) =>
+function rateLimitHeaders(responses: readonly CheckedResponse[]): Inferred {
+  const names = responses.map(({ headers }) =>
     headers.map(([name]) => name).filter((name) => /^(?:x-)?rate-?limit\b/i.test(name)),
   );
   const form = onlyOne(names.map(rateLimitForm));
@@ -110,14 +110,16 @@ function onlyOne<Value>(values: readonly Value[]): Value | undefined {
   return new Set(values).size === 1 ? values[0] : undefined;
 }
 
-export function scopesOf(answer: CheckedResponse): string[] {
-  const granted = answer.status === 200 ? memberAt(answer, "data", "scopes") : undefined;
+export function scopesOf(response: CheckedResponse): string[] {
+  const granted = response.status === 200 ? memberAt(response, "data", "scopes") : undefined;
   return Array.isArray(granted) ? granted.filter((one) => typeof one === "string") : [];
 }
 
 // The scope that the endpoint requires must be one of the known scopes.
-function scopes(answers: readonly CheckedResponse[], needed: Inferred["value"]): Inferred {
-  const seen = [...new Set([...answers.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])])];
+function scopes(responses: readonly CheckedResponse[], needed: Inferred["value"]): Inferred {
+  const seen = [
+    ...new Set([...responses.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])]),
+  ];
   const assumed = assumptionTable.scopes.minimal;
   const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
   if (seen.length === 0) return { because: "no scope seen" };
@@ -126,14 +128,14 @@ function scopes(answers: readonly CheckedResponse[], needed: Inferred["value"]):
 }
 
 function meScope(attempts: readonly Attempt[]): Inferred {
-  const lacking = attempts.find(({ pathId }) => pathId === "403.insufficient_scope")?.answer;
+  const lacking = attempts.find(({ pathId }) => pathId === "403.insufficient_scope")?.response;
   if (lacking === undefined || lacking.status === 429)
     return { because: "no key that lacks a scope was tried" };
   const named = memberAt(lacking, "error", "details", "required_scope");
   if (typeof named === "string" && scopePattern.test(named)) {
     return { value: named, because: "error.details of the 403 names it" };
   }
-  const granted = attempts.flatMap(({ answer }) => (answer?.status === 200 ? [scopesOf(answer)] : []));
+  const granted = attempts.flatMap(({ response }) => (response?.status === 200 ? [scopesOf(response)] : []));
   const common = (granted[0] ?? []).filter((scope) => granted.every((each) => each.includes(scope)));
   const [only = ""] = common;
   if (lacking.status === 403 && common.length === 1 && scopePattern.test(only)) {

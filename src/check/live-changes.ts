@@ -8,9 +8,9 @@ import {
 } from "../sandbox/timeline.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { type CheckedResponse, headerOf, memberAt } from "./answer.js";
-import type { AnsweredAttempt } from "./judge.js";
+import type { CompletedAttempt } from "./judge.js";
 import { type InferredAssumption, scopesOf } from "./learn.js";
+import { type CheckedResponse, headerOf, memberAt } from "./response.js";
 
 /** `partly`: some of its edits are live; `not_seen`: no response shows them. */
 export type LiveState = "live" | "partly" | "not_yet" | "not_seen";
@@ -25,14 +25,14 @@ export interface LiveChange {
 /** Finds the announced changes that an environment's responses already show. */
 export function liveChanges(
   changes: ChangeFields,
-  exchanges: readonly AnsweredAttempt[],
+  exchanges: readonly CompletedAttempt[],
   inferred: readonly InferredAssumption[],
 ): LiveChange[] {
   return datedChanges(changes).map((change) => {
     const { ref, at, fields } = change;
     const { operation: changed = me.operationId } = fields;
     const own = exchanges.filter(({ endpoint = me }) => endpoint.operationId === changed);
-    const all = own.map(({ answer }) => answer);
+    const all = own.map(({ response }) => response);
     const seen = partsOf(change).map(({ path: [kind = "", operation = "", name = operation], value }) =>
       looks[kind]?.({ exchanges: own, all, inferred, fields, operation, name, value }),
     );
@@ -43,7 +43,7 @@ export function liveChanges(
 }
 
 interface Sought {
-  readonly exchanges: readonly AnsweredAttempt[];
+  readonly exchanges: readonly CompletedAttempt[];
   readonly all: readonly CheckedResponse[];
   readonly inferred: readonly InferredAssumption[];
   readonly fields: AnnouncedChange["fields"];
@@ -62,8 +62,8 @@ const looks: Readonly<Record<string, Look>> = {
     return found === undefined ? undefined : found === value;
   },
   codes: ({ value, ...sought }) =>
-    every(ofError(sought), ({ answer }) => memberAt(answer, "error", "code") === value),
-  statuses: ({ value, ...sought }) => every(ofError(sought), ({ answer }) => answer.status === value),
+    every(ofError(sought), ({ response }) => memberAt(response, "error", "code") === value),
+  statuses: ({ value, ...sought }) => every(ofError(sought), ({ response }) => response.status === value),
   members({ all, fields: { members }, operation, name, value }) {
     const objects = withStatus(all, members?.on).map((one) =>
       memberAt(one, ...(members?.in ?? "").split(".")),
@@ -73,7 +73,7 @@ const looks: Readonly<Record<string, Look>> = {
   },
   headers({ all, fields: { headers }, operation, name, value }) {
     const some = withStatus(all, headers?.on);
-    const has = (one: string) => some.some((answer) => headerOf(answer, one.toLowerCase()) !== undefined);
+    const has = (one: string) => some.some((response) => headerOf(response, one.toLowerCase()) !== undefined);
     if (operation === "rename") return has(String(value)) || (has(name) ? false : undefined);
     return some.length === 0 ? undefined : has(name) === (operation === "add");
   },
@@ -85,10 +85,10 @@ const looks: Readonly<Record<string, Look>> = {
     return names.includes(name) ? false : undefined;
   },
   move: ({ all, fields: { move } }) =>
-    every(all, (answer) => headerOf(answer, "link")?.includes(`<${move?.to}>`) === true),
+    every(all, (response) => headerOf(response, "link")?.includes(`<${move?.to}>`) === true),
 };
 
-function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): readonly AnsweredAttempt[] {
+function ofError({ exchanges, name }: Pick<Sought, "exchanges" | "name">): readonly CompletedAttempt[] {
   return exchanges.filter(({ pathId }) => pathId === name || outcomeOf(pathId).code === name);
 }
 

@@ -19,11 +19,11 @@ export function operationsToCheck(
   described: readonly DescribedOperation[],
 ): readonly CheckedOperation[] {
   const isDescribed = (one: Endpoint) => described.some(({ endpoint }) => endpoint === one);
-  const others = endpointsOf(world).filter((one) => !one.answersContext && !isDescribed(one));
+  const others = endpointsOf(world).filter((one) => !one.responsesContext && !isDescribed(one));
   const own = others.map((endpoint) => ({ operation: `${endpoint.method} ${endpoint.path}`, endpoint }));
   return [...described, ...own].map(({ operation, endpoint, why }: DescribedOperation): CheckedOperation => {
     // The paths of `/me` have their own requests.
-    if (endpoint === undefined || endpoint.answersContext) return { operation, endpoint, reason: why };
+    if (endpoint === undefined || endpoint.responsesContext) return { operation, endpoint, reason: why };
     return { operation, endpoint, ...requestOf(endpoint, world) };
   });
 }

@@ -11,11 +11,11 @@ import { render, type TextStyle } from "../report/render/render.js";
 import type { PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import type { SeenResponse } from "./against.js";
-import { describeAnswer } from "./answer.js";
 import type { ContractDifference } from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
 import type { LiveChange, LiveState } from "./live-changes.js";
+import { describeResponse } from "./response.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
 
@@ -71,7 +71,7 @@ interface Row {
 }
 
 function pathRow(
-  { pathId, variable, answer, noAnswer, reason }: Attempt,
+  { pathId, variable, response, noResponse, reason }: Attempt,
   differences: readonly ContractDifference[],
 ) {
   const differs = differences.some((one) => one.pathId === pathId);
@@ -80,7 +80,7 @@ function pathRow(
     pathId,
     variable,
     verdict,
-    got: answer === undefined ? noAnswer && "no response" : describeAnswer(answer),
+    got: response === undefined ? noResponse && "no response" : describeResponse(response),
     reason,
   };
 }

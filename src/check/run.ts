@@ -4,17 +4,6 @@ import type { ChangeFields } from "../sandbox/timeline.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
-import {
-  type CheckedResponse,
-  createRedact,
-  headerOf,
-  isHtml,
-  isNoAnswer,
-  type NoAnswer,
-  readAnswer,
-  type Send,
-  shownText,
-} from "./answer.js";
 import { compareRejections, compareSuccesses, leastResponses, type Rejection } from "./compare.js";
 import {
   anyWorking,
@@ -27,11 +16,22 @@ import {
   unusedVariables,
   type Variables,
 } from "./contract.js";
-import { type AnsweredAttempt, type Attempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
+import { type Attempt, type CompletedAttempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import { inferAssumptions, scopesOf } from "./learn.js";
 import { liveChanges } from "./live-changes.js";
 import type { CheckedOperation } from "./operations.js";
 import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
+import {
+  type CheckedResponse,
+  createRedact,
+  headerOf,
+  isHtml,
+  isNoResponse,
+  type NoResponse,
+  readResponse,
+  type Send,
+  shownText,
+} from "./response.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -81,7 +81,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
       options.changes &&
       liveChanges(
         options.changes,
-        withAnswer([...new Set([...all, ...operations.flatMap((one) => one.attempts)])]),
+        withResponse([...new Set([...all, ...operations.flatMap((one) => one.attempts)])]),
         assumptions,
       ),
     notes: [
@@ -104,24 +104,24 @@ function createSession(send: Send, options: CheckOptions) {
   const redact = createRedact([...keysInVariables(env), ...unknown]);
   const responses: SeenResponse[] = [];
   let requests = 0;
-  let unanswered = 0;
+  let withoutResponse = 0;
   let stopped: string | undefined;
 
   /** Returns why nothing more is sent; `undefined` while requests are left. */
   function whyNone(): string | undefined {
     if (stopped !== undefined) return "nothing was sent after the first request";
-    if (unanswered >= mostUnanswered)
-      return `nothing was sent after ${unanswered} requests without a response`;
+    if (withoutResponse >= mostWithoutResponse)
+      return `nothing was sent after ${withoutResponse} requests without a response`;
     return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
   }
-  async function ask(attempt: Attempt): Promise<CheckedResponse | NoAnswer> {
+  async function ask(attempt: Attempt): Promise<CheckedResponse | NoResponse> {
     requests += 1;
     const reply = await send(attempt.apiKey, attempt.request);
-    unanswered = isNoAnswer(reply) ? unanswered + 1 : 0;
-    if (isNoAnswer(reply)) return reply;
-    const answer = readAnswer(reply, redact);
-    responses.push(seenResponse(attempt, answer));
-    return answer;
+    withoutResponse = isNoResponse(reply) ? withoutResponse + 1 : 0;
+    if (isNoResponse(reply)) return reply;
+    const response = readResponse(reply, redact);
+    responses.push(seenResponse(attempt, response));
+    return response;
   }
   async function attempt({ pathId, apiKey, variable, keyOf, endpoint, request }: Attempt): Promise<Attempt> {
     const tried = { pathId, apiKey, variable, keyOf, endpoint, request };
@@ -129,8 +129,8 @@ function createSession(send: Send, options: CheckOptions) {
     if (reason !== undefined) return { ...tried, reason };
     const reply = await ask(tried);
     if (requests === 1) stopped = whyNotTheApi(reply, url);
-    if (isNoAnswer(reply)) return { ...tried, noAnswer: reply.found };
-    return { ...tried, answer: reply, reason: whyUntried(tried, reply) };
+    if (isNoResponse(reply)) return { ...tried, noResponse: reply.found };
+    return { ...tried, response: reply, reason: whyUntried(tried, reply) };
   }
   return {
     options,
@@ -145,7 +145,7 @@ function createSession(send: Send, options: CheckOptions) {
 
 type Session = ReturnType<typeof createSession>;
 
-const mostUnanswered = 2;
+const mostWithoutResponse = 2;
 const mostResponses = 25;
 /** The responses to a cause after which a leak on half of the nodes would have been seen, as good as always. */
 const enoughResponses = 8;
@@ -155,8 +155,8 @@ const enoughResponses = 8;
  *
  * A redirect, a captive portal or a misspelled address must not get a key.
  */
-function whyNotTheApi(reply: CheckedResponse | NoAnswer, url: string): string | undefined {
-  if (isNoAnswer(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
+function whyNotTheApi(reply: CheckedResponse | NoResponse, url: string): string | undefined {
+  if (isNoResponse(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
   const { status } = reply;
   const why = (found: string, hint: string) => `Failed to check ${url}: ${found}. ${hint} No key was sent.`;
   if (status >= 300 && status < 400) {
@@ -177,22 +177,22 @@ function whyNotTheApi(reply: CheckedResponse | NoAnswer, url: string): string | 
 }
 
 /** Returns the attempts that got this status, if it is also their path's. */
-function withStatus(attempts: readonly Attempt[], status: number): AnsweredAttempt[] {
-  return withAnswer(attempts).filter(
-    ({ pathId, answer }) => answer.status === status && outcomeOf(pathId).status === status,
+function withStatus(attempts: readonly Attempt[], status: number): CompletedAttempt[] {
+  return withResponse(attempts).filter(
+    ({ pathId, response }) => response.status === status && outcomeOf(pathId).status === status,
   );
 }
 
-function withAnswer(attempts: readonly Attempt[]): AnsweredAttempt[] {
-  return attempts.filter((one): one is AnsweredAttempt => one.answer !== undefined);
+function withResponse(attempts: readonly Attempt[]): CompletedAttempt[] {
+  return attempts.filter((one): one is CompletedAttempt => one.response !== undefined);
 }
 
 /**
  * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. If a cause
  * is a suspect after a few rounds, repeats only this one and the first, until a difference is clear.
  */
-async function repeatRejections(session: Session, rejected: readonly AnsweredAttempt[]) {
-  const rejections = rejected.map((one): Rejection => ({ ...one, answers: [one.answer] }));
+async function repeatRejections(session: Session, rejected: readonly CompletedAttempt[]) {
+  const rejections = rejected.map((one): Rejection => ({ ...one, responses: [one.response] }));
   for (let round = 1; ; round++) {
     const compared = compareRejections(rejections);
     const { suspects, differences } = compared;
@@ -204,8 +204,8 @@ async function repeatRejections(session: Session, rejected: readonly AnsweredAtt
     const order = repeated.map((one, i) => ({ one, at: mix32(64 * round + i) })).sort((a, b) => a.at - b.at);
     for (const { one } of order) {
       const reply = await session.ask({ ...one, apiKey: one.keyOf?.(round) ?? one.apiKey });
-      if (isNoAnswer(reply) || reply.status !== 401) return compareRejections(rejections);
-      one.answers.push(reply);
+      if (isNoResponse(reply) || reply.status !== 401) return compareRejections(rejections);
+      one.responses.push(reply);
     }
   }
 }
@@ -236,14 +236,14 @@ async function tryOperations(session: Session, attempts: readonly Attempt[]): Pr
   const working = withStatus(attempts, 200);
   const tried: TriedOperation[] = [];
   for (const { operation, endpoint, request, reason } of session.options.operations ?? []) {
-    if (endpoint === undefined || endpoint.answersContext) {
+    if (endpoint === undefined || endpoint.responsesContext) {
       const own = endpoint === undefined ? [] : attempts.filter(({ pathId }) => isSuccess(pathId));
       tried.push({ operation, attempts: own, reason });
       continue;
     }
     const pathId = successPathOf(endpoint, "200.test");
     const needed = String(endpoint.scope);
-    const able = working.find(({ answer }) => scopesOf(answer).includes(needed)) ?? working[0];
+    const able = working.find(({ response }) => scopesOf(response).includes(needed)) ?? working[0];
     const { apiKey, variable } = able ?? {};
     const why = reason ?? (able ? undefined : `needs a key that works in ${anyWorking.join(" or ")}`);
     const planned = { pathId, endpoint, request, apiKey, variable };
@@ -259,14 +259,16 @@ async function tryOperations(session: Session, attempts: readonly Attempt[]): Pr
  * Reaches a limit if requested: with one request of a key at its limit, or by using up a working key's minute if enough
  * requests are left.
  */
-async function tryLimit(session: Session, path: KeyedPath, working?: AnsweredAttempt): Promise<Attempt> {
+async function tryLimit(session: Session, path: KeyedPath, working?: CompletedAttempt): Promise<Attempt> {
   const { pathId } = path;
   if (!session.options.probeLimits)
     return { pathId, reason: "limits are only reached on purpose with --probe-limits" };
   const keyed = await tryKeyedPath(session, path);
   // A minute may have passed since its key reached the limit.
   const spare =
-    keyed.apiKey === undefined ? working : withAnswer([keyed]).find(({ answer }) => answer.status === 200);
+    keyed.apiKey === undefined
+      ? working
+      : withResponse([keyed]).find(({ response }) => response.status === 200);
   if (pathId !== "429.per_minute" || spare === undefined) return keyed;
   const perMinute = perMinuteOf(spare);
   if (perMinute === undefined) return { pathId, reason: "the response to the working key has no per_minute" };
@@ -277,12 +279,12 @@ async function tryLimit(session: Session, path: KeyedPath, working?: AnsweredAtt
   return { pathId, reason };
 }
 
-async function useUpMinute(session: Session, probe: AnsweredAttempt, perMinute: number): Promise<Attempt> {
-  const answers: CheckedResponse[] = [];
-  while (answers.length <= perMinute) {
+async function useUpMinute(session: Session, probe: CompletedAttempt, perMinute: number): Promise<Attempt> {
+  const responses: CheckedResponse[] = [];
+  while (responses.length <= perMinute) {
     const sent = await session.attempt(probe);
-    if (sent.answer?.status !== 200) return sent;
-    answers.push(sent.answer);
+    if (sent.response?.status !== 200) return sent;
+    responses.push(sent.response);
   }
-  return { ...probe, answer: answers.at(-1), ...judgeNoLimit(answers, perMinute) };
+  return { ...probe, response: responses.at(-1), ...judgeNoLimit(responses, perMinute) };
 }

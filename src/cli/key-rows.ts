@@ -7,7 +7,7 @@ import { scenarioSecrets } from "../sandbox/secrets.js";
 import { keyStateAt } from "../spec/api-key.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
-import { answerText, type Palette, paintStatus } from "./terminal.js";
+import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
@@ -39,15 +39,15 @@ export function keyRows(
 const titles = {
   ref: "KEY",
   secret: "SECRET",
-  answer: "A REQUEST GETS",
+  response: "A REQUEST GETS",
   status: "GETS",
   path: "PATH",
 } as const;
 type Column = keyof typeof titles;
 
 const layouts: readonly (readonly Column[])[] = [
-  ["ref", "secret", "answer", "path"],
-  ["ref", "secret", "answer"],
+  ["ref", "secret", "response", "path"],
+  ["ref", "secret", "response"],
   // Usually fits into 80 characters.
   ["ref", "secret", "status"],
 ];
@@ -66,6 +66,6 @@ function cellOf(row: KeyRow, column: Column, palette: Palette): string {
   const { status, path_id, fault_paths } = row;
   if (column === "path") return [path_id, ...fault_paths].join(" or ");
   if (column === "ref" || column === "secret") return row[column];
-  const answer = column === "answer" ? answerText(row) : String(status);
-  return paintStatus(palette, status)(answer) + (fault_paths.length === 0 ? "" : " or a fault");
+  const response = column === "response" ? responseText(row) : String(status);
+  return paintStatus(palette, status)(response) + (fault_paths.length === 0 ? "" : " or a fault");
 }

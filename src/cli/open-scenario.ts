@@ -65,13 +65,13 @@ export async function loadCertified(
     const way = relative(realpathSync(io.cwd), existsSync(file) ? realpathSync(file) : file);
     return !isAbsolute(way) && way.split(sep)[0] !== "..";
   };
-  const refuse = (why: string) =>
+  const reject = (why: string) =>
     usageError(
       `The certificate names the scenario ${quote(name)}, which ${why}. Give the scenario yourself: certify <scenario> --verify …`,
     );
-  if (!isScenarioName(name) && !isInside()) throw refuse("is not in this folder");
+  if (!isScenarioName(name) && !isInside()) throw reject("is not in this folder");
   return loadNamed(name, { cwd: io.cwd }, given).catch((error) => {
-    throw error instanceof ScenarioError ? refuse("is not a valid scenario here") : error;
+    throw error instanceof ScenarioError ? reject("is not a valid scenario here") : error;
   });
 }
 

@@ -23,7 +23,7 @@ export function parse(
   { io, implied = false }: { readonly io: Io; readonly implied?: boolean },
 ) {
   // Before its flags, which may be those of another command.
-  if (implied && !argv[0]?.startsWith("-")) refuseUnknownWord(argv[0], io);
+  if (implied && !argv[0]?.startsWith("-")) rejectUnknownWord(argv[0], io);
   const commander = commanderOf(`${io.program} ${name}`, command, io);
   try {
     commander.parse([...argv], { from: "user" });
@@ -33,7 +33,7 @@ export function parse(
     throw misread(name, sentenceOf(error, name, command), io);
   }
   const { args: words } = commander;
-  if (implied) refuseUnknownWord(words[0], io);
+  if (implied) rejectUnknownWord(words[0], io);
   const specs = Object.keys(command.words ?? {});
   const excess = words[specs.length];
   if (excess !== undefined && command.rest !== undefined) throw lacksDashes(name, words, io);
@@ -208,7 +208,7 @@ function exampleText(examples: CliCommand["examples"], { program }: Io): string 
 }
 
 // Rejects a first word that is not a bundled name, an existing file or a path.
-function refuseUnknownWord(word: string | undefined, io: Io): void {
+function rejectUnknownWord(word: string | undefined, io: Io): void {
   if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word)))
     return;
   if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word, io);

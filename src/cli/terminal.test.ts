@@ -5,7 +5,7 @@ import { openWorld } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { newFile, openOutput, reportTargets } from "./files.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { answerText, paintStatus, shortTime, styleFor, wrapLines } from "./terminal.js";
+import { paintStatus, responseText, shortTime, styleFor, wrapLines } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
@@ -42,7 +42,7 @@ test("a response is its status and code, and a time has no fraction of zeros", (
     { status: 200, code: null },
     { status: 401, code: "unauthorized" },
   ];
-  expect(all.map(answerText)).toEqual(["no response", "200", "401 unauthorized"]);
+  expect(all.map(responseText)).toEqual(["no response", "200", "401 unauthorized"]);
   expect(["2026-03-02T10:01:00.000Z", "2026-03-02T10:01:00.500Z"].map(shortTime)).toEqual([
     ...["2026-03-02T10:01:00Z", "2026-03-02T10:01:00.500Z"],
   ]);

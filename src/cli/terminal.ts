@@ -63,7 +63,7 @@ export function paintStatus(palette: Palette, status: number): (text: string) =>
 }
 
 /** Returns the status and code of a response: `401 unauthorized`. */
-export function answerText({ status, code }: { status: number; code: string | null }): string {
+export function responseText({ status, code }: { status: number; code: string | null }): string {
   // Some faults leave no response.
   if (status === 0) return "no response";
   return code === null ? String(status) : `${status} ${code}`;

@@ -4,7 +4,7 @@ import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/steps.js";
 import { unknownSecret } from "../scenario/population.js";
-import type { ControlAnswer } from "../server/control/answers.js";
+import type { ControlResponse } from "../server/control/responses.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
 import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
 import { forKeyActions } from "../spec/steps.js";
@@ -19,13 +19,13 @@ export type JoinedSandbox = ReturnType<typeof joinSandbox>;
 export function joinSandbox(controlUrl: string, token: string | undefined, given: object) {
   const { call, end } = startCalls(token);
   const dataOf = (text: string) => (text === "" ? undefined : JSON.parse(text).data);
-  const started: ControlAnswer<"Instance"> = dataOf(call("POST", `${controlUrl}/instances`, given));
+  const started: ControlResponse<"Instance"> = dataOf(call("POST", `${controlUrl}/instances`, given));
   const { base_url: url, control_url: control, keys } = started;
   const ask = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) =>
     dataOf(call(method, control + path, body, by?.actor));
   const camel = (...words: Parameters<typeof ask>) => camelCase(ask(...words)) as never;
   const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
-  const state = (): ControlAnswer<"State"> => ask("GET", "/state");
+  const state = (): ControlResponse<"State"> => ask("GET", "/state");
   const sandbox: Sandbox = {
     get name() {
       return state().scenario;

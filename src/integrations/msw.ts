@@ -2,7 +2,7 @@ import type { HttpHandler } from "msw";
 import { createSandbox, runtimeOf, sandboxOn } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
-import { answerWebRequest } from "../library/web-request.js";
+import { respondToWebRequest } from "../library/web-request.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { SandboxError } from "../spec/errors.js";
@@ -40,8 +40,8 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   const paths = world().changes === undefined ? anyHost : anyVersion;
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
-  const answer = (base: string) => resolverOf(world, base);
-  if (baseUrl === "*") return [handlerOf(paths, answer(""))];
+  const response = (base: string) => resolverOf(world, base);
+  if (baseUrl === "*") return [handlerOf(paths, response(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     if (!URL.canParse(baseUrl)) {
       const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
@@ -51,18 +51,18 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
     // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
     const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
-    return [handlerOf(new RegExp(`^${escaped}(?:/|$)`, "i"), answer(base))];
+    return [handlerOf(new RegExp(`^${escaped}(?:/|$)`, "i"), response(base))];
   }
   // Relative to the page or the server, which msw knows.
   const base = withoutSlash(baseUrl);
-  return [handlerOf(base, answer(base)), handlerOf(`${base}/*`, answer(base))];
+  return [handlerOf(base, response(base)), handlerOf(`${base}/*`, response(base))];
 }
 
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
 const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
-function handlerOf(path: string | RegExp, answer: ReturnType<typeof resolverOf>): HttpHandler {
-  const handler = http.all(path, answer);
+function handlerOf(path: string | RegExp, response: ReturnType<typeof resolverOf>): HttpHandler {
+  const handler = http.all(path, response);
   const missing = Object.entries(laterMembers).filter(([name]) => !(name in handler));
   return Object.assign(handler, Object.fromEntries(missing));
 }
@@ -70,7 +70,7 @@ function handlerOf(path: string | RegExp, answer: ReturnType<typeof resolverOf>)
 function resolverOf(world: () => SandboxState, base: string) {
   return async ({ request }: { request: Request }) => {
     try {
-      return await answerWebRequest(world, request, base);
+      return await respondToWebRequest(world, request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();

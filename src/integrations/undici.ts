@@ -65,7 +65,7 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
     const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
     throw new SandboxError("usage", message);
   }
-  const answer = agent.dispatch.bind(agent);
+  const response = agent.dispatch.bind(agent);
   return Object.assign(agent, {
     dispatch(request: Dispatcher.DispatchOptions, handler: Dispatcher.DispatchHandler): boolean {
       const url = new URL(request.origin ?? "").origin + request.path;
@@ -73,7 +73,7 @@ export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = 
       const path = url.slice(base.length);
       const isUnder = url.toLowerCase().startsWith(base) && /^(?:[/?]|$)/.test(path);
       if (!isUnder) return fallback.dispatch(request, handler);
-      return answer({ ...request, path: path.startsWith("/") ? path : `/${path}` }, handler);
+      return response({ ...request, path: path.startsWith("/") ? path : `/${path}` }, handler);
     },
   });
 }

@@ -1,4 +1,4 @@
-import { sentAnswer } from "../api/handle.js";
+import { sentResponse } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
 import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -95,7 +95,7 @@ function scenarioOf(
   all: readonly CapturedStep[],
   chosen: readonly CapturedStep[],
 ): Scenario {
-  const { version, name: _, description: __, requests_answered: ___, clock: ____, ...rest } = scenario;
+  const { version, name: _, description: __, requests_responded: ___, clock: ____, ...rest } = scenario;
   const { timeline, organizations } = rest;
   const earlier = (all.find(({ exchange }) => exchange !== undefined)?.exchange?.number ?? 1) - 1;
   const ids = idsOf(chosen);
@@ -106,7 +106,7 @@ function scenarioOf(
     version,
     name: `Captured: ${world.scenario.name ?? world.name}`.slice(0, 200),
     description: `Captured from a sandbox: ${requests}. The story expects the same responses.${start}`,
-    ...(earlier > 0 && { requests_answered: earlier }),
+    ...(earlier > 0 && { requests_responded: earlier }),
     clock: { now: isoOf(at), frozen: true },
     ...rest,
     ...(timeline !== undefined && { timeline: withOutcomes(timeline, world) }),
@@ -121,7 +121,7 @@ function withOutcomes(left: readonly TimelineStep[], { timeline }: SandboxState)
   return left.map((given, index) => {
     if (passed + index >= timeline.next) return given;
     const { expect: _, ...step } = given;
-    const error = timeline.refusals.get(passed + index);
+    const error = timeline.rejections.get(passed + index);
     return error === undefined ? step : { ...step, expect: { error } };
   });
 }
@@ -193,9 +193,9 @@ function contentOf({ contentType, idempotencyKey, body: { text } }: RequestConte
   return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
 }
 
-function expectationOf({ answer, delivery, fault, pathId, status }: Exchange): Expectation {
-  const sent = sentAnswer(answer, delivery);
-  const headers = telling(answer.headers);
+function expectationOf({ response, delivery, fault, pathId, status }: Exchange): Expectation {
+  const sent = sentResponse(response, delivery);
+  const headers = telling(response.headers);
   const body = sent.body === "" ? undefined : (parsedJson(sent.body) ?? sent.body);
   return {
     status,
@@ -219,13 +219,13 @@ function telling(flat: FlatHeaders): [name: string, value: string][] {
 
 /** Returns the step that repeats an operation; `undefined` if a story cannot contain it, as it changed nothing. */
 function operationStep(operation: RecordedOperation): CapturedStep | undefined {
-  const { at, refusal } = operation;
+  const { at, rejection } = operation;
   const action = actionOf(operation);
   if (action === undefined) return undefined;
-  if (refusal === undefined) return { at, step: action };
+  if (rejection === undefined) return { at, step: action };
   // Rejected for the call itself, not for the state of the sandbox.
-  if (["validation_failed", "unknown_ref", "unknown_scope"].includes(refusal)) return undefined;
-  return { at, step: { ...action, expect: { error: refusal as NonNullable<Expectation["error"]> } } };
+  if (["validation_failed", "unknown_ref", "unknown_scope"].includes(rejection)) return undefined;
+  return { at, step: { ...action, expect: { error: rejection as NonNullable<Expectation["error"]> } } };
 }
 
 function actionOf({ name, input, actor, at, made }: RecordedOperation): StepAction | undefined {

@@ -40,7 +40,7 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "./sandbox.js";
-import { fetchAnswer } from "./web-request.js";
+import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
 export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> {
@@ -153,7 +153,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     },
     secret: (ref) => scenarioSecret(world(), ref),
     unknownSecret: () => unknownSecret(world().seed),
-    fetch: (input, init) => fetchAnswer(world, input, init),
+    fetch: (input, init) => fetchResponse(world, input, init),
     clock: {
       now: () => viewClock(world().clock).now,
       isFrozen: () => world().clock.isFrozen(),

@@ -1,7 +1,7 @@
-import { admit } from "../api/answer.js";
 import { beginCall, completeCall } from "../api/handle.js";
 import { receivedWeb } from "../api/request-input.js";
-import { noAnswer } from "../sandbox/journal/exchange.js";
+import { admit } from "../api/response.js";
+import { noResponse } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
@@ -32,8 +32,8 @@ export interface Caller {
 
 /** Either the API's rejection to return, or the admitted caller. */
 export type Guarded =
-  | { readonly refusal: Response; readonly caller: undefined }
-  | { readonly refusal: undefined; readonly caller: Caller };
+  | { readonly rejection: Response; readonly caller: undefined }
+  | { readonly rejection: undefined; readonly caller: Caller };
 
 /** A success of the user's own endpoint, which covers no endpoint of the API. */
 const guardedPath: PathId = "200.guarded";
@@ -46,8 +46,8 @@ const guardedPath: PathId = "200.guarded";
  *
  * @example
  * http.get("https://any.example/v1/relying-party/attestations", ({ request }) => {
- *   const { refusal, caller } = guard(request, { scope: "attestations:read", sandbox });
- *   return refusal ?? HttpResponse.json({ data: [], organization: caller.organization.name });
+ *   const { rejection, caller } = guard(request, { scope: "attestations:read", sandbox });
+ *   return rejection ?? HttpResponse.json({ data: [], organization: caller.organization.name });
  * });
  */
 export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
@@ -65,10 +65,10 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   const call = beginCall(world, asked, { isGuarded: true });
   const admitted = admit(world, call, scope);
   const isLetIn = typeof admitted === "string";
-  const ending = isLetIn ? { pathId: guardedPath, answer: noAnswer, code: null } : admitted;
-  const { answer, id } = completeCall(world, call, ending);
-  if (!isLetIn) return { refusal: toResponse(answer, request.method), caller: undefined };
+  const ending = isLetIn ? { pathId: guardedPath, response: noResponse, code: null } : admitted;
+  const { response, id } = completeCall(world, call, ending);
+  if (!isLetIn) return { rejection: toResponse(response, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;
   const organization = viewOrganization(entry.holder.organization);
-  return { refusal: undefined, caller: { organization, key: viewKey(entry, world), requestId: id } };
+  return { rejection: undefined, caller: { organization, key: viewKey(entry, world), requestId: id } };
 }

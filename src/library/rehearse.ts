@@ -24,7 +24,7 @@ export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   const results = timelineResults(alone);
   const last = alone.timeline.steps.at(-1);
   // Skipped for snapshots: earlier changes may have left timeline steps that fail.
-  if (last !== undefined && alone.scenario.requests_answered === undefined) {
+  if (last !== undefined && alone.scenario.requests_responded === undefined) {
     advanceClock(alone, Math.max(0, last.at - alone.clock.now()));
   }
   // A timeline step may depend on the story, so it must succeed in only one of both runs.
@@ -50,21 +50,21 @@ function runWholeStory(world: SandboxState): ScenarioMistake[] {
     requests += request === undefined ? 0 : (request.repeat ?? 1);
     const result = requests > mostRequests ? undefined : tryNextStep(world, send);
     if (result === undefined) return failed;
-    const { answer, performed } = result;
-    const refused = refusalOf(performed);
-    const hint = answer === null ? undefined : `the request results in ${answer.pathId}`;
+    const { response, performed } = result;
+    const rejected = rejectionOf(performed);
+    const hint = response === null ? undefined : `the request results in ${response.pathId}`;
     for (const { at, path, message } of stepProblems(result)) {
       if (at?.startsWith("timeline")) continue;
-      const place = refused === undefined ? path : path.slice(0, 2);
-      failed.push({ code: "step_fails", path: place, message, hint, ...refused });
+      const place = rejected === undefined ? path : path.slice(0, 2);
+      failed.push({ code: "step_fails", path: place, message, hint, ...rejected });
     }
   }
 }
 
 function failureOf({ index, step, performed, differences }: TimelineResult): ScenarioMistake | undefined {
   const path = ["timeline", index];
-  const refused = step.expect === undefined ? refusalOf(performed) : undefined;
-  if (refused !== undefined) return { code: "step_fails", path, ...refused };
+  const rejected = step.expect === undefined ? rejectionOf(performed) : undefined;
+  if (rejected !== undefined) return { code: "step_fails", path, ...rejected };
   const [difference] = differences;
   if (difference === undefined) return undefined;
   const { expected, found } = difference;
@@ -72,9 +72,9 @@ function failureOf({ index, step, performed, differences }: TimelineResult): Sce
   return { code: "step_fails", path: [...path, "expect", "error"], message };
 }
 
-function refusalOf(performed: Performed | null): Pick<ScenarioMistake, "message" | "hint"> | undefined {
-  const refusal = performed?.refusal ?? null;
-  if (refusal === null) return undefined;
-  const hint = `if this is intended, write expect: { error: ${refusal.code} }`;
-  return { message: `the step is rejected: ${refusal.message}`, hint };
+function rejectionOf(performed: Performed | null): Pick<ScenarioMistake, "message" | "hint"> | undefined {
+  const rejection = performed?.rejection ?? null;
+  if (rejection === null) return undefined;
+  const hint = `if this is intended, write expect: { error: ${rejection.code} }`;
+  return { message: `the step is rejected: ${rejection.message}`, hint };
 }

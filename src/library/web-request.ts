@@ -3,7 +3,7 @@ import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, receivedWeb, tooLongBody } from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
-import type { ApiAnswer, Delivery } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault-effects.js";
 import { type ApiRequest, type ReadBody, receivedRequest } from "../spec/request.js";
@@ -15,7 +15,7 @@ import { clearTimeout, setTimeout } from "./real-time.js";
  * Synchronous, unless a fault applies or the endpoint accepts a body. Calls `world` again once the request is
  * read completely.
  */
-export function answerWebRequest(
+export function respondToWebRequest(
   world: () => SandboxState,
   request: Request,
   base = "",
@@ -26,21 +26,25 @@ export function answerWebRequest(
   const read = receivedRequest(received);
   const atFirst = world();
   const takes = inputAt(atFirst, request.method, path);
-  if (takes === undefined) return answerRead(atFirst, read, request);
-  const answerWith = (body: ReadBody) =>
-    answerRead(world(), { ...read, content: contentOf(received, body) }, request);
-  return takes.body === undefined ? answerWith(noBody) : readBody(request).then(answerWith);
+  if (takes === undefined) return respondToRead(atFirst, read, request);
+  const responseWith = (body: ReadBody) =>
+    respondToRead(world(), { ...read, content: contentOf(received, body) }, request);
+  return takes.body === undefined ? responseWith(noBody) : readBody(request).then(responseWith);
 }
 
-function answerRead(world: SandboxState, read: ApiRequest, request: Request): Response | Promise<Response> {
-  const { answer: given, delivery, at } = handle(world, read);
+function respondToRead(
+  world: SandboxState,
+  read: ApiRequest,
+  request: Request,
+): Response | Promise<Response> {
+  const { response: given, delivery, at } = handle(world, read);
   // Clients compare a date in a header with `Date`, which a network always sends.
   const isDated = given.status === 429 && given.headers.some((value) => value.endsWith(" GMT"));
   const date = ["Date", new Date(at).toUTCString()];
-  const answer = isDated ? { ...given, headers: [...given.headers, ...date] } : given;
+  const response = isDated ? { ...given, headers: [...given.headers, ...date] } : given;
   return delivery === undefined
-    ? toResponse(answer, request.method)
-    : deliverOverWeb(delivery, answer, request);
+    ? toResponse(response, request.method)
+    : deliverOverWeb(delivery, response, request);
 }
 
 async function readBody(request: Request): Promise<ReadBody> {
@@ -68,14 +72,14 @@ async function readBody(request: Request): Promise<ReadBody> {
 const waiting = new Set<object>();
 
 /** Responds like `fetch`: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
-export async function fetchAnswer(
+export async function fetchResponse(
   world: () => SandboxState,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
-  const result = answerWebRequest(world, request);
+  const result = respondToWebRequest(world, request);
   if ("status" in result) return fetched(result, request);
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;
@@ -108,12 +112,12 @@ export function connectionReset(): Error {
 
 /** Converts a response of the API to a web `Response`, with another `body` if given; a response to HEAD has none. */
 export function toResponse(
-  answer: ApiAnswer,
+  response: ApiResponse,
   method: string,
-  body: string | ReadableStream<Uint8Array> = answer.body,
+  body: string | ReadableStream<Uint8Array> = response.body,
 ): Response {
-  const headers = headerPairs(answer.headers);
-  const { status } = answer;
+  const headers = headerPairs(response.headers);
+  const { status } = response;
   const statusText = reasons[status] ?? "";
   const isEmpty = method === "HEAD" || status === 204;
   return new Response(isEmpty ? null : (body as BodyInit), { status, statusText, headers });
@@ -133,7 +137,11 @@ const reasons: Readonly<Record<number, string>> = {
  *
  * Rejects with the reason of the request's signal if that is aborted before the response.
  */
-async function deliverOverWeb(delivery: Delivery, answer: ApiAnswer, request: Request): Promise<Response> {
+async function deliverOverWeb(
+  delivery: Delivery,
+  response: ApiResponse,
+  request: Request,
+): Promise<Response> {
   const { delayMs, kind, cutAfter, bytesPerSecond } = delivery;
   if (kind === "hang") return waitForAbort(request);
   if (delayMs > 0) await wait(delayMs, request.signal);
@@ -142,16 +150,16 @@ async function deliverOverWeb(delivery: Delivery, answer: ApiAnswer, request: Re
     return Response.error();
   }
   const isWhole = cutAfter === undefined && bytesPerSecond === undefined;
-  if (isWhole || request.method === "HEAD") return toResponse(answer, request.method);
+  if (isWhole || request.method === "HEAD") return toResponse(response, request.method);
   if (cutAfter === undefined || !isInMiddleware(request)) {
-    return toResponse(answer, request.method, bodyStream(answer, delivery, request));
+    return toResponse(response, request.method, bodyStream(response, delivery, request));
   }
-  const headers = [...answer.headers, "Connection", "close"];
-  return toResponse({ ...answer, headers }, request.method, bodyStream(answer, delivery, request, false));
+  const headers = [...response.headers, "Connection", "close"];
+  return toResponse({ ...response, headers }, request.method, bodyStream(response, delivery, request, false));
 }
 
 function bodyStream(
-  { body }: ApiAnswer,
+  { body }: ApiResponse,
   delivery: Delivery,
   request: Request,
   isCut = delivery.cutAfter !== undefined,

@@ -174,21 +174,21 @@ function openLocked(
   };
   const keeping = (run: (changed: Set<SandboxFile>) => unknown): unknown => {
     const changed = new Set<SandboxFile>();
-    const afterCall = (answer: unknown) => {
+    const afterCall = (response: unknown) => {
       try {
         changed.forEach(save);
       } catch (error) {
         onProblem(error);
         const { code, message } = error as SandboxError;
-        throw new SandboxError(code, message, answer === undefined ? {} : { data: answer });
+        throw new SandboxError(code, message, response === undefined ? {} : { data: response });
       }
-      return answer;
+      return response;
     };
     // A call changes something before it waits for anything.
     called = changed;
     try {
-      const answer = run(changed);
-      return answer instanceof Promise ? answer.then(afterCall) : afterCall(answer);
+      const response = run(changed);
+      return response instanceof Promise ? response.then(afterCall) : afterCall(response);
     } finally {
       called = undefined;
     }
@@ -231,10 +231,10 @@ function openLocked(
     },
     call: (call, run, from) =>
       keeping(() => {
-        const answer = log.call(call, run, from);
+        const response = log.call(call, run, from);
         const file = fileOf(from);
         if (file !== undefined) mark(file, "everything");
-        return answer;
+        return response;
       }),
     manage: (run, from) =>
       keeping((changed) =>

@@ -48,8 +48,11 @@ test.each([
   ["store_unavailable", "", coded("ECONNREFUSED")],
   ["store_unusable", "", coded("DEPTH_ZERO_SELF_SIGNED_CERT")],
 ])("%s: of a Redis, %j", (code, found, error) => {
-  const refusal = unusableStore("redis://here", error);
-  expect([refusal.code, refusal.message]).toEqual([code, expect.stringContaining(`redis://here: ${found}`)]);
-  expect(refusal.message).not.toContain("secret");
-  expect([unusableStore("", refusal), isFullness(error)]).toEqual([refusal, found === "it is full"]);
+  const rejection = unusableStore("redis://here", error);
+  expect([rejection.code, rejection.message]).toEqual([
+    code,
+    expect.stringContaining(`redis://here: ${found}`),
+  ]);
+  expect(rejection.message).not.toContain("secret");
+  expect([unusableStore("", rejection), isFullness(error)]).toEqual([rejection, found === "it is full"]);
 });

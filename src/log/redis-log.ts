@@ -1,5 +1,5 @@
-import { withCheckedInput } from "../api/answer.js";
 import { maskRequest } from "../api/mask.js";
+import { withCheckedInput } from "../api/response.js";
 import { routedPath } from "../api/routes.js";
 import { nodePlatform } from "../node/platform.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

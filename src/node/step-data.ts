@@ -23,15 +23,20 @@ export function stepData(event: StepEvent): Record<string, unknown> {
  * the key that the step made.
  */
 export function stepJson(result: PlayedStep) {
-  const { step: _, answer, timeline, ...shown } = result;
+  const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => ({
     timelineStep: index + 1,
     at,
     text: actionSentences(step, performed),
-    ...refusalOf(performed),
+    ...rejectionOf(performed),
   }));
   const text = stepText(result);
-  const sent = { ...shown, text, answer: answer && { ...answer, code: errorCodeOf(answer) }, meanwhile };
+  const sent = {
+    ...shown,
+    text,
+    response: response && { ...response, code: errorCodeOf(response) },
+    meanwhile,
+  };
   return snakeCase(sent) as Record<string, unknown>;
 }
 
@@ -41,28 +46,28 @@ function timelineData({ at, step, performed }: TimelineResult) {
     action: actionIn(step),
     expected: step.expect?.error ?? null,
     ...keyRefsOf(step, performed),
-    ...refusalOf(performed),
+    ...rejectionOf(performed),
   };
 }
 
 function storyData(result: PlayedStep) {
-  const { number, of, kind, say, step, request, answer, performed, now, differences } = result;
+  const { number, of, kind, say, step, request, response, performed, now, differences } = result;
   return {
     at: now,
     step: number,
     of,
     kind,
     say,
-    pathId: answer?.pathId ?? null,
+    pathId: response?.pathId ?? null,
     asExpected: isAsExpected(result),
     ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
     advance: step.advance ?? null,
-    ...refusalOf(performed),
+    ...rejectionOf(performed),
     differences,
   };
 }
 
-function refusalOf(performed: PlayedStep["performed"]) {
-  const { code = null, message = null } = performed?.refusal ?? {};
-  return { refusal: code, message };
+function rejectionOf(performed: PlayedStep["performed"]) {
+  const { code = null, message = null } = performed?.rejection ?? {};
+  return { rejection: code, message };
 }

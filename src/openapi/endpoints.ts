@@ -45,12 +45,12 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
   const shape = lazily((): Shape => shapeOfSchema(content.reader, content.schema));
   const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
-  const { input, ask, refusals, unchecked } = inputOf(operation, document, schemas);
+  const { input, ask, rejections, unchecked } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
   for (const what of [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)])
     document.notes.add("unchecked", id, `does not check ${what}`, `do not check ${what}`);
   return {
-    ...{ method, path, operationId: id, input, refusals, scope },
+    ...{ method, path, operationId: id, input, rejections, scope },
     ...(status !== 200 && { status }),
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",

@@ -2,8 +2,8 @@ import type {
   Endpoint,
   EndpointInput,
   ExampleRequest,
-  OwnRefusal,
-  OwnRefusalPath,
+  OwnRejection,
+  OwnRejectionPath,
   Success,
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
@@ -39,7 +39,7 @@ import {
   viewOf,
   withValue,
 } from "./record-form.js";
-import { decoded, refusalsOf } from "./requests.js";
+import { decoded, rejectionsOf } from "./requests.js";
 
 // Operations of a document that create, read and change records.
 
@@ -101,10 +101,10 @@ function namedOperations(fields: CollectionFields): [role: Role, id: string, pat
   return [...roles, ...moves];
 }
 
-type Result = Success | OwnRefusal;
+type Result = Success | OwnRejection;
 
 /** An operation of a collection. */
-interface Served extends View, ReturnType<typeof refusalsOf> {
+interface Served extends View, ReturnType<typeof rejectionsOf> {
   readonly form: RecordForm;
   readonly collectionIn: (world: SandboxState) => Collection;
   /** The step of its path with the id; `undefined` if it is not about one record. */
@@ -127,7 +127,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   const idStep = isOfOne ? inPath.at(-1) : undefined;
   const served: Served = {
     ...view,
-    ...refusalsOf(operation),
+    ...rejectionsOf(operation),
     form,
     collectionIn: ({ records }) => records.get(form.collection) as Collection,
     idStep,
@@ -137,7 +137,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     ),
   };
   const run = { create, read, list, update: change, remove, move: change }[role];
-  const own: readonly OwnRefusalPath[] = [
+  const own: readonly OwnRejectionPath[] = [
     ...(isOfOne ? (["404.unknown_record"] as const) : []),
     ...(role === "move" ? (["409.conflict"] as const) : []),
     ...(role === "create" && served.documentsKey ? [reusedKey(operation)] : []),
@@ -147,14 +147,14 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   return {
     ...endpoint,
     form,
-    refusals: [...new Set([...(endpoint.refusals ?? []), ...own])],
+    rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape: at === undefined ? shape : requiring(shape, at, needed),
     requests: (caller, world) => requestsTo(served, caller, world),
     respond: (caller, world, input) => run(served, caller, world, input),
   };
 }
 
-const reusedKey = ({ responses }: Operation): OwnRefusalPath =>
+const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
 function sent({ content }: View, body: unknown): Success {
@@ -187,8 +187,8 @@ function parentsIn({ parents, fields = {} }: Served, { params }: EndpointInput):
   return Object.fromEntries(all);
 }
 
-function invalid({ mismatched, refusal }: Served, problem: string, field = "body"): OwnRefusal {
-  return refusal(mismatched, { fields: { [field]: problem } });
+function invalid({ mismatched, rejection }: Served, problem: string, field = "body"): OwnRejection {
+  return rejection(mismatched, { fields: { [field]: problem } });
 }
 
 function find(
@@ -196,19 +196,19 @@ function find(
   { key }: KeyEntry,
   world: SandboxState,
   input: EndpointInput,
-): KeptRecord | OwnRefusal {
+): KeptRecord | OwnRejection {
   const id = decoded(input.params[served.idStep?.name ?? ""] ?? "");
   const collection = served.collectionIn(world);
   const record = collection.records.get(id);
   const isOwn = record !== undefined && ownerOf(record) === ownerOf(key);
   if (isOwn && matches(record.members, parentsIn(served, input))) return record;
-  return { ...served.refusal("404.unknown_record"), note: whyUnknown(collection, id, ownerOf(key)) };
+  return { ...served.rejection("404.unknown_record"), note: whyUnknown(collection, id, ownerOf(key)) };
 }
 
 type Respond = (served: Served, caller: KeyEntry, world: SandboxState, input: EndpointInput) => Result;
 
 const create: Respond = (served, caller, world, input) => {
-  const { operation, form, refusal, mismatched, documentsKey } = served;
+  const { operation, form, rejection, mismatched, documentsKey } = served;
   const collection = served.collectionIn(world);
   const owner = ownerOf(caller.key);
   const key = documentsKey ? input.idempotencyKey?.replace(/^"(.*)"$/, "$1") : undefined;
@@ -216,14 +216,14 @@ const create: Respond = (served, caller, world, input) => {
     return invalid(served, "must be 1 to 255 characters, and not an API key", "Idempotency-Key");
   const sha256 = key === undefined ? "" : world.platform.sha256(canonicalJson(input.body ?? null));
   const earlier = key === undefined ? undefined : collection.keys.get(`${owner} ${key}`);
-  if (earlier !== undefined && earlier.sha256 !== sha256) return refusal(reusedKey(operation));
+  if (earlier !== undefined && earlier.sha256 !== sha256) return rejection(reusedKey(operation));
   const most = world.given.mostRecords ?? mostRecords;
   if (earlier === undefined && countRecords(world.records) >= most)
-    return { ...refusal(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };
+    return { ...rejection(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };
   const record = recordFrom(served, caller, world, input, earlier);
   if (typeof record === "string") return invalid(served, record);
   const response = withRecord(served, caller, world, input, record.members);
-  if (earlier !== undefined || "refused" in response) return response;
+  if (earlier !== undefined || "rejected" in response) return response;
   const keyed = { sha256, number: record.number, at: input.now };
   const change = {
     ...{ collection: form.collection, record },
@@ -265,18 +265,18 @@ function withoutObjects(given: Members): Members {
 
 const read: Respond = (served, caller, world, input) => {
   const record = find(served, caller, world, input);
-  return "refused" in record ? record : withRecord(served, caller, world, input, record.members);
+  return "rejected" in record ? record : withRecord(served, caller, world, input, record.members);
 };
 
 const change: Respond = (served, caller, world, input) => {
   const { role, operation, form } = served;
   const record = find(served, caller, world, input);
-  if ("refused" in record) return record;
+  if ("rejected" in record) return record;
   const collection = served.collectionIn(world);
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
     const note = `${form.collection} ${form.idIn(record.members)} is not ${JSON.stringify(when)}`;
-    return { ...served.refusal("409.conflict"), note };
+    return { ...served.rejection("409.conflict"), note };
   }
   const given = sentMembers(served, input);
   const members = form.change(record.members, input.now, [given, set], operation.method === "PUT");
@@ -291,7 +291,7 @@ const change: Respond = (served, caller, world, input) => {
 const remove: Respond = (served, caller, world, input) => {
   const { form } = served;
   const record = find(served, caller, world, input);
-  if ("refused" in record) return record;
+  if ("rejected" in record) return record;
   const removed = { number: record.number, id: String(form.idIn(record.members)), at: input.now };
   const commit = () => commitChange(world, { collection: form.collection, removed });
   return { ...withRecord(served, caller, world, input, record.members), commit };

@@ -1,4 +1,9 @@
-import { type EndpointInput, jsonRequest, type OwnRefusal, type OwnRefusalPath } from "../api/endpoint.js";
+import {
+  type EndpointInput,
+  jsonRequest,
+  type OwnRejection,
+  type OwnRejectionPath,
+} from "../api/endpoint.js";
 import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
@@ -22,7 +27,7 @@ interface Accepted {
   readonly operation: Operation;
   readonly document: ApiDocument;
   readonly reader: SchemaReader;
-  readonly refusals: ReturnType<typeof refusalsOf>;
+  readonly rejections: ReturnType<typeof rejectionsOf>;
   readonly parameters: readonly Parameter[];
   readonly checkParameters: Check;
   /** The schema of all parameters. */
@@ -44,7 +49,7 @@ const ownHeaders = /^(?:accept|authorization|content-type|x-api-key)$/i;
 /** The checks of an operation's input, and a request that passes them. */
 export function inputOf(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
   const accepted = acceptedBy(operation, document, reader);
-  const { parameters, body, refusals } = accepted;
+  const { parameters, body, rejections } = accepted;
   const inQuery = parameters.filter((one) => one.in === "query");
   const query = lazily(() =>
     Object.fromEntries(inQuery.map(({ name, at }) => [name, shapeOfSchema(reader, at.schema)])),
@@ -69,12 +74,12 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     read: (asked: EndpointInput, sent: RequestContent, isChecked: boolean) =>
       readInput(accepted, asked, sent, isChecked),
   };
-  const own = [refusals.unreadable, refusals.mismatched];
+  const own = [rejections.unreadable, rejections.mismatched];
   return {
     input,
     ask: (sampling: Sampling) => requestTo(accepted, sampling),
     unchecked: uncheckedIn(accepted),
-    refusals: parameters.length > 0 || body !== undefined ? [...new Set(own)] : [],
+    rejections: parameters.length > 0 || body !== undefined ? [...new Set(own)] : [],
   };
 }
 
@@ -101,7 +106,7 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   const types = Object.keys(isMapping(body.content) ? body.content : {});
   const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
   return {
-    ...{ operation, document, reader, parameters, ofParameters, refusals: refusalsOf(operation) },
+    ...{ operation, document, reader, parameters, ofParameters, rejections: rejectionsOf(operation) },
     checkParameters: reader.checkOf(ofParameters, { reads: true }),
     body: content && {
       ...{ content, types, isRequired: body.required === true },
@@ -130,7 +135,7 @@ function readInput(
   asked: EndpointInput,
   sent: RequestContent,
   isChecked: boolean,
-): EndpointInput | OwnRefusal {
+): EndpointInput | OwnRejection {
   const values = parameterValues(accepted, asked, sent);
   const wrong = isChecked ? undefined : wrongIn(accepted, accepted.checkParameters, values);
   if (wrong !== undefined) return wrong;
@@ -170,16 +175,16 @@ function parameterValues(
 }
 
 function wrongIn(
-  { refusals: { refusal, unreadable, mismatched } }: Accepted,
+  { rejections: { rejection, unreadable, mismatched } }: Accepted,
   check: Check,
   value: unknown,
   within?: string,
-): OwnRefusal | undefined {
+): OwnRejection | undefined {
   const found = check(value);
   if (found === undefined) return undefined;
-  if (found === tooMuchWork) return refusal(unreadable, { reason: `it ${found.message}` });
+  if (found === tooMuchWork) return rejection(unreadable, { reason: `it ${found.message}` });
   const { field, message } = problemOf(found, within);
-  return refusal(mismatched, { fields: { [field]: message } });
+  return rejection(mismatched, { fields: { [field]: message } });
 }
 
 function readBody(
@@ -188,9 +193,9 @@ function readBody(
   asked: EndpointInput,
   { contentType = "", body: sent }: RequestContent,
   isChecked: boolean,
-): EndpointInput | OwnRefusal {
-  const { reader, refusals } = accepted;
-  const unread = (reason: string) => refusals.refusal(refusals.unreadable, { reason });
+): EndpointInput | OwnRejection {
+  const { reader, rejections } = accepted;
+  const unread = (reason: string) => rejections.rejection(rejections.unreadable, { reason });
   if (sent.text === "" && sent.problem === undefined) return isRequired ? unread("it is missing") : asked;
   const type = mediaTypeOf(contentType);
   if (sent.problem !== undefined) return unread(sent.problem);
@@ -346,13 +351,13 @@ function sentAs({ type, isJson }: Content, body: unknown) {
   return { headers, body: isForm ? String(new URLSearchParams(body as Record<string, string>)) : "a" };
 }
 
-type Refused = "400.bad_request" | "422.validation";
+type Rejected = "400.bad_request" | "422.validation";
 
 /** The rejections of invalid requests: the documented ones, or 400. */
-export function refusalsOf({ responses }: Operation) {
+export function rejectionsOf({ responses }: Operation) {
   const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
-  const unreadable: Refused = has400 || !has422 ? "400.bad_request" : "422.validation";
-  const mismatched: Refused = has422 ? "422.validation" : "400.bad_request";
+  const unreadable: Rejected = has400 || !has422 ? "400.bad_request" : "422.validation";
+  const mismatched: Rejected = has422 ? "422.validation" : "400.bad_request";
   const bodies = new Map<Content, TextBody | undefined>();
   const sampleIn = (documented: Content): TextBody | undefined => {
     if (!bodies.has(documented)) {
@@ -361,17 +366,17 @@ export function refusalsOf({ responses }: Operation) {
     }
     return bodies.get(documented);
   };
-  const refusal = (refused: OwnRefusalPath, details?: Members): OwnRefusal => {
-    const { status, code } = outcomeOf(refused);
-    const { message } = outcomeOf(refused === "400.bad_request" ? "422.validation" : refused);
+  const rejection = (rejected: OwnRejectionPath, details?: Members): OwnRejection => {
+    const { status, code } = outcomeOf(rejected);
+    const { message } = outcomeOf(rejected === "400.bad_request" ? "422.validation" : rejected);
     const ours = errorBody(String(code), String(message), details);
     const shown = details && { details, note: noteOf(details) };
     const documented = responses.get(String(status));
-    if (documented?.schema === undefined) return { refused, ...shown, body: ours };
+    if (documented?.schema === undefined) return { rejected, ...shown, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
-    return { refused, ...shown, body: isOurs ? ours : (sampleIn(documented) ?? ours) };
+    return { rejected, ...shown, body: isOurs ? ours : (sampleIn(documented) ?? ours) };
   };
-  return { unreadable, mismatched, refusal };
+  return { unreadable, mismatched, rejection };
 }
 
 /** The reason of a rejection, also if the documented body has no place for it. */

@@ -1,6 +1,6 @@
-import { scopeOf } from "../api/answer.js";
 import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.js";
 import { evaluateKey } from "../api/evaluate.js";
+import { scopeOf } from "../api/response.js";
 import { endpointsOf, firstEndpoint } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";

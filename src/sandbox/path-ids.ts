@@ -43,7 +43,7 @@ function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
 }
 
 function unknownPaths(named: readonly Named[], endpoints: readonly ServedEndpoint[]): Unknown[] {
-  const others = endpoints.filter(({ answersContext }) => answersContext === undefined);
+  const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
   const own = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
   return unknownIn(named, [...outcomes.map(({ path }) => path), ...own], "path");
 }

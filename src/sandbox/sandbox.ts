@@ -23,7 +23,7 @@ export interface ServedEndpoint {
   /** Default: 200. */
   readonly status?: 201 | 202 | 204;
   /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
-  readonly answersContext?: true;
+  readonly responsesContext?: true;
   /** The scope that it requires, or `null` for none. Default: the assumption `me_scope`. */
   readonly scope?: string | null;
   /** The collection whose records it creates, reads or changes. Default: none. */

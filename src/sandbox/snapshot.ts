@@ -41,7 +41,7 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
   return {
     ...scenario,
     seed: world.seed,
-    requests_answered: numberInSeries(world.requestIds.answered()),
+    requests_responded: numberInSeries(world.requestIds.responded()),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({

@@ -80,7 +80,7 @@ export function resetSandbox(world: SandboxState): void {
 export function enterScenario(world: SandboxState, started: StartedScenario): void {
   const { seed, scenario, startedAt: at, name } = started;
   world.idSeries.last += 1;
-  const first = numberInto(world.idSeries.last, scenario.requests_answered ?? 0);
+  const first = numberInto(world.idSeries.last, scenario.requests_responded ?? 0);
   replaceState(world, { ...started, requestIds: createRequestIds(seed, first, world.idGroup) });
   world.history.enter({ scenario, at });
   world.history.announce({ type: "world.started", scenario: name, seed });
@@ -173,7 +173,7 @@ function startedWith(
       organizations.map((one) => withNameEnding(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),
-    requestIds: createRequestIds(seed, scenario.requests_answered, idGroup),
+    requestIds: createRequestIds(seed, scenario.requests_responded, idGroup),
     behaviour: { rejected: new Map(), pages: new Set(), unknownKey },
   };
 }
@@ -206,7 +206,7 @@ export interface SavedSandbox {
   readonly text: string | undefined;
   /** The scenario that a reset starts again. */
   readonly scenario: Scenario;
-  /** The state as a scenario; `requests_answered` includes the series, so that no request id repeats. */
+  /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
   readonly timeline: Pick<Timeline, "steps" | "next">;
@@ -225,7 +225,7 @@ export interface SavedSandbox {
 export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "recorded" | "counts"> {
   /** The clock (epoch milliseconds). */
   readonly now: number;
-  readonly answered: number;
+  readonly responded: number;
   /** The number of requests that each fault has matched. */
   readonly matched: readonly number[];
   /** The usage of the keys that the requests had, by ref. */
@@ -243,7 +243,7 @@ export function describeRequests(
   const { platform, clock, requestIds, faults, registry, history, counters } = world;
   const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
   return {
-    ...{ at: platform.time(), now: clock.now(), answered: requestIds.answered(), exchanges, records },
+    ...{ at: platform.time(), now: clock.now(), responded: requestIds.responded(), exchanges, records },
     matched: faults.map(({ matched }) => matched),
     usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
     recorded: history.total(),
@@ -257,7 +257,7 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
   const at = world.platform.time();
   return {
     ...{ at, name, text, scenario },
-    snapshot: { ...snapshotWorld(world), requests_answered: world.requestIds.answered() },
+    snapshot: { ...snapshotWorld(world), requests_responded: world.requestIds.responded() },
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,
     verdicts: [...story.verdicts],
@@ -304,11 +304,11 @@ export function restoreSandbox(
 
 function addRequests(
   world: SandboxState,
-  { now, answered, matched, usage, records = [] }: SavedRequests,
+  { now, responded, matched, usage, records = [] }: SavedRequests,
 ): void {
   const { clock, registry, faults, seed, idGroup } = world;
   clock.advance(Math.max(0, now - clock.now()));
-  replaceState(world, { requestIds: createRequestIds(seed, answered, idGroup) });
+  replaceState(world, { requestIds: createRequestIds(seed, responded, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
   for (const change of records) {
     const collection = world.records.get(change.collection);

@@ -1,5 +1,5 @@
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RefusalCode, SandboxErrorCode } from "../spec/errors.js";
+import type { RejectionCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import { type ActionName, type KeyActionDone, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
@@ -50,7 +50,7 @@ export interface Initiator {
 /** The result of an action: the new state of the changed records, or the rejection. */
 export interface Performed {
   /** `null` if the action succeeded. */
-  readonly refusal: { readonly code: RefusalCode; readonly message: string } | null;
+  readonly rejection: { readonly code: RejectionCode; readonly message: string } | null;
   /** The key that was created, replaced or revoked. */
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
@@ -89,7 +89,7 @@ export interface StoryRequest {
   readonly keyHash?: string;
 }
 
-export interface StoryAnswer {
+export interface StoryResponse {
   /** 0 without a response. */
   readonly status: number;
   /** Names in lowercase. */
@@ -99,7 +99,7 @@ export interface StoryAnswer {
   readonly fault: FaultPathId | null;
 }
 
-export type SendStoryRequest = (request: StoryRequest) => StoryAnswer;
+export type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 
 /** A request for display: `key` is a ref, `none`, `malformed` or `unknown`. */
 export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "keyHash"> {
@@ -120,7 +120,7 @@ export interface PlayedStep {
   readonly say: string | null;
   readonly request: SentRequest | null;
   /** The last response, if the request was sent several times. */
-  readonly answer: StoryAnswer | null;
+  readonly response: StoryResponse | null;
   readonly performed: Performed | null;
   /** Why the step could not run. */
   readonly failure: { readonly code: SandboxErrorCode; readonly message: string } | null;
@@ -146,12 +146,12 @@ export interface TimelineResult {
 
 /** Compares the outcome of an action with a step's expectation. Default: it succeeds. */
 export function actionDifferences(
-  expected: { readonly error?: RefusalCode } | undefined,
-  { refusal }: Performed,
+  expected: { readonly error?: RejectionCode } | undefined,
+  { rejection }: Performed,
 ): StepDifference[] {
   const wanted = expected?.error;
-  if (wanted === refusal?.code) return [];
-  const found = refusal === null ? nothing : `${JSON.stringify(refusal.code)} (${refusal.message})`;
+  if (wanted === rejection?.code) return [];
+  const found = rejection === null ? nothing : `${JSON.stringify(rejection.code)} (${rejection.message})`;
   return [{ at: "error", expected: shownValue(wanted), found }];
 }
 

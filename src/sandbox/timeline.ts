@@ -2,7 +2,7 @@ import { parseDate, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { day } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import type { RefusalCode } from "../spec/errors.js";
+import type { RejectionCode } from "../spec/errors.js";
 import { mePath } from "../spec/outcomes.js";
 import { isoOf } from "./clock.js";
 import type { TimelineStep } from "./steps.js";
@@ -94,7 +94,7 @@ export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
   /** The codes of its rejected steps, by index. */
-  readonly refusals: Map<number, RefusalCode>;
+  readonly rejections: Map<number, RejectionCode>;
   /** When the next step, assumption of an announced change or rule of a record is due; `Infinity` if none is left. */
   dueAt: number;
 }
@@ -109,7 +109,7 @@ export function createTimeline(
   const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
   const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
   const dueAt = Math.min(first, nextAssumed(changes, start), rulesAt);
-  return { steps: timed, next: 0, refusals: new Map(), dueAt };
+  return { steps: timed, next: 0, rejections: new Map(), dueAt };
 }
 
 /** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */

@@ -105,7 +105,7 @@ organizations:
     expect(parseScenario(`${text}story: [{ say: Two. }]\n`, told).story).toEqual([{ say: "Two." }]);
   });
 
-  test("refuses a loop and names it", () => {
+  test("rejects a loop and names it", () => {
     const texts: Readonly<Record<string, string>> = {
       "a.yaml": "version: 1\nextends: b.yaml\n",
       "b.yaml": "version: 1\nextends: a.yaml\n",
@@ -193,7 +193,7 @@ organizations:
 });
 
 describe("a scenario given as an object", () => {
-  test("is refused with the path of each problem", () => {
+  test("is rejected with the path of each problem", () => {
     const error = thrownBy(() =>
       checkScenario({ version: 1, organizations: { bank: { type: "banc", colour: 1 } } }),
     );

@@ -7,7 +7,7 @@ import { closeServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
 import type { Interceptor } from "./sockets/intercept.js";
 import { listenOn } from "./sockets/listen.js";
-import { refuse } from "./sockets/messages.js";
+import { reject } from "./sockets/messages.js";
 import {
   type ControlHandler,
   createServerState,
@@ -148,7 +148,7 @@ function mountControl(state: Server): ControlHandler {
       .then((loaded) => loaded(request, response, target))
       .catch((error) => {
         state.onDefect(error);
-        refuse(response, 500);
+        reject(response, 500);
       });
   };
 }

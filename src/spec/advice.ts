@@ -106,7 +106,7 @@ export const adviceTable = [
     whatToDo: "Call exactly {endpoints}, in lower case, without a slash at the end.",
   },
   {
-    id: "sent-again-after-refusal",
+    id: "sent-again-after-rejection",
     level: "note",
     rule: "R11–R14, R18–R24",
     meaning:

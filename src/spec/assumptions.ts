@@ -14,7 +14,7 @@ export interface Assumptions {
   readonly scopes: readonly string[];
   readonly minute_window: "fixed" | "sliding";
   readonly day_resets_at: string;
-  readonly count_refused: boolean;
+  readonly count_rejected: boolean;
   readonly retiring_counts_as_active: boolean;
   readonly replacement_usage: "fresh" | "inherited";
   readonly www_authenticate: boolean;
@@ -60,7 +60,7 @@ export const assumptionTable: {
   },
   minute_window: { kind: "choice", choices: ["fixed", "sliding"], minimal: "fixed" },
   day_resets_at: { kind: "time_of_day", minimal: "00:00" },
-  count_refused: { kind: "boolean", minimal: false },
+  count_rejected: { kind: "boolean", minimal: false },
   retiring_counts_as_active: { kind: "boolean", minimal: false },
   replacement_usage: { kind: "choice", choices: ["fresh", "inherited"], minimal: "fresh" },
   www_authenticate: { kind: "boolean", minimal: false, typical: true },

@@ -80,8 +80,8 @@ test.each(pairs)("of %s and %s the first is noticed", (first, _second, both) => 
 test("a check rejects on each of its own paths", () => {
   const neverApproved = { ...good, organization: { ...organization, liveAccess: "not_approved" as const } };
   const all = [...faults.map(([, change]) => change(good)), neverApproved];
-  for (const { name, exits, refuse } of authorizationChecks) {
-    const own = all.map(refuse).filter((path) => path !== undefined && exits.includes(path));
+  for (const { name, exits, reject } of authorizationChecks) {
+    const own = all.map(reject).filter((path) => path !== undefined && exits.includes(path));
     expect([name, [...new Set(own)].sort()]).toEqual([name, [...exits].sort()]);
   }
 });

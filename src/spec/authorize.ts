@@ -29,7 +29,7 @@ export interface GateCheck {
 }
 
 interface Check extends GateCheck {
-  readonly refuse: (facts: AuthorizationFacts) => ApiPathId | undefined;
+  readonly reject: (facts: AuthorizationFacts) => ApiPathId | undefined;
   /** The facts of a key that it rejects: for `error.details`, and in words. */
   readonly tell?: (facts: AuthorizationFacts) => {
     readonly details: Readonly<Record<string, unknown>>;
@@ -54,7 +54,7 @@ export const authorizationChecks: readonly Check[] = [
       "401.unknown",
       ...endedStates.map((state) => `401.${state}` as const),
     ],
-    refuse({ presented, key, now }) {
+    reject({ presented, key, now }) {
       if (presented === "missing") return "401.missing";
       if (presented === "malformed") return "401.malformed";
       if (key === undefined) return "401.unknown";
@@ -67,7 +67,7 @@ export const authorizationChecks: readonly Check[] = [
     question: "Is the key's organization active?",
     rules: "R18",
     exits: ["403.access_denied"],
-    refuse: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
+    reject: ({ organization }) => (organization?.status === "active" ? undefined : "403.access_denied"),
     tell: ({ organization }) => ({
       details: { organization_status: organization?.status },
       why: `organization is ${organization?.status}`,
@@ -78,7 +78,7 @@ export const authorizationChecks: readonly Check[] = [
     question: "If the key is a live one: is its organization approved for live access?",
     rules: "R19, R20",
     exits: ["403.live_not_approved", "403.live_suspended"],
-    refuse({ key, organization }) {
+    reject({ key, organization }) {
       if (key?.environment !== "live" || organization?.liveAccess === "approved") return undefined;
       return organization?.liveAccess === "suspended" ? "403.live_suspended" : "403.live_not_approved";
     },
@@ -92,7 +92,7 @@ export const authorizationChecks: readonly Check[] = [
     question: "Does the key have the scope that the endpoint needs?",
     rules: "R21",
     exits: ["403.insufficient_scope"],
-    refuse: ({ key, scope }) =>
+    reject: ({ key, scope }) =>
       scope === null || key?.scopes.includes(scope) ? undefined : "403.insufficient_scope",
     tell: ({ key, scope }) => ({
       details: { required_scope: scope },
@@ -104,7 +104,7 @@ export const authorizationChecks: readonly Check[] = [
     question: "Are there requests left in this minute?",
     rules: "R22, R25",
     exits: ["429.per_minute"],
-    refuse: ({ key, usedThisMinute }) =>
+    reject: ({ key, usedThisMinute }) =>
       usedThisMinute < (key?.limits.perMinute ?? 0) ? undefined : "429.per_minute",
   },
   {
@@ -112,7 +112,7 @@ export const authorizationChecks: readonly Check[] = [
     question: "Are there requests left today?",
     rules: "R23, R25",
     exits: ["429.per_day"],
-    refuse: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
+    reject: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
   },
 ] satisfies readonly TellingCheck[];
 
@@ -124,8 +124,8 @@ export const authorizationChecks: readonly Check[] = [
  */
 export function authorize(facts: AuthorizationFacts): ApiPathId {
   for (const check of authorizationChecks) {
-    const refused = check.refuse(facts);
-    if (refused !== undefined) return refused;
+    const rejected = check.reject(facts);
+    if (rejected !== undefined) return rejected;
   }
   return successPath(facts);
 }

@@ -1,5 +1,5 @@
 /** The codes of changes that the dashboard rejects. */
-export const refusalCodes = [
+export const rejectionCodes = [
   "validation_failed",
   "unknown_ref",
   "not_an_administrator",
@@ -14,7 +14,7 @@ export const refusalCodes = [
   "record_limit_reached",
 ] as const;
 
-export type RefusalCode = (typeof refusalCodes)[number];
+export type RejectionCode = (typeof rejectionCodes)[number];
 
 /** The cause of each of this tool's own errors, by its code. A closed list, stable for callers. */
 export const errorCauses = {
@@ -58,7 +58,7 @@ export const errorCauses = {
   not_found: "The route, record or instance does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type: "Send `Content-Type: application/json`.",
-} satisfies Record<RefusalCode, string> & Record<string, string>;
+} satisfies Record<RejectionCode, string> & Record<string, string>;
 
 /** The code of each of this tool's own errors. A closed list, stable for callers. */
 export type SandboxErrorCode = keyof typeof errorCauses;

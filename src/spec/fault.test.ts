@@ -43,7 +43,7 @@ test("the chance of a request is from 0 to below 1, and differs by request and b
 
 test("request ids continue in any series, and a number keeps its place in its series", () => {
   const ids = createRequestIds(1, 2 ** 32 + 5, 3);
-  expect([ids.series(), ids.next().number, ids.answered()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
+  expect([ids.series(), ids.next().number, ids.responded()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
   expect(ids.idOf(7)).toBe(createRequestIds(1, 0, 3).idOf(7));
   expect(new Set([ids.idOf(7), ids.idOf(2 ** 32 + 7), createRequestIds(1, 0).idOf(7)]).size).toBe(3);
   expect([numberInto(2, 2 ** 32 + 5), numberInto(2 ** 21 + 1, 5), numberInSeries(2 ** 33 + 5)]).toEqual([

@@ -288,7 +288,7 @@ export function isSuccess(path: PathId): boolean {
 }
 
 /** Errors outside the specification: invalid HTTP, and a defect of the sandbox. */
-export const refusals = {
+export const rejections = {
   bad_request: "The request could not be understood.",
   internal_error: "The sandbox failed to respond. This is a defect of the sandbox.",
 } as const;

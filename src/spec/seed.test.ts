@@ -30,14 +30,14 @@ test("R7 each series has its own ids, and continues from the number of its last 
     Array.from({ length: 1000 }, () => ids.next().id);
   const ids = createRequestIds(1);
   const first = take(ids);
-  const next = createRequestIds(1, numberInto(7, ids.answered()));
+  const next = createRequestIds(1, numberInto(7, ids.responded()));
   const later = take(next);
   expect(new Set([...first, ...later]).size).toBe(2000);
-  expect(take(createRequestIds(1, next.answered()))).toEqual(take(next));
+  expect(take(createRequestIds(1, next.responded()))).toEqual(take(next));
   // An id of an earlier series is still known.
   expect(next.idOf(1)).toBe(first[0]);
   const inGroup = createRequestIds(1, 0, 7);
   expect(take(inGroup)).toEqual(later.map((_, index) => next.idOf(7 * 2 ** 32 + index + 1)));
-  const inNext = createRequestIds(1, numberInto(1, inGroup.answered()), 7);
+  const inNext = createRequestIds(1, numberInto(1, inGroup.responded()), 7);
   expect(new Set([...first, ...later, ...take(inNext)]).size).toBe(3000);
 });

@@ -114,10 +114,10 @@ const seriesCount = 2 ** 21;
  * Creates the source of a sandbox's request ids (R7).
  *
  * The n-th id depends only on the seed, the series and n. The ids of a series differ, because the mixing is one-to-one.
- * `answered` requests already have their ids. The number of a request contains its series. A `group` has its own series:
+ * `responded` requests already have their ids. The number of a request contains its series. A `group` has its own series:
  * the first one of group n is series n without a group.
  */
-export function createRequestIds(seed: number, answered = 0, group?: number) {
+export function createRequestIds(seed: number, responded = 0, group?: number) {
   const labels = group === undefined ? [] : [String(group)];
   const seriesOf = (number: number) => Math.floor(number / seriesLength);
   const draw = (series: number) => {
@@ -125,8 +125,8 @@ export function createRequestIds(seed: number, answered = 0, group?: number) {
     const stream = randomStream(seed, "request.id", ...labels, ...(series === 0 ? [] : [String(series)]));
     return { series, start: `req_${hexOf(stream())}${hexOf(stream())}`, salt: stream() };
   };
-  let count = answered;
-  let drawn = draw(seriesOf(answered));
+  let count = responded;
+  let drawn = draw(seriesOf(responded));
   /** The id of the request with a number: `req_` and 24 hex digits. */
   const idOf = (number: number) => {
     if (seriesOf(number) !== drawn.series) drawn = draw(seriesOf(number));
@@ -140,7 +140,7 @@ export function createRequestIds(seed: number, answered = 0, group?: number) {
     },
     idOf,
     /** The number of the last request counted. */
-    answered: () => count,
+    responded: () => count,
     series: () => seriesOf(count),
   };
 }

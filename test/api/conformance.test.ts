@@ -25,15 +25,15 @@ function runThrough(door: Door): Run {
 const [core, ...others] = doors as [Door, ...Door[]];
 
 function conforms(name: DoorName, run: Run): void {
-  answersAsCore(run);
+  respondsAsCore(run);
   differs(name, run);
 }
 
-function answersAsCore(run: Run): void {
+function respondsAsCore(run: Run): void {
   test.each(conformanceCases)("$title", async (one) => {
     const seen = await run(one);
     expect(seen).toEqual(await runThrough(core)(one));
-    // A refusal by the client itself would be the same everywhere and prove nothing.
+    // A rejection by the client itself would be the same everywhere and prove nothing.
     expect(seen.map(({ status }) => status)).not.toContain(0);
   });
 }
@@ -51,7 +51,7 @@ describe.each([...others, expressDoor, undiciDoors.undici])("$name responds as t
   conforms(door.name as DoorName, runThrough(door)));
 
 describe.each(undiciDoors.fetches)("$name with a dispatcher gives the same responses as the core", (door) =>
-  answersAsCore(runThrough(door)));
+  respondsAsCore(runThrough(door)));
 
 describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {
   let browser: BrowserDoor;

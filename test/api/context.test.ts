@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openApiDocument } from "../../src/index.js";
 import { expectError, oneKey, openApi } from "../support/api-client.js";
-import { answeringScenarios } from "../support/conformance-cases.js";
+import { respondingScenarios } from "../support/conformance-cases.js";
 import { released } from "../support/coverage.js";
 import { headerOf, mePath } from "../support/doors.js";
 import { type Described, description, expectDescribed, expectPartsOf } from "../support/expect-described.js";
@@ -75,7 +75,7 @@ test("every success and error of the description has a named schema and examples
   }
 });
 
-test.each(answeringScenarios)("R48 %s: every response validates against the description", async (name) => {
+test.each(respondingScenarios)("R48 %s: every response validates against the description", async (name) => {
   const { sandbox, me, send } = openApi(name);
   for (const { ref } of sandbox.keys.list()) expectDescribed(await me({ ref }));
   for (const header of [undefined, { header: "nonsense" }]) expectDescribed(await me(header));

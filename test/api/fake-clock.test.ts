@@ -40,7 +40,7 @@ const jump = fc.oneof(
 
 test("usage matches the history of requests, no matter how the clock jumps", async () => {
   const flag = fc.boolean();
-  const settings = fc.record({ sliding: flag, countRefused: flag, resetHour: fc.constantFrom(0, 6) });
+  const settings = fc.record({ sliding: flag, countRejected: flag, resetHour: fc.constantFrom(0, 6) });
   await fc.assert(
     fc.asyncProperty(settings, fc.array(jump, { maxLength: 40 }), async (given, jumps) => {
       vi.setSystemTime(start);
@@ -51,7 +51,7 @@ test("usage matches the history of requests, no matter how the clock jumps", asy
           assumptions: {
             minute_window: given.sliding ? "sliding" : "fixed",
             day_resets_at: given.resetHour === 0 ? "00:00" : "06:00",
-            count_refused: given.countRefused,
+            count_rejected: given.countRejected,
             retry_after: "seconds",
           },
           organizations: { bank: { type: "bank", keys: { main: { environment: "test", limits } } } },
@@ -69,7 +69,7 @@ test("usage matches the history of requests, no matter how the clock jumps", asy
         const admitted = thisMinute < limits.per_minute && today < limits.per_day;
         const response = await ask(sandbox, "main");
         expect(response.status).toBe(admitted ? 200 : 429);
-        history.push({ at, counted: admitted || given.countRefused });
+        history.push({ at, counted: admitted || given.countRejected });
         if (admitted) expect((await response.json()).data.usage.today).toBe(today + 1);
         else expect(Number(response.headers.get("retry-after"))).toBeLessThanOrEqual(86_400);
         expect(sandbox.keys.get("main").usage).toEqual({

@@ -9,7 +9,7 @@ import { pick, randomStream } from "../../src/spec/seed.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
 import { isNightly } from "../support/property-seed.js";
-import { converse, type RawAnswer, type RawSending, readAnswers } from "../support/raw-socket.js";
+import { converse, type RawResponse, type RawSending, readResponses } from "../support/raw-socket.js";
 
 let world: SandboxState;
 let server: RunningServer;
@@ -45,17 +45,17 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   const count = isNightly ? group.count : Math.ceil(group.count / 4);
   const sendings = Array.from({ length: count }, () => hostileSending(group, draw, key));
   journaled.length = 0;
-  const answers = await converseAll(sendings);
+  const responses = await converseAll(sendings);
 
   // Who resets at once hears nothing.
-  if (name !== "reset at once") expect(answers).not.toEqual([]);
-  for (const answer of answers)
-    expectDecent(answer, name === "the control plane" || name === "absolute targets with odd authorities");
-  const shown = answers.map(({ head, body }) => head + body);
+  if (name !== "reset at once") expect(responses).not.toEqual([]);
+  for (const response of responses)
+    expectDecent(response, name === "the control plane" || name === "absolute targets with odd authorities");
+  const shown = responses.map(({ head, body }) => head + body);
   const remembered = [...journaled, ...world.history.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
-  const [next] = readAnswers(
+  const [next] = readResponses(
     await converse(port, { chunks: [requestText({ key: scenarioSecret(world, "live") })] }),
   );
   expect(next?.status).toBe(200);
@@ -65,7 +65,7 @@ test("R14 a key counts at any place among the headers, and so does a second key"
   const filler = Array.from({ length: 2500 }, (_, i) => `H${i}: x`);
   const live = scenarioSecret(world, "live");
   const statusesOf = async (headers: string[]) =>
-    readAnswers(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
+    readResponses(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
   expect(await statusesOf([...filler, `X-Api-Key: ${live}`])).toEqual([200]);
   expect(await statusesOf([`X-Api-Key: ${live}`, ...filler, "X-Api-Key: x"])).toEqual([401]);
 });
@@ -73,18 +73,18 @@ test("R14 a key counts at any place among the headers, and so does a second key"
 // So many at a time that connections meet each other, so few that none waits long.
 const atATime = 40;
 
-async function converseAll(sendings: readonly RawSending[]): Promise<RawAnswer[]> {
-  const answers: RawAnswer[] = [];
+async function converseAll(sendings: readonly RawSending[]): Promise<RawResponse[]> {
+  const responses: RawResponse[] = [];
   const waiting = [...sendings];
   const worker = async () => {
     for (let sending = waiting.pop(); sending !== undefined; sending = waiting.pop())
-      answers.push(...readAnswers(await converse(port, sending)));
+      responses.push(...readResponses(await converse(port, sending)));
   };
   await Promise.all(Array.from({ length: atATime }, worker));
-  return answers;
+  return responses;
 }
 
-function expectDecent({ status, head, body }: RawAnswer, fromControl: boolean): void {
+function expectDecent({ status, head, body }: RawResponse, fromControl: boolean): void {
   expect(status, head).toBeLessThan(500);
   if (body === "" || (fromControl && body.startsWith("<!doctype html>"))) return;
   const parsed = JSON.parse(body) as Record<string, unknown>;

@@ -47,8 +47,8 @@ test.each([
   expect(await status(ref)).toBe(200);
 });
 
-test("R22 refused requests that count in a sliding minute postpone the end of a wait", async () => {
-  const assumptions = { minute_window: "sliding", count_refused: true } as const;
+test("R22 rejected requests that count in a sliding minute postpone the end of a wait", async () => {
+  const assumptions = { minute_window: "sliding", count_rejected: true } as const;
   const { sandbox, me, status } = gateway({ profile: "typical", ...assumptions });
   for (let i = 0; i < 3; i++) {
     await me({ ref: "key" });

@@ -24,12 +24,12 @@ test.each([
 });
 
 test("another body has its own length, under any spelling of the header", () => {
-  const answer = {
+  const response = {
     status: 200,
     headers: ["X", "content-length", "Content-Length", "1", "content-length", "1"],
     body: "a",
   };
-  expect(withBody(answer, "é☂")).toEqual({
+  expect(withBody(response, "é☂")).toEqual({
     ...{
       status: 200,
       headers: ["X", "content-length", "Content-Length", "5", "content-length", "5"],

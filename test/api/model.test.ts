@@ -35,7 +35,7 @@ function openModel(chosen: Model["settings"]): Model {
   };
 }
 
-/** What the model says of a command: of a request its answer, of a refused operation its code. */
+/** What the model says of a command: of a request its response, of a rejected operation its code. */
 function modelled(model: Model, step: Command): unknown {
   switch (step.do) {
     case "request":

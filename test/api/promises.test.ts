@@ -5,14 +5,14 @@ import type { Trial } from "../../src/sandbox/sandbox.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { shapeProblems } from "../../src/spec/schema/check.js";
 import { headerOf, openTestWorld } from "../support/doors.js";
-import { type Answered, ask, rejectedKeys } from "../support/varied.js";
+import { ask, type Completed, rejectedKeys } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
 const byId = (wanted: string) => brokenPromises.find(({ id }) => id === wanted) as BrokenPromise;
 
 /** Every key of `key-states` and every kind of rejected key, twice; then again on the next day. */
-function answers(broken?: Trial["broken"], isWanted = (_path: PathId) => true): Answered[] {
+function responses(broken?: Trial["broken"], isWanted = (_path: PathId) => true): Completed[] {
   const world = openTestWorld("key-states", { now, ...(broken && { trial: { broken } }) });
   world.registry.key("legacy").usage.dayCount = 1_000;
   const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
@@ -23,7 +23,7 @@ function answers(broken?: Trial["broken"], isWanted = (_path: PathId) => true): 
   return days.flat().filter(({ pathId }) => isWanted(pathId));
 }
 
-const usual = answers();
+const usual = responses();
 const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
 
 test("a client that covers everything gets one swap for each promised path, and each shared promise once", () => {
@@ -60,7 +60,7 @@ test("only covered paths are tried, and shared promises on the first 200 of them
 });
 
 /** Whether a broken response is what the id of the promise says, and in all else the usual one. */
-function expectBroken(name: string, broken: Answered, instead: Answered): void {
+function expectBroken(name: string, broken: Completed, instead: Completed): void {
   const [member = ""] = name.split("-");
   expect(headerOf(broken, "content-length")).toBe(String(Buffer.byteLength(broken.body)));
   if (name === "invalid-json") {
@@ -92,13 +92,13 @@ test.each(
   const broken = breaking(promise);
   const [path, name = ""] = promise.id.split(":");
   let changed = 0;
-  for (const [at, answer] of answers(broken).entries()) {
-    const instead = usual[at] as Answered;
-    expect(answer.pathId).toBe(instead.pathId);
-    if (answer.body === instead.body && answer.status === instead.status) continue;
+  for (const [at, response] of responses(broken).entries()) {
+    const instead = usual[at] as Completed;
+    expect(response.pathId).toBe(instead.pathId);
+    if (response.body === instead.body && response.status === instead.status) continue;
     changed += 1;
-    expect(answer.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
-    expectBroken(name, answer, instead);
+    expect(response.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
+    expectBroken(name, response, instead);
   }
   expect([changed > 0, broken.responses]).toEqual([true, changed]);
 });

@@ -11,26 +11,26 @@ import { converse } from "../support/raw-socket.js";
 let world: SandboxState;
 let server: RunningServer;
 let port: number;
-/** The answer to a request without a key, as bytes without their date. */
+/** The response to a request without a key, as bytes without their date. */
 let rejection: string;
 
 beforeAll(async () => {
   world = await openTestWorld("key-states");
   server = await serveRuntime(world, { port: 0 });
   port = Number(new URL(server.url).port);
-  rejection = await answerTo([]);
+  rejection = await responseTo([]);
 });
 
 afterAll(() => server.close(100));
 
 /** The bytes that these header lines get, status line, header names, order and casing included, but not the date. */
-async function answerTo(lines: readonly string[]): Promise<string> {
+async function responseTo(lines: readonly string[]): Promise<string> {
   const text = [`GET ${mePath} HTTP/1.1`, "Host: 127.0.0.1", ...lines, "", ""].join("\r\n");
   return withoutDate((await converse(port, { chunks: [text] })).toString("latin1"));
 }
 
-function withoutDate(answer: string): string {
-  return answer.replace(/^Date: .*$/gm, "Date: …");
+function withoutDate(response: string): string {
+  return response.replace(/^Date: .*$/gm, "Date: …");
 }
 
 const secretOf = (ref: string) => scenarioSecret(world, ref);
@@ -79,7 +79,7 @@ test("R14 the rejection is a 401 with nothing in it but what every rejection has
 });
 
 test.each(rejected)("R14 %s gets the same bytes as a missing one", async (_title, ...lines) => {
-  expect(await answerTo(lines.map(filled))).toBe(rejection);
+  expect(await responseTo(lines.map(filled))).toBe(rejection);
 });
 
 test("R14 1,000 random wrong keys, most of them nearly good ones, get the same bytes as a missing key", async () => {
@@ -101,16 +101,16 @@ test("R14 1,000 random wrong keys, most of them nearly good ones, get the same b
     return known.includes(one.trim()) ? `${key}x` : one;
   });
   const text = wrong.map((key) => `GET ${mePath} HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: ${key}\r\n\r\n`);
-  const answers = (await converse(port, { chunks: [text.join("")] }))
+  const responses = (await converse(port, { chunks: [text.join("")] }))
     .toString("latin1")
     .split(/(?=HTTP\/1\.1 )/);
-  expect(answers).toHaveLength(1000);
-  expect(new Set(answers.map(withoutDate))).toEqual(new Set([rejection]));
+  expect(responses).toHaveLength(1000);
+  expect(new Set(responses.map(withoutDate))).toEqual(new Set([rejection]));
 });
 
 test.each([
   ["with white space around it", (key: string) => `X-Api-Key: \t ${key} \t`],
   ["in a header of mixed case", (key: string) => `x-aPI-kEy: ${key}`],
 ])("a good key %s is a good key", async (_how, line) => {
-  expect(await answerTo([line(secretOf("active"))])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(await responseTo([line(secretOf("active"))])).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
 });

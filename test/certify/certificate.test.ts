@@ -178,7 +178,7 @@ test("a certificate is valid against the schema, which describes every member", 
 describe("the file of a certificate", () => {
   const written = plain(certificateOf(failed).json);
 
-  it("is refused with a member more, or without one that every certificate has", () => {
+  it("is rejected with a member more, or without one that every certificate has", () => {
     expect(problemOf({ ...written, note: "x" })).toContain("It is not a certificate: at note, ");
     for (const member of Object.keys(certificateOf(passed).json))
       expect(problemOf(changed(written, [member]))).toContain("It is not a certificate");

@@ -70,7 +70,7 @@ const sentences: Readonly<Record<string, string>> = {
   "fault.latency": "fails when the first request gets its response a second late",
 };
 
-// One after the other: two of these clients mind how long an answer takes.
+// One after the other: two of these clients mind how long a response takes.
 test.each(
   Object.keys(sentences),
 )("a client that gives up by %s breaks in that run, and in no other", async (fault) => {
@@ -181,8 +181,8 @@ test("--like fixes what a check has learned, in every run", async () => {
     ['{"learned":{"me_scope":"other:read"},"not_learned":{}}', "the scenario key-states conflicts with it"],
   ] as const) {
     writeFileSync(file, text);
-    const refused = await runCli([...argv, "--", "true"], { cwd });
-    expect([refused.code, refused.stdout, refused.stderr]).toEqual([2, "", expect.stringContaining(why)]);
+    const rejected = await runCli([...argv, "--", "true"], { cwd });
+    expect([rejected.code, rejected.stdout, rejected.stderr]).toEqual([2, "", expect.stringContaining(why)]);
   }
 });
 

@@ -77,8 +77,8 @@ test("a slow response takes about a second on each path, however long its body i
   const world = openTestWorld("key-states", { trial: { faults: faultsOn(paths, "fault.slow") } });
   for (const ref of refs) {
     const apiKey = scenarioSecret(world, ref);
-    const { answer, delivery } = handle(world, asked({ apiKey }));
-    const { parts, pauseMs } = bodyParts(answer.body, delivery as Delivery);
+    const { response, delivery } = handle(world, asked({ apiKey }));
+    const { parts, pauseMs } = bodyParts(response.body, delivery as Delivery);
     expect(parts.length).toBeGreaterThan(10);
     expect(parts.length * pauseMs).toBeLessThan(1_200);
   }

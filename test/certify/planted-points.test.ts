@@ -7,7 +7,7 @@ import { everywhere, type PlannedRun, planOf, recordPoints, whereTheyWere } from
 import type { CausePoint, Run } from "../../src/certify/result.js";
 import type { Trial } from "../../src/sandbox/sandbox.js";
 import { openTestWorld } from "../support/doors.js";
-import { hasTrait, type ReadAnswer, traits } from "../support/traits.js";
+import { hasTrait, type ReadResponse, traits } from "../support/traits.js";
 import { type Asked, ask } from "../support/varied.js";
 
 // A mistake for each variant of each row, derived from the words that certify has for it; `narrow.test.ts` holds those to
@@ -36,18 +36,18 @@ const asked: readonly Asked[] = [
 ];
 
 /** Whether a client breaks by a response; the number is its place in the order. */
-type Breaks = (answer: ReadAnswer, at: number) => boolean;
+type Breaks = (response: ReadResponse, at: number) => boolean;
 
-/** What a run answers, in the order of what is asked, until the client stops. */
-function answersOf(run: PlannedRun, trial: Trial, stops: Breaks = () => false): ReadAnswer[] {
+/** What a run responses, in the order of what is asked, until the client stops. */
+function responsesOf(run: PlannedRun, trial: Trial, stops: Breaks = () => false): ReadResponse[] {
   const world = openTestWorld("key-states", { ...run, trial });
-  const answers: ReadAnswer[] = [];
+  const responses: ReadResponse[] = [];
   for (const one of asked) {
-    const { body, ...answer } = ask(world, one);
-    answers.push({ ...answer, text: body });
-    if (answers.some(stops)) break;
+    const { body, ...response } = ask(world, one);
+    responses.push({ ...response, text: body });
+    if (responses.some(stops)) break;
   }
-  return answers;
+  return responses;
 }
 
 const isPoint = (one: CausePoint) => (other: CausePoint) =>
@@ -55,21 +55,23 @@ const isPoint = (one: CausePoint) => (other: CausePoint) =>
 
 const seen = varied.map((run) => {
   const { trial, points } = recordPoints({});
-  return { run, answers: answersOf(run, trial), points: points() };
+  return { run, responses: responsesOf(run, trial), points: points() };
 });
 
-/** A client that some answers break: it stops at the first, or reads them all. */
+/** A client that some responses break: it stops at the first, or reads them all. */
 function attemptOf(breaks: Breaks, isStopping = false): Repeat {
   return async (run, given) => {
-    const failed = answersOf(run, given, isStopping ? breaks : undefined).some(breaks);
+    const failed = responsesOf(run, given, isStopping ? breaks : undefined).some(breaks);
     return { failed, lastPath: () => undefined };
   };
 }
 
 /** Why a client that breaks by a point fails, in the first two runs that have the point and break it. */
 async function narrowed(trait: string, planted: CausePoint): Promise<Narrowed[]> {
-  const breaks = (answer: ReadAnswer) => hasTrait(trait, answer);
-  const failing = seen.filter(({ answers, points }) => points.some(isPoint(planted)) && answers.some(breaks));
+  const breaks = (response: ReadResponse) => hasTrait(trait, response);
+  const failing = seen.filter(
+    ({ responses, points }) => points.some(isPoint(planted)) && responses.some(breaks),
+  );
   const found: Narrowed[] = [];
   await narrowVaried(failing.slice(0, 2), [], attemptOf(breaks), (_run, one) => void found.push(one));
   return found;
@@ -107,27 +109,27 @@ test.each([
   false,
   true,
 ])("the named cause alone breaks the run; the client stops at its first failure: %s", async (stops) => {
-  const typeOf = ({ headers }: ReadAnswer) =>
+  const typeOf = ({ headers }: ReadResponse) =>
     headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
   // One mistake with the first 401 and one with the second, which the variants of the other do not show.
-  const breaks: Breaks = (answer, at) =>
-    (at === 1 && typeOf(answer) === 'application/json; charset="utf-8"') ||
-    (at === 4 && typeOf(answer) === "application/json; charset=utf-8");
-  const failing = seen.filter(({ answers }) => answers.some(breaks));
+  const breaks: Breaks = (response, at) =>
+    (at === 1 && typeOf(response) === 'application/json; charset="utf-8"') ||
+    (at === 4 && typeOf(response) === "application/json; charset=utf-8");
+  const failing = seen.filter(({ responses }) => responses.some(breaks));
   expect(failing.length).toBeGreaterThan(20);
   const wrong: string[] = [];
   await narrowVaried(failing, [], attemptOf(breaks, stops), (run, one) => {
     const points = one === "flaky" ? [] : one.points;
     const trials = [whereTheyWere(points), everywhere(points)];
-    if (!trials.some((trial) => answersOf(run, trial).some(breaks))) wrong.push(run.name);
+    if (!trials.some((trial) => responsesOf(run, trial).some(breaks))) wrong.push(run.name);
   });
   expect(wrong).toEqual([]);
 });
 
 test("a client that rejects long request ids has one reason, on a 200 and where an error has one", async () => {
-  const breaks = ({ headers }: ReadAnswer) =>
+  const breaks = ({ headers }: ReadResponse) =>
     headers.some(([name, value]) => name.toLowerCase() === "x-request-id" && value.length > 100);
-  const failing = seen.filter(({ answers }) => answers.some(breaks)).slice(0, 20);
+  const failing = seen.filter(({ responses }) => responses.some(breaks)).slice(0, 20);
   const runs: Run[] = [];
   await narrowVaried(failing, [], attemptOf(breaks), (run, one) => {
     const cause = one === "flaky" ? undefined : one;

@@ -119,7 +119,7 @@ describe("a certificate does not verify", () => {
       ["--verify", "c.json", "--seeds", "4"],
       "option '--verify <file>' cannot be used with option '--seeds <number>'",
     ],
-  ])("%j is refused", async (argv, says) => {
+  ])("%j is rejected", async (argv, says) => {
     const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
   });

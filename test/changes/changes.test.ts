@@ -26,7 +26,7 @@ const withChange = (change: Omit<Change, "at">): Scenario => ({
 /** What two keys get at a time, and what they get there without any change. */
 const some = ["active", "rate-limited", "wrong-scope", "revoked"];
 
-function answers(scenario: Scenario, now: number, keys = some) {
+function responses(scenario: Scenario, now: number, keys = some) {
   const open = (one: Scenario) => openTestWorld(one, { now });
   const read = (world: ReturnType<typeof open>) =>
     keys.map((key) => {
@@ -40,7 +40,7 @@ function answers(scenario: Scenario, now: number, keys = some) {
 const kinds: [
   string,
   Omit<Change, "at">,
-  (all: ReturnType<typeof answers>["changed"]) => unknown,
+  (all: ReturnType<typeof responses>["changed"]) => unknown,
   unknown,
 ][] = [
   [
@@ -81,12 +81,12 @@ const kinds: [
 
 describe("a change", () => {
   test.each(kinds)("of %s applies from its date on", (_, change, read, expected) => {
-    expect(read(answers(withChange(change), june).changed)).toEqual(expected);
-    expect(read(answers(withChange(change), june + day).changed)).toEqual(expected);
+    expect(read(responses(withChange(change), june).changed)).toEqual(expected);
+    expect(read(responses(withChange(change), june + day).changed)).toEqual(expected);
   });
 
   test.each(kinds)("of %s changes no byte before its date", (_, change) => {
-    const { changed, plain } = answers(withChange(change), june - 1);
+    const { changed, plain } = responses(withChange(change), june - 1);
     expect(changed).toEqual(plain);
   });
 

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { newSince, parseCheck } from "../../src/check/against.js";
-import type { NoAnswer, RawAnswer } from "../../src/check/answer.js";
 import { renderCheck } from "../../src/check/report.js";
+import type { NoResponse, RawResponse } from "../../src/check/response.js";
 import { runCheck } from "../../src/check/run.js";
 import { reportFormats } from "../../src/report/render/document.js";
 import { unknownSecret } from "../../src/scenario/population.js";
@@ -50,14 +50,14 @@ const bytes = fc.oneof(
   fc.constant(new TextEncoder().encode('{"data":{"usage":{"today":1e400},"limits":{"per_minute":1e400}}}')),
   fc.constant(new TextEncoder().encode("[".repeat(30_000) + "]".repeat(30_000))),
 );
-const answer: fc.Arbitrary<RawAnswer> = fc.record({
+const response: fc.Arbitrary<RawResponse> = fc.record({
   status: fc.oneof(fc.constantFrom(200, 401, 403, 404, 429), fc.integer({ min: 200, max: 599 })),
   reason: fc.string(),
   headers: fc.array(fc.tuple(headerName, headerValue), { maxLength: 6 }),
   body: bytes,
 });
-const noAnswer: fc.Arbitrary<NoAnswer> = fc.constant({ found: "nothing", hint: "Look." });
-const replies = fc.array(fc.oneof({ weight: 9, arbitrary: answer }, { weight: 1, arbitrary: noAnswer }), {
+const noResponse: fc.Arbitrary<NoResponse> = fc.constant({ found: "nothing", hint: "Look." });
+const replies = fc.array(fc.oneof({ weight: 9, arbitrary: response }, { weight: 1, arbitrary: noResponse }), {
   minLength: 1,
   maxLength: 12,
 });
@@ -66,7 +66,7 @@ test("a check ends with any server's responses, keeps to its budget, and prints 
   await fc.assert(
     fc.asyncProperty(replies, fc.integer({ min: 1, max: 20 }), fc.boolean(), async (all, max, limits) => {
       let sent = 0;
-      const report = await runCheck(async () => all[sent++ % all.length] as RawAnswer | NoAnswer, {
+      const report = await runCheck(async () => all[sent++ % all.length] as RawResponse | NoResponse, {
         url: "https://api.example/v1/relying-party/me",
         env: probeKeys,
         maxRequests: max,

@@ -16,7 +16,7 @@ async function checkInVain(base: string, ...argv: string[]): Promise<string> {
 }
 
 test.each<[server: string, accept: (socket: Socket) => unknown, message: RegExp]>([
-  ["does not answer", () => {}, /: no response came within 0\.2 s\. --timeout waits longer\.$/m],
+  ["does not respond", () => {}, /: no response came within 0\.2 s\. --timeout waits longer\.$/m],
   ["is no HTTP", (socket) => socket.end("220 x\r\n"), /: its response is not valid HTTP \(HPE_\w+\)\. /],
   ["closes at once", (socket) => socket.destroy(), /: the connection was closed before a response came/],
 ])("a server that %s is described in one line", async (_server, accept, message) => {
@@ -34,7 +34,7 @@ const endless = (head: string) => (socket: Socket) => {
   more();
 };
 
-test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]>([
+test.each<[response: string, accept: (socket: Socket) => unknown, message: RegExp]>([
   [
     "101",
     (socket) => socket.write("HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"),
@@ -46,7 +46,7 @@ test.each<[answer: string, accept: (socket: Socket) => unknown, message: RegExp]
     endless("HTTP/1.1 200 OK\r\nX-More: "),
     /its response is not valid HTTP \(HPE_HEADER_OVERFLOW\)/,
   ],
-])("check and report show that a response is %s", async (_answer, accept, message) => {
+])("check and report show that a response is %s", async (_response, accept, message) => {
   const port = await listening(
     createServer((socket) => {
       socket.on("error", () => {}).once("data", () => accept(socket));
@@ -106,7 +106,7 @@ test.each([
   "nonsense",
   "https://joe:hunter2@api.example",
   "https://api.example?key=SVC_test_0123456789",
-])("the base URL %s is refused without repeating a secret", async (base) => {
+])("the base URL %s is rejected without repeating a secret", async (base) => {
   const { code, stdout, stderr } = await runCli(["check", base], { env: probeKeys });
   expect(stderr).toMatch(/^Invalid base URL: it must start with http: or https:, /);
   expect(stderr).not.toMatch(/hunter2|0123456789/);

@@ -140,8 +140,8 @@ describe("a check", () => {
     expect(small.requests()).toHaveLength(28);
 
     const large = await limited(60);
-    const refused = await runCli(["check", large.url, "--probe-limits"], { env });
-    expect(refused.stdout).toContain(
+    const rejected = await runCli(["check", large.url, "--probe-limits"], { env });
+    expect(rejected.stdout).toContain(
       `needs 61 requests, one more than per_minute, and ${39 - otherPaths.length} are left; --max-requests ${66 + otherPaths.length} has room for them`,
     );
     expect(large.requests()).toHaveLength(26 + otherPaths.length);

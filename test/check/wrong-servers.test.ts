@@ -35,7 +35,7 @@ test.each(cases)("a check finds a server that $does", async ({ to, set, says }) 
   }, says);
 });
 
-const noAnswer = (found: string) => ["200.test  connection  R1", "a response", found] as const;
+const noResponse = (found: string) => ["200.test  connection  R1", "a response", found] as const;
 const json = { "Content-Type": "application/json" };
 const packed = (reply: Reply, encoding: string, bytes: Buffer) => {
   reply.headers["Content-Encoding"] = encoding;
@@ -44,14 +44,14 @@ const packed = (reply: Reply, encoding: string, bytes: Buffer) => {
 const blank = Buffer.alloc(5_000_000, 0x20);
 
 test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
-  ["R1 never answers a good key", () => "handled", noAnswer("no response came within 1 s")],
+  ["R1 never responds to a good key", () => "handled", noResponse("no response came within 1 s")],
   [
-    "R1 never ends its answer",
+    "R1 never ends its response",
     (_reply, { response }) => {
       response.writeHead(200, json).write('{"data":');
       return "handled";
     },
-    noAnswer("the response did not end within 1 s"),
+    noResponse("the response did not end within 1 s"),
   ],
   [
     "R1 resets the connection",
@@ -59,7 +59,7 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
       response.socket?.resetAndDestroy();
       return "handled";
     },
-    noAnswer("the connection was closed before a response came (ECONNRESET)"),
+    noResponse("the connection was closed before a response came (ECONNRESET)"),
   ],
   [
     "R1 cuts the body off",
@@ -68,15 +68,15 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
       response.write('{"data":{"organization":', () => response.socket?.destroy());
       return "handled";
     },
-    noAnswer("a body that was cut off after 24 of 500 bytes"),
+    noResponse("a body that was cut off after 24 of 500 bytes"),
   ],
   [
     "R1 sends a huge body",
     (reply) => void Object.assign(reply, { bytes: blank }),
-    noAnswer("a body of more than 64 kB, which was not read to its end"),
+    noResponse("a body of more than 64 kB, which was not read to its end"),
   ],
   [
-    "R1 packs an answer that was asked for as it is",
+    "R1 packs a response that was asked for as it is",
     (reply) => packed(reply, "gzip", gzipSync(JSON.stringify(reply.body))),
     ["200.test  Content-Encoding  R1", "nothing, because the request did not ask for an encoding", '"gzip"'],
   ],

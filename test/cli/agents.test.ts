@@ -57,7 +57,7 @@ describe("--format brief", () => {
       repeats: { revoked: 2 },
       failures: [],
     });
-    expect(brief.advice).toEqual(["sent-again-after-refusal"]);
+    expect(brief.advice).toEqual(["sent-again-after-rejection"]);
     expect(Object.keys(brief.missed)).toHaveLength(promisedCount - 3);
     expect(brief.missed).toMatchObject({
       "401.unknown": "unknown",

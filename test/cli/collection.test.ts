@@ -17,7 +17,7 @@ interface Sent {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
-  /** `undefined` when no answer is expected. */
+  /** `undefined` when no response is expected. */
   readonly status: number | undefined;
   readonly code: string | null;
 }
@@ -36,8 +36,8 @@ function readHttp(text: string): Sent[] {
     const [first = "", ...headers] = lines.filter((line) => !line.startsWith("# "));
     const [method = "", url = ""] = first.split(" ");
     const expected = lines.find((line) => line.startsWith("# Expect: "))?.slice("# Expect: ".length) ?? "";
-    expect(expected).toMatch(/^(?:no answer|\d{3}(?: \w+)?)$/);
-    const [status = "", code = null] = expected === "no answer" ? [] : expected.split(" ");
+    expect(expected).toMatch(/^(?:no response|\d{3}(?: \w+)?)$/);
+    const [status = "", code = null] = expected === "no response" ? [] : expected.split(" ");
     return {
       name: title.split(": ")[1] as string,
       method,
@@ -87,7 +87,7 @@ function environmentOf(format: string, file: string): Record<string, string> {
   return Object.fromEntries(values.map(({ key, value }) => [key, value]));
 }
 
-/** Sends a request, and answers with what can be compared with what it expects. */
+/** Sends a request, and responds with what can be compared with what it expects. */
 async function send(request: Sent, values: Readonly<Record<string, string>>) {
   const filled = (text: string) =>
     text.replace(/\{\{(\w+)\}\}/g, (whole, name) => values[name] ?? `${whole} has no value`);
@@ -174,7 +174,7 @@ test.each(Object.keys(readers))("%s: has variables and no keys", async (format) 
 test("Postman's requests without a response are sent only if a variable is set, so that Newman ends", async () => {
   const { cwd } = await generated(["key-states", "--format", "postman"]);
   const { item: groups, variable } = JSON.parse(readFileSync(join(cwd, "out"), "utf8"));
-  const name = "SVC_SEND_UNANSWERED";
+  const name = "SVC_SEND_WITHOUT_RESPONSE";
   expect(variable).toContainEqual({ key: name, value: "" });
   const skips = ({ event = [] }: PostmanItem, value: string) => {
     let skipped = false;
@@ -190,8 +190,8 @@ test("Postman's requests without a response are sent only if a variable is set, 
     return skipped;
   };
   for (const group of groups) {
-    const isUnanswered = group.item.some(({ event }: PostmanItem) => event === undefined);
-    expect([group.name, skips(group, ""), skips(group, "1")]).toEqual([group.name, isUnanswered, false]);
+    const hasNoResponse = group.item.some(({ event }: PostmanItem) => event === undefined);
+    expect([group.name, skips(group, ""), skips(group, "1")]).toEqual([group.name, hasNoResponse, false]);
   }
   expect(groups.filter((group: PostmanItem) => skips(group, ""))).toHaveLength(1);
 });

@@ -11,8 +11,8 @@ import { guard } from "svc-sandbox";
 
 export default [
   http.get("${attestations}", ({ request }) => {
-    const { refusal, caller } = guard(request, { scope: "attestations:read" });
-    return refusal ?? HttpResponse.json({ data: [], bank: caller.organization.name });
+    const { rejection, caller } = guard(request, { scope: "attestations:read" });
+    return rejection ?? HttpResponse.json({ data: [], bank: caller.organization.name });
   }),
   http.get("/throws", ({ request }) => {
     throw new Error("no " + request.headers.get("x-api-key"));
@@ -48,12 +48,12 @@ test.each([
   ],
 ])("R19 R46 --handlers %s serves guarded handlers next to the API (%#)", async (file, code) => {
   const { get, keys, stop } = await served(file, code);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...[get(attestations, "active"), get(attestations, "live-not-approved"), get(attestations)],
     ...[get("/v1/relying-party/me", "active"), get("/v1/relying-party/nothing"), get("/throws", "active")],
   ]);
-  expect(answers.map(({ status }) => status)).toEqual([200, 403, 401, 200, 404, 500]);
-  expect(await answers[0]?.json()).toEqual({ data: [], bank: "Harvest Cooperative Bank" });
+  expect(responses.map(({ status }) => status)).toEqual([200, 403, 401, 200, 404, 500]);
+  expect(await responses[0]?.json()).toEqual({ data: [], bank: "Harvest Cooperative Bank" });
   const { code: exit, stderr } = await stop();
   expect(exit).toBe(0);
   expect(stderr).toMatch(

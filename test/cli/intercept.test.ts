@@ -39,8 +39,8 @@ async function get(word) {
       [name, readFileSync(join(folder, name), "latin1")])) });
   }
   if (word === "page") {
-    const { status, text } = await fetch(HTTP_PROXY + "/v1/relying-party/me").then(async (answer) =>
-      ({ status: answer.status, text: await answer.text() }));
+    const { status, text } = await fetch(HTTP_PROXY + "/v1/relying-party/me").then(async (response) =>
+      ({ status: response.status, text: await response.text() }));
     return status + " " + text;
   }
   if (word.startsWith("env:")) return process.env[word.slice(4)];
@@ -136,7 +136,7 @@ describe("exec --intercept", () => {
   });
 
   it("with --pass-through responds 502 to a message that cannot be passed through, and continues", async () => {
-    const answers: Record<string, string> = {
+    const responses: Record<string, string> = {
       "/zeros": "HTTP/1.1 000 No\r\nContent-Length: 0\r\n\r\n",
       "/low": "HTTP/1.1 099 No\r\nContent-Length: 0\r\n\r\n",
       "/trailer": "HTTP/1.1 200 OK\r\nTrailer: X\r\nContent-Length: 0\r\n\r\n",
@@ -145,7 +145,7 @@ describe("exec --intercept", () => {
     };
     const server = createTcpServer((socket) => {
       socket.on("error", () => {});
-      socket.on("data", (text) => socket.end(answers[String(text).split(" ")[1] as string] ?? ""));
+      socket.on("data", (text) => socket.end(responses[String(text).split(" ")[1] as string] ?? ""));
     });
     const host = `127.0.0.1:${await listening(server)}`;
     const messages = [

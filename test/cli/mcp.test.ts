@@ -38,7 +38,7 @@ const failure = async (name: string, input?: Record<string, unknown>) => {
   const { isError, data } = await call(name, input);
   return { isError, ...data.error };
 };
-const statusWith = async (key: string) => (await fine("send", { key })).answer.status;
+const statusWith = async (key: string) => (await fine("send", { key })).response.status;
 
 test("records are listed, added, changed and removed", async () => {
   await fine("scenario", { name: "announced-endpoints" });

@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     expect([read(), stderr]).toEqual(["", expect.not.stringContaining("browser")]);
   });
 
-  it("is refused with --no-control, which leaves out the dashboard", async () => {
+  it("is rejected with --no-control, which leaves out the dashboard", async () => {
     const { code, stderr } = await runCli(["--open", "--no-control"]);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/'--open' cannot be used with .*-no-control'/)]);
   });

@@ -87,9 +87,9 @@ describe("svc-sandbox init", () => {
 
   it("does not overwrite a file without --force", async () => {
     const cwd = temporaryFolder({ "mine.yaml": good });
-    const refused = await runCli(["init", "mine.yaml"], { cwd });
-    expect(refused.code).toBe(2);
-    expect(refused.stderr).toMatch(/^"mine\.yaml" already exists and is unchanged\. .*--force.*\n$/);
+    const rejected = await runCli(["init", "mine.yaml"], { cwd });
+    expect(rejected.code).toBe(2);
+    expect(rejected.stderr).toMatch(/^"mine\.yaml" already exists and is unchanged\. .*--force.*\n$/);
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).toBe(good);
     expect((await runCli(["init", "mine.yaml", "--force", "--quiet"], { cwd })).stderr).toBe("");
     expect(readFileSync(join(cwd, "mine.yaml"), "utf8")).not.toBe(good);
@@ -118,14 +118,14 @@ describe("svc-sandbox init", () => {
     expect(readFileSync(join(cwd, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
   });
 
-  it("refuses a folder that is not there, and a folder in the place of a file", async () => {
+  it("rejects a folder that is not there, and a folder in the place of a file", async () => {
     const cwd = temporaryFolder({ "here/a.txt": "" });
     for (const [file, says] of [
       ["no/such/a.yaml", /: its folder does not exist\.\n$/],
       ["here/", /: it is a directory\.\n$/],
     ] as const) {
-      const refused = { code: 2, stderr: expect.stringMatching(says) };
-      expect(await runCli(["init", file, "--force"], { cwd })).toMatchObject(refused);
+      const rejected = { code: 2, stderr: expect.stringMatching(says) };
+      expect(await runCli(["init", file, "--force"], { cwd })).toMatchObject(rejected);
     }
     expect(existsSync(join(cwd, "no"))).toBe(false);
   });

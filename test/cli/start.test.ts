@@ -17,7 +17,7 @@ organizations:
   a-bank: { name: A Bank, type: bank, keys: { only: { environment: test, name: One } } }
 `;
 
-/** Serves until the test is over; answers once it listens. */
+/** Serves until the test is over; responds once it listens. */
 async function started(...argv: string[]) {
   const running = serve(argv);
   return { ...running, url: await baseUrl(running) };
@@ -189,13 +189,13 @@ describe("svc-sandbox start", () => {
     const socket = connect(Number(new URL(url).port), "127.0.0.1");
     const path = "/v1/relying-party/reports";
     socket.write(`POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 2\r\n\r\n{`);
-    // An answer on another connection shows that the request before it, with half of its body, has arrived.
+    // A response on another connection shows that the request before it, with half of its body, has arrived.
     await fetch(url + me);
     const stopped = stop();
     await expect(fetch(url + me)).rejects.toThrow();
     socket.end("}");
-    const [answer] = await once(socket, "data");
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 401 /);
+    const [response] = await once(socket, "data");
+    expect(String(response)).toMatch(/^HTTP\/1\.1 401 /);
     const { code, stderr } = await stopped;
     expect([code, stderr]).toEqual([0, expect.stringContaining("Stopping: open requests have 2 seconds")]);
   });

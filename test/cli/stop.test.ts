@@ -74,8 +74,8 @@ test("stop ends exec and its command", async () => {
 
 test("stop requires the token, and accepts the self-signed certificate of this machine", async () => {
   const server = await served({ tls: true, controlToken: "correct-horse" });
-  const refused = await runCli(["stop", server.url]);
-  expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
+  const rejected = await runCli(["stop", server.url]);
+  expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
   const wrong = await runCli(["stop", server.url, "--control-token", "wrong-horse"]);
   expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("rejects this")]);
   const env = { SVC_CONTROL_URL: server.controlUrl as string, SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };

@@ -51,7 +51,7 @@ test("a large file is read no further than to the limit", async () => {
   }
 });
 
-test("an overlap of more than seven days is refused with its step (R39)", async () => {
+test("an overlap of more than seven days is rejected with its step (R39)", async () => {
   const timeline = "timeline:\n  - { at: 10m, rotate: { key: main, overlap: 8d } }\n";
   const cwd = temporaryFolder({
     "timeline.yaml": scenario("", timeline),

@@ -19,8 +19,8 @@ export interface Asking {
   readonly base?: string;
 }
 
-/** An answer as it came over the wire. */
-export interface ControlAnswer {
+/** A response as it came over the wire. */
+export interface ControlResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -29,8 +29,8 @@ export interface ControlAnswer {
   readonly body: any;
 }
 
-/** Asks the control plane; every answer is checked against the description. */
-export type Ask = (path: string, asking?: Asking) => Promise<ControlAnswer>;
+/** Asks the control plane; every response is checked against the description. */
+export type Ask = (path: string, asking?: Asking) => Promise<ControlResponse>;
 
 /** A server with a client of its control plane. */
 export interface ServedControl {
@@ -70,19 +70,19 @@ export function clientOf(url: string, heard: string[] = []): Ask {
     const typed =
       method === "GET" || bytes !== undefined ? headers : { "content-type": "application/json", ...headers };
     const whole = `${base}/__sandbox${path}`;
-    const answer = await exchange(url, {
+    const response = await exchange(url, {
       method,
       path: whole,
       headers: typed,
       ...(body !== undefined && { body }),
       agent,
     });
-    const text = answer.bytes.toString();
-    heard.push(`${answer.status} ${answer.pairs.flat().join("\n")}\n${text}`);
-    const seen = { status: answer.status, headers: answer.headers, text };
+    const text = response.bytes.toString();
+    heard.push(`${response.status} ${response.pairs.flat().join("\n")}\n${text}`);
+    const seen = { status: response.status, headers: response.headers, text };
     const type = typed["content-type"] as string | undefined;
     expectDescribed({ ...seen, method, path: whole, sent: { type, json: json ?? jsonOf(bytes) } });
-    const isJson = text !== "" && answer.headers["content-type"]?.startsWith("application/json");
+    const isJson = text !== "" && response.headers["content-type"]?.startsWith("application/json");
     return { ...seen, body: isJson ? JSON.parse(text) : undefined };
   };
 }

@@ -57,7 +57,7 @@ export function describedPath(path: string): string | undefined {
   });
 }
 
-/** Expects that an answer is what the description says of it, and a body that was taken one that it says is taken. */
+/** Expects that a response is what the description says of it, and a body that was taken one that it says is taken. */
 export function expectDescribed(exchange: Exchange): void {
   const { method, path, status, text, sent } = exchange;
   expectSafeHeaders(exchange);
@@ -91,7 +91,7 @@ export function expectDescribed(exchange: Exchange): void {
   else expect(Object.keys(taken.content)).toContain("application/yaml");
 }
 
-/** No answer may be read by other origins, be kept by a cache, or be shown in a frame. */
+/** No response may be read by other origins, be kept by a cache, or be shown in a frame. */
 function expectSafeHeaders({ headers, status }: Exchange): void {
   expect(Object.keys(headers).filter((name) => name.startsWith("access-control-"))).toEqual([]);
   expect([headers.etag, headers["x-powered-by"]]).toEqual([undefined, undefined]);

@@ -19,7 +19,7 @@ test("the documentation is served without a token, under a policy that allows no
     expect([moved.status, moved.headers.location]).toEqual([308, "./docs/"]);
     for (const [file, type, text] of [
       ["", "text/html", "<h1"],
-      ["errors.html", "text/html", 'id="refusal-key_limit_reached"'],
+      ["errors.html", "text/html", 'id="rejection-key_limit_reached"'],
       ["style.css", "text/css", ":root"],
       ["llms.txt", "text/plain", "(AGENTS.md): "],
       ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
@@ -65,8 +65,8 @@ test("a file of the dashboard is read and unpacked once, for all requests of its
   });
   onTestFinished(() => setPackageReader((path) => readFile(path)));
   const get = () => exchange(server.url, { path: `/__sandbox/${file}` });
-  const answers = await Promise.all([get(), get(), get()]);
-  expect(new Set(answers.map(({ bytes }) => String(bytes))).size).toBe(1);
+  const responses = await Promise.all([get(), get(), get()]);
+  expect(new Set(responses.map(({ bytes }) => String(bytes))).size).toBe(1);
   expect(reads.length).toBeLessThanOrEqual(1);
 });
 

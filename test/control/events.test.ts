@@ -54,8 +54,8 @@ describe("events", () => {
     const { server, ask } = await serveControl();
     const readers = await Promise.all(Array.from({ length: 100 }, () => subscribe(server.url)));
     expect(readers.filter(({ status }) => status !== 200)).toEqual([]);
-    const refused = await ask("/events");
-    expect([refused.status, refused.body.error]).toEqual([
+    const rejected = await ask("/events");
+    expect([rejected.status, rejected.body.error]).toEqual([
       503,
       expect.objectContaining({ code: "too_many_event_streams", message: expect.stringMatching(/100/) }),
     ]);

@@ -14,13 +14,13 @@ test.runIf(process.platform === "linux")(
     const { base_url } = JSON.parse(await until(/\n/));
     const call = "GET /__sandbox/health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
     const flood = call.repeat(2_000_000 / call.length);
-    const answers = Array.from({ length: 10 }, () => {
+    const responses = Array.from({ length: 10 }, () => {
       const socket = connect(Number(new URL(base_url).port), "127.0.0.1", () => socket.write(flood));
       socket.on("error", () => {});
       onTestFinished(() => void socket.destroy());
       return new Promise((resolve) => socket.once("data", (data) => resolve(String(data).slice(0, 12))));
     });
-    expect(await Promise.race(answers)).toBe("HTTP/1.1 200");
+    expect(await Promise.race(responses)).toBe("HTTP/1.1 200");
     // Each connection may have what comes in one piece; all of it would take more than a gigabyte.
     expect(peakMegabytes(child.pid as number)).toBeLessThan(700);
   },

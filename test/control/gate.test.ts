@@ -31,15 +31,15 @@ test("the gate has each path of the API once, as an exit of a check or as a succ
   }
 });
 
-test("a request was refused by the check that has its path, and has passed those before", () => {
+test("a request was rejected by the check that has its path, and has passed those before", () => {
   const results = (path: Parameters<typeof checkResults>[1]) =>
     checkResults(gateChecks(endpointsIn(releasedOnly)), path).map(({ result }) => result);
-  const refusedBy = (check: string) => {
+  const rejectedBy = (check: string) => {
     const at = names.indexOf(check);
-    return names.map((_, index) => (index < at ? "passed" : index === at ? "refused" : "not_reached"));
+    return names.map((_, index) => (index < at ? "passed" : index === at ? "rejected" : "not_reached"));
   };
-  expect(results("404.unknown_path")).toEqual(refusedBy("path"));
-  expect(results("403.live_suspended")).toEqual(refusedBy("live access"));
+  expect(results("404.unknown_path")).toEqual(rejectedBy("path"));
+  expect(results("403.live_suspended")).toEqual(rejectedBy("live access"));
   expect(results("200.test")).toEqual(names.map(() => "passed"));
   for (const path of faultPathIds.filter(isFault))
     expect(results(path)).toEqual(names.map(() => "not_reached"));

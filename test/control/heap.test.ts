@@ -15,7 +15,7 @@ test("R35 the heap of the server contains no key that was created or rotated ove
   await control.ask("/health");
   const created = await makeAndForget(control, "/keys", JSON.stringify(newKey));
   const rotated = await makeAndForget(control, "/keys/active/rotate", "{}");
-  // Other answers replace what the last one has left in buffers.
+  // Other responses replace what the last one has left in buffers.
   for (const path of ["/state", "/keys/nothing", "/requests"]) await control.ask(path);
   const heap = readFileSync(writeHeapSnapshot(join(temporaryFolder(), "heap.heapsnapshot")), "latin1");
   const { registry } = settled(control.runtime);
@@ -26,7 +26,7 @@ test("R35 the heap of the server contains no key that was created or rotated ove
   }
 });
 
-// Reads the answer as bytes, which are not in the heap, and keeps the random part of the secret reversed.
+// Reads the response as bytes, which are not in the heap, and keeps the random part of the secret reversed.
 function makeAndForget({ server }: ServedControl, path: string, body: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
@@ -34,9 +34,9 @@ function makeAndForget({ server }: ServedControl, path: string, body: string): P
     socket.on("data", (chunk) => chunks.push(chunk));
     socket.on("error", reject);
     socket.on("close", () => {
-      const answer = Buffer.concat(chunks);
-      const start = answer.indexOf('"secret":"SVC_test_sbx') + '"secret":"SVC_test_sbx'.length;
-      resolve(Buffer.from(answer.subarray(start, start + 29)).reverse());
+      const response = Buffer.concat(chunks);
+      const start = response.indexOf('"secret":"SVC_test_sbx') + '"secret":"SVC_test_sbx'.length;
+      resolve(Buffer.from(response.subarray(start, start + 29)).reverse());
       for (const chunk of chunks) chunk.fill(0);
     });
     const headers = `Host: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: ${body.length}`;

@@ -1,7 +1,7 @@
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
 
-// Prints the heap bytes of an instance with a scenario that was sent, which has answered twenty requests, as the mean
+// Prints the heap bytes of an instance with a scenario that was sent, which has responded to twenty requests, as the mean
 // of fifty.
 
 const server = await startServer();

@@ -22,11 +22,11 @@ test("a scenario that is sent makes no more keys than the server can make withou
   const headers = { "content-type": "application/yaml" };
   const bytes = `version: 1\npopulation: ${JSON.stringify(population)}`;
   const before = (await ask("/state")).text;
-  for (const answer of [
+  for (const response of [
     await ask("/scenario", { method: "PUT", headers, bytes }),
     await ask("/instances", { method: "POST", json: { scenario: { version: 1, population } } }),
   ])
-    expect([answer.status, Object.keys(answer.body.error.details.fields)]).toEqual([422, ["population"]]);
+    expect([response.status, Object.keys(response.body.error.details.fields)]).toEqual([422, ["population"]]);
   expect((await ask("/state")).text).toBe(before);
 });
 
@@ -53,8 +53,8 @@ describe("an instance", () => {
       ...{ scenario: "key-states", seed: 7, clock: { now: "2030-01-01T00:00:00.000Z", frozen: true } },
       assumptions: { profile: "typical", retry_after: "seconds" },
     });
-    const answer = await callMe(made.base_url, keys.active);
-    expect([answer.status, answer.headers.has("ratelimit-policy")]).toEqual([200, true]);
+    const response = await callMe(made.base_url, keys.active);
+    expect([response.status, response.headers.has("ratelimit-policy")]).toEqual([200, true]);
     const [listed] = (await ask("/instances")).body.data;
     const traffic = { requests: 1, errors: 0, coverage: coverage(1).percent, last_path_id: "200.test" };
     expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number), traffic });
@@ -151,7 +151,7 @@ describe("an instance", () => {
     expect(await found("sort=expiry")).toEqual([4, "Bank 1", "Bank 4", "Farm 3", "Bank 2"]);
   });
 
-  test("is refused above --max-instances, until another one is removed", async () => {
+  test("is rejected above --max-instances, until another one is removed", async () => {
     const { ask } = await serveControl({ maxInstances: 2 });
     const { id, label } = await create(ask);
     expect(label).toBeNull();
@@ -164,7 +164,7 @@ describe("an instance", () => {
     expect((await ask("/instances")).body.data).toHaveLength(2);
   });
 
-  test("is refused above --max-memory, and readiness and metrics show why", async () => {
+  test("is rejected above --max-memory, and readiness and metrics show why", async () => {
     const { server, ask } = await serveControl({ maxMemory: 1e6 });
     const { status, body } = await ask("/instances", { method: "POST" });
     expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);

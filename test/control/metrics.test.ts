@@ -6,7 +6,7 @@ import { startServer } from "../../src/server/index.js";
 import { keyStates } from "../../src/spec/api-key.js";
 import { outcomes } from "../../src/spec/outcomes.js";
 import { type Metrics, readMetrics } from "../support/prometheus.js";
-import { readAnswers } from "../support/raw-socket.js";
+import { readResponses } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
 import { type Asking, type ServedControl, serveControl } from "./client.js";
@@ -39,8 +39,8 @@ test("metrics count the responses of the sockets, and clearing the report does n
   const control = await serveControl();
   const { server, ask } = control;
   const send = (path: string, key?: string) =>
-    fetch(server.url + path, key === undefined ? {} : { headers: { "x-api-key": key } }).then((answer) =>
-      answer.arrayBuffer(),
+    fetch(server.url + path, key === undefined ? {} : { headers: { "x-api-key": key } }).then((response) =>
+      response.arrayBuffer(),
     );
   expect(requestsIn(await scrape(control))).toEqual({});
   for (const ref of ["active", "active", "revoked", "live"])
@@ -154,7 +154,7 @@ test("a server that stops is not ready, and shows why", async () => {
   // The responses that it owes keep this connection open, and the second request starts after the first response.
   const closed = server.close(60_000);
   gate.resolve();
-  const [first, second] = readAnswers(await heard);
+  const [first, second] = readResponses(await heard);
   expect(first?.body).toBe("held");
   expect([second?.status, JSON.parse(second?.body ?? "")]).toEqual([
     503,

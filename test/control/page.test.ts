@@ -40,23 +40,23 @@ test("the files of the page are compressed as a client accepts it, and kept for 
     const texts = new Set<string>();
     for (const encoding of ["br", "gzip", "identity"]) {
       const headers = { "accept-encoding": encoding };
-      const answer = await fetch(`${server.controlUrl}/${file}`, { headers });
-      texts.add(await answer.text());
+      const response = await fetch(`${server.controlUrl}/${file}`, { headers });
+      texts.add(await response.text());
       const sent = encoding === "identity" ? null : encoding;
-      expect([answer.headers.get("content-encoding"), file, encoding]).toEqual([sent, file, encoding]);
-      expect(answer.headers.get("cache-control")).toBe("max-age=31536000, immutable");
-      expect(answer.headers.get("vary")).toContain("Accept-Encoding");
+      expect([response.headers.get("content-encoding"), file, encoding]).toEqual([sent, file, encoding]);
+      expect(response.headers.get("cache-control")).toBe("max-age=31536000, immutable");
+      expect(response.headers.get("vary")).toContain("Accept-Encoding");
     }
     expect(texts.size, file).toBe(1);
   }
 });
 
-test("long answers are compressed for clients that accept it, except those that may have a secret", async () => {
+test("long responses are compressed for clients that accept it, except those that may have a secret", async () => {
   const { server } = await serveControl({ scenario: "key-states" });
   const ask = async (path: string, accepted: string, init?: RequestInit) => {
     const headers = { "accept-encoding": accepted, "content-type": "application/json" };
-    const answer = await fetch(server.controlUrl + path, { ...init, headers });
-    return [answer.headers.get("content-encoding"), Object.keys((await answer.json()) as object)];
+    const response = await fetch(server.controlUrl + path, { ...init, headers });
+    return [response.headers.get("content-encoding"), Object.keys((await response.json()) as object)];
   };
   expect(await ask("/keys", "gzip")).toEqual(["gzip", ["data", "total", "created"]]);
   expect(await ask("/keys", "identity")).toEqual([null, ["data", "total", "created"]]);

@@ -81,10 +81,10 @@ describe("names in front of a loopback address", () => {
       expect([headers, await outcome(headers)]).toEqual([headers, expected]);
   });
 
-  test("that are none are refused at the start", async () => {
-    const refused = ["*", "http://box.example", ""].map((name) => ({ allowHosts: [name] }));
+  test("that are none are rejected at the start", async () => {
+    const rejected = ["*", "http://box.example", ""].map((name) => ({ allowHosts: [name] }));
     const urls = ["box.example", "ftp://box.example", "http://user:secret@b.example", "http://b.example/?a"];
-    for (const options of [...refused, ...urls.map((publicUrl) => ({ publicUrl }))]) {
+    for (const options of [...rejected, ...urls.map((publicUrl) => ({ publicUrl }))]) {
       const error = await startServer(options).catch((thrown) => thrown);
       expect([options, error.code]).toEqual([options, "usage"]);
       expect(error.message).not.toContain("secret");

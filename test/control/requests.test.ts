@@ -23,18 +23,18 @@ test("one request of the journal has its response as sent, its checks, and what 
   const shown = (await ask(`/requests/${first.id}`)).body.data;
   expect(first.source).toBe("client");
   expect(shown).toMatchObject({ ...first, advice_details: [] });
-  expect(shown.answer).toMatchObject({ status: 200, body: text });
-  for (const [name, value] of Object.entries(shown.answer.headers))
+  expect(shown.response).toMatchObject({ status: 200, body: text });
+  for (const [name, value] of Object.entries(shown.response.headers))
     expect(sent.headers.get(name)).toBe(value);
-  expect(shown.answer.headers["x-request-id"]).toBe(first.id);
+  expect(shown.response.headers["x-request-id"]).toBe(first.id);
   expect(new Set(Object.values(resultsOf(shown.checks)))).toEqual(new Set(["passed"]));
 
-  const refused = (await ask(`/requests/${second.id}`)).body.data;
-  expect(resultsOf(refused.checks)).toMatchObject({
-    ...{ path: "passed", method: "passed", key: "refused", organization: "not_reached" },
+  const rejected = (await ask(`/requests/${second.id}`)).body.data;
+  expect(resultsOf(rejected.checks)).toMatchObject({
+    ...{ path: "passed", method: "passed", key: "rejected", organization: "not_reached" },
   });
-  expect(refused).toMatchObject({ when: "a revoked key", answer: { status: 401 } });
-  expect(refused.advice_details.map(({ id }: { id: string }) => id)).toEqual(second.advice);
+  expect(rejected).toMatchObject({ when: "a revoked key", response: { status: 401 } });
+  expect(rejected.advice_details.map(({ id }: { id: string }) => id)).toEqual(second.advice);
   expect(second.advice).not.toEqual([]);
 });
 
@@ -49,10 +49,10 @@ test("the stored response is varied's, HEAD's, and what a fault left of it", asy
   };
   for (let i = 0; i < 20; i++) {
     const text = await (await call()).text();
-    expect((await kept()).answer.body).toBe(text);
+    expect((await kept()).response.body).toBe(text);
   }
   await call("HEAD");
-  expect((await kept()).answer).toMatchObject({ status: 200, body: "" });
+  expect((await kept()).response).toMatchObject({ status: 200, body: "" });
 
   const faults = (then: object) => ask("/faults", { method: "PUT", json: { faults: [{ then }] } });
   await faults({ truncate: true });
@@ -60,20 +60,20 @@ test("the stored response is varied's, HEAD's, and what a fault left of it", asy
   const length = Number(cut.headers.get("content-length"));
   await expect(cut.text()).rejects.toThrow();
   const truncated = await kept();
-  expect(Buffer.byteLength(truncated.answer.body)).toBe(Math.floor(length / 2));
+  expect(Buffer.byteLength(truncated.response.body)).toBe(Math.floor(length / 2));
   expect(Object.values(resultsOf(truncated.checks))).not.toContain("passed");
   await faults({ malformed: true });
   const malformed = await (await call()).text();
-  expect((await kept()).answer).toMatchObject({ status: 200, body: malformed });
+  expect((await kept()).response).toMatchObject({ status: 200, body: malformed });
   await faults({ reset: true });
   await expect(call()).rejects.toThrow();
-  expect(await kept()).toMatchObject({ status: 0, path_id: "fault.reset", answer: null });
+  expect(await kept()).toMatchObject({ status: 0, path_id: "fault.reset", response: null });
   await faults({ latency: "1ms" });
   await (await call()).text();
   expect(await kept()).toMatchObject({
     fault: "fault.latency",
     path_id: "200.test",
-    answer: { status: 200 },
+    response: { status: 200 },
   });
 });
 
@@ -82,14 +82,14 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   const { data } = (await ask("/send", post({ key: "active" }))).body;
   expect(data).toMatchObject({
     request: { method: "GET", path: mePath, key: "active", path_id: "200.test", status: 200 },
-    answer: { status: 200, headers: { "x-request-id": data.request.id } },
+    response: { status: 200, headers: { "x-request-id": data.request.id } },
   });
   const paths = async (key: string) => (await ask("/send", post({ key }))).body.data.request.path_id;
   expect(await Promise.all(["none", "malformed", "unknown", "revoked"].map(paths))).toEqual([
     ...["401.missing", "401.malformed", "401.unknown", "401.revoked"],
   ]);
   const odd = { key: "active", method: "POST", path: `${mePath}?a=b`, headers: { "X-A": "b" }, body: {} };
-  expect((await ask("/send", post(odd))).body.data.answer.status).toBe(405);
+  expect((await ask("/send", post(odd))).body.data.response.status).toBe(405);
   const listed = (await ask("/requests")).body.data as { source: string }[];
   expect(listed.map(({ source }) => source)).toEqual(Array(6).fill("story"));
   const renamed = await ask("/requests?told=true");
@@ -105,16 +105,16 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   expect(server.sandbox.keys.get("active").usage.today).toBeGreaterThan(0);
 });
 
-test("what cannot be sent is refused, and named", async () => {
+test("what cannot be sent is rejected, and named", async () => {
   const { ask } = await serveControl();
-  const refused = async (json: object) => {
+  const rejected = async (json: object) => {
     const { status, body } = await ask("/send", post(json));
     return [status, body.error.code, ...Object.keys(body.error.details.fields ?? {})];
   };
-  expect(await refused({})).toEqual([422, "validation_failed", "key"]);
-  expect(await refused({ key: "absent" })).toEqual([422, "validation_failed", "key"]);
-  expect(await refused({ key: "none", path: "me" })).toEqual([422, "validation_failed", "path"]);
-  expect(await refused({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
+  expect(await rejected({})).toEqual([422, "validation_failed", "key"]);
+  expect(await rejected({ key: "absent" })).toEqual([422, "validation_failed", "key"]);
+  expect(await rejected({ key: "none", path: "me" })).toEqual([422, "validation_failed", "path"]);
+  expect(await rejected({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
     ...[422, "validation_failed", "headers.X-API-Key"],
   ]);
   expect((await ask("/requests")).body.data).toEqual([]);
@@ -163,5 +163,5 @@ faults: [{ when: { requests: [1] }, then: { hang: true } }]
 `);
   const { ask } = await serveControl({ scenario });
   const hung = (await ask("/send", post({ key: "main" }))).body.data;
-  expect(hung).toMatchObject({ request: { path_id: "fault.hang", status: 0 }, answer: null });
+  expect(hung).toMatchObject({ request: { path_id: "fault.hang", status: 0 }, response: null });
 });

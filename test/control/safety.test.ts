@@ -19,21 +19,21 @@ async function openWithCalls(control: ServedControl, headers = {}): Promise<read
   ];
 }
 
-/** Sends all calls with these headers; answers with the statuses and the codes that came of them. */
+/** Sends all calls with these headers; responds with the statuses and the codes that came of them. */
 async function outcomes({ ask }: ServedControl, calls: readonly Call[], headers: object) {
   const statuses = new Set<number>();
   const codes = new Set<string>();
   for (const { path, ...call } of calls) {
     const { status, body } = await ask(path, { ...call, headers: { ...call.headers, ...headers } });
     statuses.add(status);
-    // An answer to HEAD has no body.
+    // A response to HEAD has no body.
     if (body?.error !== undefined) codes.add(body.error.code);
   }
   return [...statuses, ...codes];
 }
 
 describe("on a loopback address", () => {
-  test("a foreign host, as after DNS rebinding, is refused everything", async () => {
+  test("a foreign host, as after DNS rebinding, is rejected everything", async () => {
     const control = await serveControl();
     const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
@@ -45,7 +45,7 @@ describe("on a loopback address", () => {
     });
   });
 
-  test("a page of another origin is refused everything", async () => {
+  test("a page of another origin is rejected everything", async () => {
     const control = await serveControl();
     const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {

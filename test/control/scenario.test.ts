@@ -63,8 +63,8 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
     expect((await ask("/scenario", yaml(text))).status).toBe(200);
     const shown = (await ask("/scenario")).text;
     expect(shown).toMatch(/secret: "?SVC_test_…/);
-    const refused = await ask("/scenario", yaml(shown));
-    expect([refused.status, Object.keys(refused.body.error.details.fields)]).toEqual([
+    const rejected = await ask("/scenario", yaml(shown));
+    expect([rejected.status, Object.keys(rejected.body.error.details.fields)]).toEqual([
       ...[422, ["organizations.bank.keys.main.secret"]],
     ]);
   }

@@ -8,7 +8,7 @@ import { newKey } from "./writes.js";
 
 const mePath = "/v1/relying-party/me";
 
-/** A world whose answers, log and events are recorded. */
+/** A world whose responses, log and events are recorded. */
 async function openRecorded(): Promise<{ control: ServedControl; everything: () => Promise<string> }> {
   const control = await serveControl();
   const said: string[] = [];
@@ -58,7 +58,7 @@ test("R34 R36 a secret is only in the response that created it", async () => {
       await fetch(server.url + mePath, { headers: { "x-api-key": secret } });
     }
     await readAll(control, rotated.key.ref);
-    // Refusals about these very keys.
+    // Rejections about these very keys.
     await post(`/keys/${made.key.ref}/rotate`);
     await post("/keys", { ...newKey, ref: rotated.key.ref });
     await post(`/keys/${rotated.key.ref}/revoke`);

@@ -12,7 +12,7 @@ import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
 
-// A Retry-After that is a date follows the clock, whose second must not turn between two answers.
+// A Retry-After that is a date follows the clock, whose second must not turn between two responses.
 beforeAll(() => void vi.useFakeTimers({ toFake: ["Date"] }));
 afterAll(() => void vi.useRealTimers());
 

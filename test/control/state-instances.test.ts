@@ -96,8 +96,8 @@ test("POST /instances twice with the same Idempotency-Key makes one instance, al
   const post = async (on: SandboxServer, key: string, label: string) => {
     const headers = { "content-type": "application/json", "idempotency-key": key };
     const init = { method: "POST", headers, body: JSON.stringify({ label }) };
-    const answer = await fetch(`${on.controlUrl}/instances`, init);
-    return { status: answer.status, ...((await answer.json()) as { data: Made & { token: string } }) };
+    const response = await fetch(`${on.controlUrl}/instances`, init);
+    return { status: response.status, ...((await response.json()) as { data: Made & { token: string } }) };
   };
   const [first, other] = [await post(server, "a", "one"), await post(server, "b", "one")];
   const again = await post(await start(killed(state)), "a", "one");
@@ -187,9 +187,9 @@ test.each([
   expect(defects.map(({ message }) => message)).toEqual([expect.stringContaining(shown)]);
   expect(defects[0]?.message).toContain(why);
   expect((await send(server, whole)).status).toBe(200);
-  const answer = await send(server, broken);
-  const { error } = (await answer.json()) as { error: object };
-  expect([answer.status, error]).toEqual([
+  const response = await send(server, broken);
+  const { error } = (await response.json()) as { error: object };
+  expect([response.status, error]).toEqual([
     500,
     { code: "internal_error", message: expect.stringContaining(why) },
   ]);

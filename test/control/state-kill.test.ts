@@ -38,10 +38,10 @@ async function start(cwd: string): Promise<Running> {
 /** Creates, rotates and revokes keys of an organization, and advances the clock, until the server is gone. */
 async function writeUntilGone(url: string, organization: string, known: Acknowledged): Promise<void> {
   const write = async (call: string, body: object = {}) => {
-    const answer = await control(url, call, body);
-    expect(answer.status).toBeLessThan(300);
+    const response = await control(url, call, body);
+    expect(response.status).toBeLessThan(300);
     known.count += 1;
-    return answer.body.data;
+    return response.body.data;
   };
   const made = ({ key, secret }: { key: { ref: string }; secret: string }) => {
     const sha256 = createHash("sha256").update(secret).digest("hex");

@@ -304,7 +304,7 @@ test("a timeline and a story continue after a restart", async () => {
   expect(await dataOf(after, "GET /story")).toMatchObject({ done: 2, steps: 3 });
   // Its secret is in no file: the seed gives it again.
   expect(readFileSync(file, "utf8")).not.toContain(secret);
-  expect(await next(after)).toMatchObject({ number: 3, of: 3, answer: { status: 200 } });
+  expect(await next(after)).toMatchObject({ number: 3, of: 3, response: { status: 200 } });
   await call(after, "POST /clock/advance", { by: "10m" });
   const revoked = { state: "revoked", revokedAt: "2026-03-02T09:30:00.000Z" };
   expect(after.sandbox.keys.get("next")).toMatchObject(revoked);

@@ -55,11 +55,11 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect((await next()).step).toMatchObject({
     kind: "request",
     request: { method: "GET", path: mePath, key: "main", headers: { "x-trace": "a" }, body: null, times: 1 },
-    answer: { status: 200, code: null, path_id: "200.test", fault: null },
+    response: { status: 200, code: null, path_id: "200.test", fault: null },
     differences: [],
   });
   const rotated = (await next()).step.performed;
-  expect(rotated).toMatchObject({ refusal: null, key: { state: "rotated" }, replacement: { ref: "next" } });
+  expect(rotated).toMatchObject({ rejection: null, key: { state: "rotated" }, replacement: { ref: "next" } });
   const { last } = (await ask("/story")).body.data;
   const did = "The new key is next; the old one stops working immediately.";
   expect(last.text).toBe(`An administrator rotates the key main. ${did}`);
@@ -68,11 +68,11 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   const own = await fetch(server.url + mePath, { headers: { "x-api-key": rotated.secret } });
   expect(own.status).toBe(200);
   expect((await next()).step).toMatchObject({
-    answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
+    response: { status: 401, code: "unauthorized", path_id: "401.rotated" },
     differences: [{ at: "status", expected: "403", found: "401" }],
   });
-  const refused = { kind: "revoke", performed: { refusal: { code: "key_not_active" } }, differences: [] };
-  expect((await next()).step).toMatchObject(refused);
+  const rejected = { kind: "revoke", performed: { rejection: { code: "key_not_active" } }, differences: [] };
+  expect((await next()).step).toMatchObject(rejected);
   const passes = "61 minutes pass: it is 10:01 on 2 March 2026.";
   const advance = { kind: "advance", text: passes, now: "2026-03-02T10:01:00.000Z" };
   expect(await next()).toMatchObject({ step: advance, over: true });
@@ -100,12 +100,12 @@ test("subscribers hear of each step of story and timeline, and of no key", async
   await ask("/clock/advance", { method: "POST", json: { by: "1h" } });
   await subscriber.until((come) => come.some(({ event }) => event === "timeline.step"));
   const events = subscriber.events.filter(({ event }) => event.endsWith(".step")).map(({ data }) => data);
-  const nothing = { advance: null, refusal: null, message: null, replacement: null, differences: [] };
+  const nothing = { advance: null, rejection: null, message: null, replacement: null, differences: [] };
   const second = { at: "2026-03-02T09:00:00.000Z", step: 2, of: 6, kind: "request", key: "main" };
   expect(events[1]).toEqual({ ...second, say: null, path_id: "200.test", as_expected: true, ...nothing });
   expect(events[2]).toMatchObject({ ...nothing, kind: "rotate", key: "main", replacement: "next" });
   expect(events[3]).toEqual({
-    ...{ at: "2026-03-02T09:10:00.000Z", action: "revoke", key: "main", refusal: "key_not_active" },
+    ...{ at: "2026-03-02T09:10:00.000Z", action: "revoke", key: "main", rejection: "key_not_active" },
     message: expect.any(String),
     ...{ replacement: null, expected: null },
   });

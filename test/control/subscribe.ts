@@ -22,7 +22,7 @@ export interface Subscriber {
   readonly leave: () => void;
 }
 
-/** Subscribes; resolves once the server has answered. `from` is the id of the last event that was seen. */
+/** Subscribes; resolves once the server has responded. `from` is the id of the last event that was seen. */
 export function subscribe(
   url: string,
   { from, base = "", method = "GET" }: { from?: string | number; base?: string; method?: string } = {},
@@ -32,30 +32,30 @@ export function subscribe(
     const asking = httpRequest(
       `${url}${base}/__sandbox/events`,
       { method, headers, agent: false },
-      (answer) => resolve(listenTo(asking, answer)),
+      (response) => resolve(listenTo(asking, response)),
     );
     asking.on("error", reject).end();
     onTestFinished(() => void asking.destroy());
   });
 }
 
-function listenTo(asking: ClientRequest, answer: IncomingMessage): Subscriber {
+function listenTo(asking: ClientRequest, response: IncomingMessage): Subscriber {
   const events: SeenEvent[] = [];
   let text = "";
   let unread = "";
-  answer.setEncoding("utf8").on("data", (chunk: string) => {
+  response.setEncoding("utf8").on("data", (chunk: string) => {
     text += chunk;
     const blocks = (unread + chunk).split("\n\n");
     unread = blocks.pop() as string;
     for (const block of blocks) if (block.startsWith("id: ")) events.push(eventOf(block));
   });
-  answer.on("error", () => {});
+  response.on("error", () => {});
   asking.on("error", () => {});
   const ended = new Promise<"ended" | "cut off">((resolve) => {
-    answer.once("close", () => resolve(answer.complete ? "ended" : "cut off"));
+    response.once("close", () => resolve(response.complete ? "ended" : "cut off"));
   });
   return {
-    status: answer.statusCode ?? 0,
+    status: response.statusCode ?? 0,
     events,
     text: () => text,
     ended,
@@ -64,7 +64,7 @@ function listenTo(asking: ClientRequest, answer: IncomingMessage): Subscriber {
       const late = () => Promise.reject(new Error(`after ${events.length} events, not what was waited for`));
       const over = ended.then(() => reached(events) || late());
       while (!reached(events))
-        await Promise.race([new Promise((resolve) => answer.once("data", resolve)), over]);
+        await Promise.race([new Promise((resolve) => response.once("data", resolve)), over]);
     },
   };
 }

@@ -88,7 +88,7 @@ test.each([
   ["/requests?limit=1&limit=2", "limit"],
   ["/requests?path_id=401.revokd", "path_id"],
   ["/farmers?limit=1001", "limit"],
-])("%s is refused with 422 and the field %s", async (path, field) => {
+])("%s is rejected with 422 and the field %s", async (path, field) => {
   const { ask } = await serveControl();
   const { status, body } = await ask(path);
   expect([status, body.error.code]).toEqual([422, "validation_failed"]);
@@ -249,8 +249,8 @@ test("without a control plane its paths, and instances' paths, are unknown paths
   const { server } = await serveControl({ control: false });
   expect(server.controlUrl).toBeUndefined();
   for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/events", "/i/x/__sandbox/health"]) {
-    const answer = await fetch(server.url + path);
-    expect([path, answer.status, (await answer.json()).error.code]).toEqual([path, 404, "not_found"]);
+    const response = await fetch(server.url + path);
+    expect([path, response.status, (await response.json()).error.code]).toEqual([path, 404, "not_found"]);
   }
 });
 

@@ -23,12 +23,12 @@ test.each(
 )("R33 %s is accepted only from an administrator, and only as JSON", async (_name, index) => {
   const { control, writes } = await openWithInstance();
   const { path, ...write } = writes[index] as Write;
-  const refused = async (headers: object, code: string) => {
+  const rejected = async (headers: object, code: string) => {
     const send = () => control.ask(path, { ...write, headers: { ...write.headers, ...headers } });
     expect((await expectUnchanged(control, send)).body.error.code).toBe(code);
   };
-  await refused({ "x-sandbox-actor": "member" }, "not_an_administrator");
-  await refused({ "x-sandbox-actor": "owner" }, "validation_failed");
+  await rejected({ "x-sandbox-actor": "member" }, "not_an_administrator");
+  await rejected({ "x-sandbox-actor": "owner" }, "validation_failed");
   const plain = { method: write.method, bytes: "{}", headers: { "content-type": "text/plain" } };
   const { status } = await expectUnchanged(control, () => control.ask(path, plain));
   expect(status).toBe(415);
@@ -105,8 +105,8 @@ const create = "POST /keys";
 const rotate = "POST /keys/active/rotate";
 const organization = "PATCH /organizations/harvest-bank";
 
-/** Writes that are refused: with a code, or for the fields that are wrong. */
-const refused: readonly [call: string, json: unknown, ...says: string[]][] = [
+/** Writes that are rejected: with a code, or for the fields that are wrong. */
+const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   [create, { organization: 7, environment: "sandbox", name: "" }, "organization", "environment", "name"],
   [create, { ...newKey, name: undefined, naem: "CI" }, "naem"],
   [create, { ...newKey, limits: { per_minuet: 5, per_day: "5" } }, "limits.per_minuet", "limits.per_day"],
@@ -144,8 +144,8 @@ const refused: readonly [call: string, json: unknown, ...says: string[]][] = [
 ];
 
 test.each(
-  refused.map(([call, sent, ...says]) => [call, sent, says] as const),
-)("%s %j is refused, and changes nothing: %j", async (call, sent, says) => {
+  rejected.map(([call, sent, ...says]) => [call, sent, says] as const),
+)("%s %j is rejected, and changes nothing: %j", async (call, sent, says) => {
   const control = await serveControl();
   const [method, path] = call.split(" ") as [string, string];
   const { status, body } = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
@@ -208,7 +208,7 @@ const field = fc.constantFrom(
 );
 const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fromEntries);
 
-test("any body is accepted as described, or refused with nothing changed", async () => {
+test("any body is accepted as described, or rejected with nothing changed", async () => {
   const control = await serveControl();
   const write = fc.constantFrom(...writesFor("no-such-instance").filter((one) => one.json !== undefined));
   const nearlyValid = fc
@@ -219,7 +219,7 @@ test("any body is accepted as described, or refused with nothing changed", async
     fc.tuple(write, changes),
     fc.tuple(write, fc.jsonValue({ maxDepth: 4 })),
   );
-  const outcomes = [0, 0] as [accepted: number, refused: number];
+  const outcomes = [0, 0] as [accepted: number, rejected: number];
   await fc.assert(
     fc.asyncProperty(body, async ([{ path, method }, sent]) => {
       const before = control.server.sandbox.snapshot();

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { Request } from "../../src/dashboard/control/answers.js";
+import type { Request } from "../../src/dashboard/control/responses.js";
 import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
 import type { Scenario } from "../../src/index.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
@@ -59,7 +59,7 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
       files[name]?.push(file);
     }
   }
-  // Of a fault that leaves no answer, these two say so with their exit code.
+  // Of a fault that leaves no response, these two say so with their exit code.
   const runAll = (hangs: boolean) =>
     journal.flatMap(({ path_id: pathId }, index) =>
       (pathId === "fault.hang") !== hangs

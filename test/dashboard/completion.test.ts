@@ -76,7 +76,7 @@ describe("completion", () => {
     expect(describeAt(schema, text, text.indexOf("true"))).toBeUndefined();
   });
 
-  test("every offset of every bundled scenario has an answer", async () => {
+  test("every offset of every bundled scenario has a response", async () => {
     const { readFileSync } = await import("node:fs");
     for (const name of scenarioNames) {
       const text = readFileSync(`scenarios/${name}.yaml`, "utf8");

@@ -45,7 +45,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     });
   });
 
-  test("a value that cannot be is refused at its field, and nothing changes", async () => {
+  test("a value that cannot be is rejected at its field, and nothing changes", async () => {
     const dashboard = await open();
     const { page } = dashboard;
     const before = await assumed(dashboard);

@@ -5,7 +5,7 @@ import { type Dashboard, keptOf, openDashboard, quiet, viewsOf } from "./open-da
 
 const view = "/keys";
 
-/** The status that the API answers a secret with. */
+/** The status that the API responds to a secret with. */
 async function statusWith({ server }: Dashboard, secret: string): Promise<number> {
   return (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": secret } })).status;
 }
@@ -182,7 +182,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect([await statusWith(dashboard, secret), await statusWith(dashboard, third)]).toEqual([401, 200]);
   });
 
-  test("R39 an overlap of more than seven days is refused in the service's words, and minutes can be chosen", async () => {
+  test("R39 an overlap of more than seven days is rejected in the service's words, and minutes can be chosen", async () => {
     const { page, ask } = await openDashboard({ view: "/keys/active" });
     await page.getByRole("button", { name: "Rotate active" }).click();
     await page.getByLabel("Overlap", { exact: true }).selectOption("Other…");

@@ -58,7 +58,7 @@ async function openPage(address: string, options?: BrowserContextOptions): Promi
   const wrong: string[] = [];
   page.on("pageerror", (error) => wrong.push(String(error)));
   page.on("console", (message) => {
-    // The browser reports refused calls and a server that is gone, which tests cause on purpose.
+    // The browser reports rejected calls and a server that is gone, which tests cause on purpose.
     const isNetwork = /Failed to load resource|net::ERR_/.test(message.text());
     if (message.type() === "error" && !isNetwork) wrong.push(message.text());
   });

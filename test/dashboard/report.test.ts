@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import type { Report } from "../../src/dashboard/control/answers.js";
 import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
+import type { Report } from "../../src/dashboard/control/responses.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";

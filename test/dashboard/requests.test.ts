@@ -89,22 +89,22 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByRole("button", { name: "Pause" }).waitFor();
   });
 
-  test("one opened shows the check that refused it, the answer as it was sent, and what to do", async () => {
+  test("one opened shows the check that rejected it, the response as it was sent, and what to do", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "key-states", profile: "typical" });
     await send(server, ["active", "wrong-scope"]);
     const [, { id }] = (await ask("/requests")).body.data;
-    const { answer, checks, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
+    const { response, checks, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
     await go(`requests/${id}`);
     const detail = page.locator(".request-detail");
     await detail.getByText(whatToDo).waitFor();
     await detail.getByText("needs attestations:read, this key has consents:read").waitFor();
-    const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
+    const words = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
     const results = checks.map(({ result }: { result: keyof typeof words }) => words[result]);
     expect(results).toContain("rejected");
     expect(await detail.locator(".check-result").allTextContents()).toEqual(results);
-    const [head, body] = await detail.locator(".request-answer pre").allTextContents();
-    expect(JSON.parse(body as string)).toEqual(JSON.parse(answer.body));
-    for (const [name, value] of Object.entries(answer.headers)) expect(head).toContain(`${name}: ${value}`);
+    const [head, body] = await detail.locator(".request-response pre").allTextContents();
+    expect(JSON.parse(body as string)).toEqual(JSON.parse(response.body));
+    for (const [name, value] of Object.entries(response.headers)) expect(head).toContain(`${name}: ${value}`);
     expect(await detail.locator(".code-line").allTextContents()).toEqual([
       expect.stringContaining("$SVC_KEY_WRONG_SCOPE"),
       expect.stringContaining(".SVC_KEY_WRONG_SCOPE"),

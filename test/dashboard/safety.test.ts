@@ -30,15 +30,15 @@ describe.skipIf(noBrowser)("in Chromium", () => {
         const runs = new Promise((resolve) => {
           const element = Object.assign(document.createElement("script"), { type: "module", src: file });
           element.onload = () => resolve("runs");
-          element.onerror = () => resolve("refused");
+          element.onerror = () => resolve("rejected");
           document.body.append(element);
         });
-        const read = fetch(page as string).then(String, () => "refused");
+        const read = fetch(page as string).then(String, () => "rejected");
         return [await read, await runs];
       },
       [address, new URL(script as string, address).href],
     );
-    expect(tries).toEqual(["refused", "refused"]);
+    expect(tries).toEqual(["rejected", "rejected"]);
   });
 
   test("where a token is needed every view works with it, and it stands in the session's storage alone", async () => {
@@ -49,13 +49,13 @@ describe.skipIf(noBrowser)("in Chromium", () => {
       ...{ controlToken, host: "0.0.0.0", scenario, view: `token=${controlToken}` },
     });
     const said: string[] = [];
-    const refused: string[] = [];
+    const rejected: string[] = [];
     page.on("request", (request) => {
       said.push(`${request.url()} ${request.postData() ?? ""} ${request.headers().referer ?? ""}`);
     });
     page.on("console", (message) => said.push(message.text()));
     page.on("response", (response) => {
-      if (response.status() >= 400) refused.push(`${response.status()} ${response.url()}`);
+      if (response.status() >= 400) rejected.push(`${response.status()} ${response.url()}`);
     });
     for (const view of await viewsOf(page)) {
       await go(view);
@@ -65,7 +65,7 @@ describe.skipIf(noBrowser)("in Chromium", () => {
       expect(others, view).not.toContain(controlToken);
     }
     expect(said.length).toBeGreaterThan(10);
-    expect([refused, said.filter((text) => text.includes(controlToken))]).toEqual([[], []]);
+    expect([rejected, said.filter((text) => text.includes(controlToken))]).toEqual([[], []]);
     // A write, and what the sandbox holds afterwards.
     const before = settled(runtime).clock.now();
     await go("time");

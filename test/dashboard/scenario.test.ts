@@ -98,7 +98,7 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     expect(await page.getByRole("button", { name: "Revert" }).isDisabled()).toBe(true);
   });
 
-  test("problems stand at their places, a click leads there, and a refusal leaves the world as it was", async () => {
+  test("problems stand at their places, a click leads there, and a rejection leaves the world as it was", async () => {
     const { page, server } = await openDashboard({ view: "/scenario" });
     const editor = await editorOf(page);
     const before = server.sandbox.snapshot();

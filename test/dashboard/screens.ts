@@ -17,13 +17,13 @@ export interface Screen {
 
 const press = (name: string) => (page: Page) => page.getByRole("button", { name }).click();
 
-async function refuseMember(page: Page): Promise<void> {
+async function rejectMember(page: Page): Promise<void> {
   await page.getByLabel("Acting as").selectOption("member");
   await page.getByLabel("Status").first().selectOption("inactive");
   await page.getByRole("alert").waitFor();
 }
 
-async function refuseNewKey(page: Page): Promise<void> {
+async function rejectNewKey(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
   await page.getByLabel("Expires").fill("soon");
   await page.getByRole("button", { name: "Create the key" }).click();
@@ -49,7 +49,7 @@ async function suggestKeys(page: Page): Promise<void> {
   await page.getByRole("option").first().waitFor();
 }
 
-async function refuseText(page: Page): Promise<void> {
+async function rejectText(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Scenario as YAML" }).press("Control+Home");
   await page.keyboard.type("nothing: 1");
   await page.locator(".problems li").first().waitFor();
@@ -128,7 +128,7 @@ export const screens: readonly Screen[] = [
     ],
   },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
-  { title: "story with a refusal", view: "story", options: { scenario: "rotation" }, before: told(22) },
+  { title: "story with a rejection", view: "story", options: { scenario: "rotation" }, before: told(22) },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
   {
     title: "scenario with suggestions",
@@ -137,10 +137,10 @@ export const screens: readonly Screen[] = [
     act: suggestKeys,
   },
   {
-    title: "scenario with edits, refused",
+    title: "scenario with edits, rejected",
     view: "scenario",
     options: { scenario: "rotation" },
-    act: refuseText,
+    act: rejectText,
   },
   {
     title: "farmers",
@@ -173,15 +173,15 @@ export const screens: readonly Screen[] = [
   },
   { title: "keys", view: "keys" },
   {
-    title: "keys of a population, as a member who was refused",
+    title: "keys of a population, as a member who was rejected",
     view: "keys?page=2",
     options: {
       scenario: parseScenario("version: 1\npopulation: { organizations: 29, keys_per_organization: 2 }\n"),
     },
-    act: refuseMember,
+    act: rejectMember,
   },
   { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },
-  { title: "the form of a new key, refused", view: "keys", act: refuseNewKey },
+  { title: "the form of a new key, rejected", view: "keys", act: rejectNewKey },
   { title: "the secret of a new key", view: "keys", act: showSecret },
   { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
   { title: "time with a timeline and faults", view: "time", options: { scenario: "bad-day" } },

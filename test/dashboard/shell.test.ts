@@ -46,7 +46,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     const { page } = await openDashboard({ controlToken: "a-token-of-the-test", settles: false });
     await page.getByLabel("Control token").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
-    // The field has the focus, again after a refusal.
+    // The field has the focus, again after a rejection.
     await page.keyboard.type("another token");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("rejected this token").waitFor();

@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await doneOn(dashboard)).toBe(4);
   });
 
-  test("a request is shown with its answer, its way through the gate and the verdict", async () => {
+  test("a request is shown with its response, its way through the gate and the verdict", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page } = dashboard;
     await tell(dashboard, 2);

@@ -38,7 +38,7 @@ if (process.argv[2] === "careless") await call(process.env.SVC_KEY_REVOKED, "?fi
 `;
 const project = { "client.mjs": client, "package.json": '{ "scripts": { "test": "node client.mjs" } }' };
 
-/** Runs the action's step as a runner does; answers with its end, its outputs and its summary. */
+/** Runs the action's step as a runner does; responds with its end, its outputs and its summary. */
 async function runAction(given: Readonly<Record<string, string>>, { npx = "", files = {}, env = {} } = {}) {
   const folder = userFolder({ ...project, "temp/.keep": "", output: "", summary: "", ...files });
   if (npx !== "") {

@@ -113,10 +113,10 @@ test("--handlers of docs/integrations.md serves the handlers of the module", asy
   const command = line.replace("npx --no-install svc-sandbox", `${commandLine} --port 0 --json`);
   const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
   const { base_url, keys } = JSON.parse(await running.until(/\n/));
-  const answer = await fetch(`${base_url}/v1/relying-party/attestations`, {
+  const response = await fetch(`${base_url}/v1/relying-party/attestations`, {
     headers: { "x-api-key": keys.active },
   });
-  expect(await answer.json()).toEqual({ data: [], for: "Harvest Cooperative Bank" });
+  expect(await response.json()).toEqual({ data: [], for: "Harvest Cooperative Bank" });
   expect((await running.stop()).code).toBe(0);
 });
 
@@ -182,7 +182,7 @@ test("every function of svc-sandbox has an example", () => {
 });
 
 test.each(examples)("the example of $title runs, and its comments are true", async ({ title, code }) => {
-  // That of guard makes a handler; another test shows what it answers.
+  // That of guard makes a handler; another test shows what it responses.
   const given = title === "createSandbox" ? { ...core } : { ...core, ...msw, sandbox: core.createSandbox() };
   expect(await runExample(code, await modules(), given)).toBe(claimsIn(code));
 });

@@ -293,10 +293,10 @@ describe("compose.yaml", () => {
       await askAll(10);
       expect(again.sandbox.requests.list()).toHaveLength(5);
       await Promise.all([again.close(0), servers[1].close(0)]);
-      const refused = await send();
-      expect([refused.status, refused.headers["content-type"]]).toEqual([503, "application/json"]);
+      const rejected = await send();
+      expect([rejected.status, rejected.headers["content-type"]]).toEqual([503, "application/json"]);
       const { code, message } = failures[503];
-      expect(JSON.parse(String(refused.bytes))).toEqual({ error: { code, message } });
+      expect(JSON.parse(String(rejected.bytes))).toEqual({ error: { code, message } });
     },
     120_000,
   );

@@ -15,7 +15,7 @@ import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { problemCauses } from "../../src/scenario/problems.js";
-import { codeOverHttp, httpRefusals, statusOfCode } from "../../src/server/control/refusals.js";
+import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { adviceTable } from "../../src/spec/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/spec/assumptions.js";
@@ -23,7 +23,7 @@ import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
-import { withDocumentedAnswers } from "../support/documented-answers.js";
+import { withDocumentedResponses } from "../support/documented-responses.js";
 import { openTestWorld } from "../support/doors.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
@@ -45,7 +45,12 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The tables of docs/errors.md. */
-const errorParts = { table: pathsPart, api: answerCodesPart, refusals: refusalsPart, problems: problemsPart };
+const errorParts = {
+  table: pathsPart,
+  api: responseCodesPart,
+  rejections: rejectionsPart,
+  problems: problemsPart,
+};
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
@@ -65,7 +70,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
 
 // Some of its faults take seconds, in which the other pages are made.
-const errorsPage = withParts("docs/errors.md", errorParts).then(withDocumentedAnswers);
+const errorsPage = withParts("docs/errors.md", errorParts).then(withDocumentedResponses);
 errorsPage.catch(() => {});
 
 test.each([...allPages])("%s matches the product (npm run docs:update)", {
@@ -275,7 +280,7 @@ function pathsPart(): string {
   );
 }
 
-function answerCodesPart(): string {
+function responseCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
   const rows = new Map<string, string[]>();
   for (const { code: name, status, message, path } of failures) {
@@ -288,18 +293,18 @@ function answerCodesPart(): string {
   return table(["code", "status", "message", "causes"], ...rows.values());
 }
 
-function refusalsPart(): string {
+function rejectionsPart(): string {
   const statuses: Readonly<Record<string, number>> = statusOfCode;
   const own = Object.entries(errorCauses).map(([name, cause]) => {
     const other = codeOverHttp[name];
     return [code(name), `${statuses[name] ?? ""}${other === undefined ? "" : ` ${code(other)}`}`, cause];
   });
-  const overHttp = Object.entries(httpRefusals).map(([name, [status, cause]]) => [
+  const overHttp = Object.entries(httpRejections).map(([name, [status, cause]]) => [
     code(name),
     String(status),
     cause,
   ]);
-  return table(["refusal", "over HTTP", "cause"], ...own, ...overHttp);
+  return table(["rejection", "over HTTP", "cause"], ...own, ...overHttp);
 }
 
 function problemsPart(): string {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
-import { anyStatus, refused, variationTable } from "../../src/api/variation/table.js";
+import { anyStatus, rejected, variationTable } from "../../src/api/variation/table.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -58,7 +58,7 @@ test("docs/control-plane.md names every event", () => {
   expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
 });
 
-test("docs/errors.md has one row for each code: of the API, of refusals, of problems, of exits", () => {
+test("docs/errors.md has one row for each code: of the API, of rejections, of problems, of exits", () => {
   const rowsOf = (heading: string) =>
     [...sectionOf("docs/errors.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
       .map(([, code]) => code)
@@ -66,7 +66,7 @@ test("docs/errors.md has one row for each code: of the API, of refusals, of prob
   const codes = new Set((outcomes as readonly Outcome[]).flatMap(({ code }) => code ?? []));
   expect(new Set(rowsOf("Codes of the API"))).toEqual(codes);
   // Those that the code throws, not those of the table that the rows are made of.
-  const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpRefusal|super)\(\s*"(\w+)"/g)].map(
+  const thrown = [...sources("").matchAll(/(?:new SandboxError|new HttpRejection|super)\(\s*"(\w+)"/g)].map(
     ([, code = ""]) => code,
   );
   expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid", "foreign_host"]));
@@ -124,7 +124,7 @@ test("docs/assumptions.md lists every row of what varies, with its variants in t
   });
   const made = variationTable.map(({ id, statuses, fixedBy, variants }) => [
     `\`${id}\``,
-    statuses === anyStatus ? "all" : statuses === refused ? "errors" : statuses.join(", "),
+    statuses === anyStatus ? "all" : statuses === rejected ? "errors" : statuses.join(", "),
     fixedBy === undefined ? "" : `\`${fixedBy}\``,
     variants.map((one) => one.id),
   ]);

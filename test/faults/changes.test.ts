@@ -56,10 +56,10 @@ test("reset goes back to the scenario's faults, and to their first request", asy
 test("changing the result of list or the argument of set afterwards has no effect", () => {
   const given: Fault[] = [{ when: { requests: [1] }, then: { latency: { min: "1ms", max: "2ms" } } }];
   const sandbox = createSandbox({ scenario: scenarioWith([]) });
-  const answered = sandbox.faults.set(given);
+  const responded = sandbox.faults.set(given);
   const before = sandbox.faults.list();
   given[0]?.when?.requests?.push(2);
-  answered[0]?.when?.requests?.push(3);
+  responded[0]?.when?.requests?.push(3);
   given.pop();
   expect(sandbox.faults.list()).toEqual(before);
 });
@@ -82,7 +82,7 @@ test("faults can be set for keys that were made at run time, and are in the snap
   expect(createSandbox({ scenario: sandbox.snapshot() }).faults.list()).toEqual(faults);
 });
 
-test("R46 what is refused changes nothing, and a key in the place of a ref is not shown", () => {
+test("R46 what is rejected changes nothing, and a key in the place of a ref is not shown", () => {
   const sandbox = createSandbox({ scenario: scenarioWith(repeating) });
   const before = sandbox.snapshot();
   const secret = sandbox.secret("main");

@@ -34,7 +34,7 @@ const fetches: Readonly<Record<string, (sandbox: Sandbox) => Reach>> = {
     const dispatcher = createDispatcher(sandbox);
     return (url, init) => undiciFetch(url, { ...init, dispatcher } as never) as unknown as Promise<Response>;
   },
-  // Last: its server answers the fetch of Node until the test ends.
+  // Last: its server responses the fetch of Node until the test ends.
   msw: reachByMsw,
 };
 

@@ -11,7 +11,7 @@ test("requests that get each fault leave nothing in memory", async () => {
   const { stdout } = await promisify(execFile)(process.execPath, flags);
   const { grown, arrived, each, ended, timers, today } = JSON.parse(stdout);
   expect(Object.keys(grown)).toHaveLength(14);
-  // One request, its socket and its answer take some kilobytes. What is less than this is the noise of the heap.
+  // One request, its socket and its response take some kilobytes. What is less than this is the noise of the heap.
   if (isNightly) for (const [name, bytes] of Object.entries(grown)) expect(bytes, name).toBeLessThan(500);
   expect(ended).toBe(true);
   expect(timers).toBe(0);

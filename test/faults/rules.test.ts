@@ -141,7 +141,7 @@ test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault,
   const pathId = delays ? "200.test" : fault;
   expect(send(world)).toMatchObject({ fault, pathId, status, code, key: "main" });
   expect(world.history.requests({ pathId: fault })).toHaveLength(1);
-  // R24: a request counts only when its own answer comes whole.
+  // R24: a request counts only when its own response comes whole.
   expect([used(world), world.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
 });
 
@@ -156,7 +156,7 @@ test("a latency is part of the duration, and a range is used from end to end", (
 });
 
 test("R27 a status has the API's error body; html has a page that is not JSON", () => {
-  const ask = (world: SandboxState) => handle(world, asked({})).answer;
+  const ask = (world: SandboxState) => handle(world, asked({})).response;
   const plain = ask(worldWith({ then: unavailable }));
   expect(JSON.parse(plain.body)).toEqual({
     error: { code: "service_unavailable", message: expect.any(String) },
@@ -171,10 +171,10 @@ test("R27 a status has the API's error body; html has a page that is not JSON", 
 test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {
   const world = worldWith({ then: { malformed: true } });
   const bodies = ["main", "revoked", "third"].map((key) => {
-    const { answer } = handle(world, asked({ apiKey: scenarioSecret(world, key) }));
-    expect(answer.status).toBe(200);
-    expect(() => JSON.parse(answer.body)).toThrow(SyntaxError);
-    return answer.body;
+    const { response } = handle(world, asked({ apiKey: scenarioSecret(world, key) }));
+    expect(response.status).toBe(200);
+    expect(() => JSON.parse(response.body)).toThrow(SyntaxError);
+    return response.body;
   });
   expect(new Set(bodies).size).toBe(1);
 });
@@ -186,7 +186,7 @@ test("a response to HEAD has the same head and no body", () => {
     const get = handle(world, asked({ apiKey }));
     const head = handle(twin, asked({ method: "HEAD", apiKey }));
     const { pathId, fault, status, delivery } = get;
-    expect(head).toMatchObject({ pathId, fault, status, delivery, answer: { ...get.answer, body: "" } });
+    expect(head).toMatchObject({ pathId, fault, status, delivery, response: { ...get.response, body: "" } });
   }
 });
 
@@ -211,8 +211,8 @@ function play(seed: number, faults: readonly Fault[], sent: readonly string[]) {
   const world = openTestWorld(scenarioWith(faults), { seed });
   return sent.map((key) => {
     const apiKey = scenarioSecret(world, key);
-    const { delivery, pathId, answer } = handle(world, asked({ apiKey }));
-    return { delivery, pathId, body: answer.body };
+    const { delivery, pathId, response } = handle(world, asked({ apiKey }));
+    return { delivery, pathId, body: response.body };
   });
 }
 

@@ -25,10 +25,10 @@ test.each<Fault["then"]>([
 test("a response that is late by less than the grace period still arrives when the server stops", async () => {
   const server = await startServer({ scenario: scenarioWith([{ then: { latency: "200ms" } }]) });
   const headers = { "x-api-key": server.sandbox.secret("main") };
-  const answer = fetch(server.url + mePath, { headers });
+  const response = fetch(server.url + mePath, { headers });
   await requested(server.sandbox);
   await server.close(5000);
-  expect((await answer).status).toBe(200);
+  expect((await response).status).toBe(200);
 });
 
 const server = () =>
@@ -59,13 +59,15 @@ test("faults under TLS: a connection that ends, a body that breaks off, and the 
   const call = (ref: "main" | "other") =>
     new Promise<string>((resolve) => {
       const headers = { "x-api-key": sandbox.secret(ref) };
-      const sent = get(url + mePath, { headers, ca: certificate, agent: false, timeout: 300 }, (answer) => {
+      const sent = get(url + mePath, { headers, ca: certificate, agent: false, timeout: 300 }, (response) => {
         let bytes = 0;
-        answer.on("data", (chunk) => {
+        response.on("data", (chunk) => {
           bytes += chunk.length;
         });
-        answer.on("end", () => resolve(`${answer.statusCode}`));
-        answer.on("error", () => resolve(`${answer.statusCode} cut after ${bytes ? "some" : "no"} bytes`));
+        response.on("end", () => resolve(`${response.statusCode}`));
+        response.on("error", () =>
+          resolve(`${response.statusCode} cut after ${bytes ? "some" : "no"} bytes`),
+        );
       });
       sent.on("timeout", () => sent.destroy(new Error("silence")));
       sent.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

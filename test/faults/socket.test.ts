@@ -4,7 +4,7 @@ import type { Fault } from "../../src/index.js";
 import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
-import { readAnswer, type Watched, watchConnection } from "../support/watch-connection.js";
+import { readResponse, type Watched, watchConnection } from "../support/watch-connection.js";
 
 // The pauses of faults, in milliseconds: recorded, and over immediately.
 const pauses = vi.hoisted((): number[] => []);
@@ -28,7 +28,7 @@ async function serve(then: Fault["then"]): Promise<SandboxServer> {
 }
 
 afterEach(async () => {
-  // Whatever a client was put through, the server answers the next one, and has counted nothing it should not have.
+  // Whatever a client was put through, the server responses the next one, and has counted nothing it should not have.
   const other = await callWith("other");
   expect(other.status).toBe(200);
   expect((await other.json()).data.usage.today).toBe(1);
@@ -57,7 +57,7 @@ test("latency: one pause, and then the whole response, which counts", async () =
   await serve({ latency: "400ms" });
   const { text, over } = await watch();
   expect(pauses).toEqual([400]);
-  expect(JSON.parse(readAnswer(text).body).data.usage.today).toBe(1);
+  expect(JSON.parse(readResponse(text).body).data.usage.today).toBe(1);
   expect(over).toBe("given up");
 });
 
@@ -78,7 +78,7 @@ test("hang: nothing comes until the client gives up", async () => {
 test("truncate: half of the announced body, then the connection ends", async () => {
   await serve({ truncate: true });
   const { text, over } = await watch();
-  const { status, announced, body } = readAnswer(text);
+  const { status, announced, body } = readResponse(text);
   expect(status).toBe(200);
   expect(body).toHaveLength(Math.floor(announced / 2));
   expect(body).toMatch(/^\{"data":\{"organization":/);
@@ -90,7 +90,7 @@ test("truncate: half of the announced body, then the connection ends", async () 
 test("slow: the head immediately, then a number of bytes per second, and the response counts", async () => {
   await serve({ slow: 200 });
   const { text, over } = await watch({ patience: 600 });
-  const { announced, body } = readAnswer(text);
+  const { announced, body } = readResponse(text);
   expect(body).toHaveLength(announced);
   expect(JSON.parse(body).data.usage.today).toBe(1);
   expect(pauses).toEqual(new Array(Math.ceil(announced / 10)).fill(50));
@@ -103,8 +103,8 @@ test.each<[Fault["then"], status: number, over: Watched["over"]]>([
 ])("HEAD: %j has the head of the response with status %i and no body", async (then, status, over) => {
   await serve(then);
   const seen = await watch({ method: "HEAD" });
-  const answer = { status, announced: expect.any(Number), body: "" };
-  expect([readAnswer(seen.text), seen.over]).toEqual([answer, over]);
+  const response = { status, announced: expect.any(Number), body: "" };
+  expect([readResponse(seen.text), seen.over]).toEqual([response, over]);
 });
 
 test("several requests on one connection meet their faults one after the other", async () => {

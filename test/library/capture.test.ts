@@ -24,10 +24,10 @@ function verified(text: string): SandboxState {
 }
 
 /** The requests as the client saw them, byte for byte. */
-function answersOf({ history }: SandboxState, exchanges: readonly Exchange[] = history.requests()) {
-  return exchanges.map(({ id, at, status, pathId, fault, answer, delivery }) => ({
-    ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: answer.body },
-    headers: answer.headers,
+function responsesOf({ history }: SandboxState, exchanges: readonly Exchange[] = history.requests()) {
+  return exchanges.map(({ id, at, status, pathId, fault, response, delivery }) => ({
+    ...{ id, at, status, pathId, fault, cutAfter: delivery?.cutAfter, body: response.body },
+    headers: response.headers,
   }));
 }
 
@@ -46,18 +46,18 @@ function captures(world: SandboxState, keys: Set<string>, [from, to]: [number, n
   }
   const text = captured(world);
   for (const key of keys) expect(text).not.toContain(key);
-  const seen = answersOf(world, exchanges);
-  expect(answersOf(verified(text))).toEqual(seen);
+  const seen = responsesOf(world, exchanges);
+  expect(responsesOf(verified(text))).toEqual(seen);
 
   const [first, last] = [from % seen.length, to % seen.length].toSorted((one, other) => one - other) as [
     number,
     number,
   ];
   const part = captured(world, { from: seen[first]?.id, to: seen[last]?.id });
-  expect(answersOf(verified(part))).toEqual(seen.slice(0, last + 1));
+  expect(responsesOf(verified(part))).toEqual(seen.slice(0, last + 1));
 
   const ref = exchanges[first]?.key;
-  if (typeof ref === "string") expect(answersOf(verified(captured(world, { key: ref })))).toEqual(seen);
+  if (typeof ref === "string") expect(responsesOf(verified(captured(world, { key: ref })))).toEqual(seen);
 }
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
@@ -124,7 +124,7 @@ const ofRecords: Action = ({ records }, _secrets, n) => {
   else records.add("consent-requests", { organization: "bank", status: "pending" });
 };
 
-/** What clients and administrators do, drawn by numbers; refusals are part of a session. */
+/** What clients and administrators do, drawn by numbers; rejections are part of a session. */
 const actions: readonly Action[] = [
   ofRecords,
   (sandbox, secrets, n) => {

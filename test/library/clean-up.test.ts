@@ -17,7 +17,7 @@ test.each([
   const headers = { "x-api-key": sandbox.secret("main") };
   const sent = sandbox
     .fetch(`${url}/me`, { headers, signal: leaving.signal })
-    .then((answer) => answer.text());
+    .then((response) => response.text());
   while (timers() === before) await new Promise((resolve) => setImmediate(resolve));
   leaving.abort(new Error("enough"));
   await expect(sent).rejects.toThrow("enough");

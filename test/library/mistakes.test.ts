@@ -5,10 +5,10 @@ import { startServer } from "../../src/server/index.js";
 
 // What a compiler would say, to those who have none; and what responses say of themselves.
 
-const refusal = (code: string, details: object) =>
+const rejection = (code: string, details: object) =>
   expect.objectContaining({ code, details: expect.objectContaining(details) });
 const unknownOption = (name: string) =>
-  refusal("validation_failed", { fields: { [name]: expect.any(String) } });
+  rejection("validation_failed", { fields: { [name]: expect.any(String) } });
 
 test("unknown options are rejected by name", async () => {
   const sandbox = createSandbox();
@@ -28,7 +28,7 @@ test.each([99_999, -1, 1.5, "http"])("a server on the port %j is rejected", asyn
 test("requests of an unknown key, and mistakes in the query, are rejected", () => {
   const { requests, keys } = createSandbox({ scenario: "active" });
   const list = (query: object) => () => requests.list(query);
-  expect(list({ key: "nope" })).toThrow(refusal("unknown_ref", { ref: "nope" }));
+  expect(list({ key: "nope" })).toThrow(rejection("unknown_ref", { ref: "nope" }));
   expect(list({ pathID: "200.test" })).toThrow(unknownOption("pathID"));
   expect(list({ limit: -1 })).toThrow(unknownOption("limit"));
   const { key } = keys.rotate("active", { as: "next" });
@@ -49,7 +49,7 @@ test("guard rejects a scope that no key can have, and counts nothing", () => {
   const headers = { "x-api-key": sandbox.secret("active") };
   const request = new Request("https://any.example/v1/mine", { headers });
   const message = 'Did you mean "attestations:read"?';
-  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(refusal("usage", {}));
+  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(rejection("usage", {}));
   expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(message);
   expect(sandbox.requests.list()).toEqual([]);
 });

@@ -12,7 +12,7 @@ const scenario: Scenario = {
 const call = (sandbox: Sandbox, secret: string) =>
   sandbox.fetch(`https://api.example${mePath}`, { headers: { "x-api-key": secret } });
 const statusOf = async (sandbox: Sandbox, ref: string) => (await call(sandbox, sandbox.secret(ref))).status;
-const refusal = (code: string) => expect.objectContaining({ code });
+const rejection = (code: string) => expect.objectContaining({ code });
 
 afterEach(() => {
   vi.useRealTimers();
@@ -62,9 +62,9 @@ describe("the clock", () => {
     ["a time after the year 9999", "validation_failed", ({ clock }: Sandbox) => clock.set(8e15)],
     ["an advance beyond it", "validation_failed", ({ clock }: Sandbox) => clock.advance(8e15)],
     ["an endless advance", "validation_failed", ({ clock }: Sandbox) => clock.advance(Infinity)],
-  ])("refuses %s with %s, and shows what it showed", (_title, code, move) => {
+  ])("rejects %s with %s, and shows what it showed", (_title, code, move) => {
     const sandbox = createSandbox({ scenario, frozen: true });
-    expect(() => move(sandbox)).toThrow(refusal(code));
+    expect(() => move(sandbox)).toThrow(rejection(code));
     expect(sandbox.clock.now()).toBe(start);
   });
 
@@ -88,7 +88,7 @@ describe("the clock", () => {
     sandbox.keys.rotate("last", { overlap: "7d" });
     const snapshot = sandbox.snapshot();
     expect(createSandbox({ scenario: snapshot }).snapshot()).toEqual(snapshot);
-    expect(() => sandbox.clock.advance(1)).toThrow(refusal("validation_failed"));
+    expect(() => sandbox.clock.advance(1)).toThrow(rejection("validation_failed"));
   });
 });
 
@@ -142,13 +142,13 @@ describe("a sandbox", () => {
     expect(() => createSandbox({ scenario: "./x.yaml" as never })).toThrow(
       "loadScenario of svc-sandbox/node",
     );
-    expect(() => createSandbox({ scenario: "key-sates" as never })).toThrow(refusal("scenario_not_found"));
-    expect(() => createSandbox({ scenario: wrong as never })).toThrow(refusal("scenario_invalid"));
-    expect(() => createSandbox({ now: "yesterday" })).toThrow(refusal("validation_failed"));
+    expect(() => createSandbox({ scenario: "key-sates" as never })).toThrow(rejection("scenario_not_found"));
+    expect(() => createSandbox({ scenario: wrong as never })).toThrow(rejection("scenario_invalid"));
+    expect(() => createSandbox({ now: "yesterday" })).toThrow(rejection("validation_failed"));
   });
 
-  test.each([-1, 1.5, Number.NaN, "7", null])("refuses the seed %s", (seed) => {
-    expect(() => createSandbox({ seed: seed as number })).toThrow(refusal("validation_failed"));
+  test.each([-1, 1.5, Number.NaN, "7", null])("rejects the seed %s", (seed) => {
+    expect(() => createSandbox({ seed: seed as number })).toThrow(rejection("validation_failed"));
   });
 
   test("is not changed by what is done to the values that it gives out or was made from", async () => {
@@ -165,7 +165,7 @@ describe("a sandbox", () => {
     expect(createSandbox().assumptions).toEqual(fresh.assumptions);
   });
 
-  test("a refusal gives out no list of the sandbox's own", () => {
+  test("a rejection gives out no list of the sandbox's own", () => {
     const sandbox = createSandbox({ scenario, frozen: true });
     const key = { organization: "bank", environment: "test", name: "CI", scopes: ["x"] } as const;
     try {
@@ -173,7 +173,7 @@ describe("a sandbox", () => {
     } catch (error) {
       mangle((error as { details: object }).details);
     }
-    expect(() => sandbox.keys.create(key)).toThrow(refusal("unknown_scope"));
+    expect(() => sandbox.keys.create(key)).toThrow(rejection("unknown_scope"));
     expect(sandbox.assumptions.scopes).toContain("attestations:read");
   });
 });

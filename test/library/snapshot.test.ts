@@ -34,7 +34,7 @@ test("a snapshot starts a sandbox that continues exactly like the first one, als
 
 test("a snapshot keeps a key that expired before its overlap was over, and what replaced it", () => {
   const sandbox = createSandbox({
-    scenario: modelScenario({ sliding: false, resetHour: 0, countRefused: false }),
+    scenario: modelScenario({ sliding: false, resetHour: 0, countRejected: false }),
   });
   sandbox.keys.rotate("b", { overlap: "1h" });
   sandbox.clock.advance("90s");
@@ -46,7 +46,7 @@ test("a snapshot keeps a key that expired before its overlap was over, and what 
 });
 
 test("R43 no list and no snapshot names a year after 9999 as the end of a key", () => {
-  const scenario = modelScenario({ sliding: false, resetHour: 0, countRefused: false });
+  const scenario = modelScenario({ sliding: false, resetHour: 0, countRejected: false });
   const assumptions = { ...scenario.assumptions, default_expiry: "400d" };
   const sandbox = createSandbox({ scenario: { ...scenario, assumptions }, now: "9999-06-01T00:00:00Z" });
   const { organization } = sandbox.keys.get("a");
@@ -85,7 +85,7 @@ test("a reset sandbox continues exactly like a new one, with its own request ids
   );
 });
 
-// How long an answer took is measured, and the fingerprint of a key made at run time is random.
+// How long a response took is measured, and the fingerprint of a key made at run time is random.
 function withoutDuration({ durationMs, fingerprint, ...request }: RequestView) {
   return request;
 }

@@ -6,7 +6,7 @@ import { test } from "node:test";
 /** Starts the command as its users do; in a process group of its own, because npx passes no signal on. */
 const start = (...argv) => spawn("npx", ["svc-sandbox", ...argv], { detached: true });
 
-test("npx svc-sandbox prints one line of JSON, and answers", async () => {
+test("npx svc-sandbox prints one line of JSON, and responses", async () => {
   const running = start("--port", "0", "--json", "--log", "off");
   try {
     const [line] = await once(running.stdout, "data");

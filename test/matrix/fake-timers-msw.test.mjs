@@ -14,7 +14,7 @@ const scenario = {
 
 // Those of Jest, which knows them by these names.
 for (const options of [undefined, { now: 0 }, { legacyFakeTimers: true }]) {
-  test(`while Jest's fake timers (${JSON.stringify(options)}) run, msw answers from the sandbox`, async () => {
+  test(`while Jest's fake timers (${JSON.stringify(options)}) run, msw responds from the sandbox`, async () => {
     const sandbox = createSandbox({ scenario });
     const server = setupServer(...createHandlers(sandbox));
     server.listen();

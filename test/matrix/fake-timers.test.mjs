@@ -42,21 +42,21 @@ for (const options of fakes) {
       return response.status;
     };
     for (let i = 0; i < 2; i++) {
-      const answers = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
-      assert.deepEqual(answers, [200, 401, 429, 200]);
+      const responses = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
+      assert.deepEqual(responses, [200, 401, 429, 200]);
     }
     if (options?.legacyFakeTimers) return;
     jest.advanceTimersByTime(7 * day);
     assert.equal(await ask("main"), 401);
   };
 
-  test(`${title} sandbox.fetch answers`, () =>
+  test(`${title} sandbox.fetch responses`, () =>
     inFakeTime(async () => {
       const sandbox = createSandbox({ scenario });
       await meetAll(sandbox, (to, init) => sandbox.fetch(`https://any.example${to}`, init));
     }));
 
-  test(`${title} a server answers, its control plane and its events as well, and closes`, () =>
+  test(`${title} a server responses, its control plane and its events as well, and closes`, () =>
     inFakeTime(async () => {
       const server = await startServer({ scenario });
       assert.equal((await fetch(`${server.controlUrl}/nothing`)).status, 404);

@@ -23,7 +23,7 @@ for (const title of ["first", "second"]) {
   });
 }
 
-test("baseURL is the server's, and a wrong ref is refused", ({ baseURL, server, secret }) => {
+test("baseURL is the server's, and a wrong ref is rejected", ({ baseURL, server, secret }) => {
   expect(baseURL).toBe(server.url);
   expect(() => secret("retirng")).toThrow(/retiring/);
 });

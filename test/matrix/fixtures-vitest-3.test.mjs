@@ -19,7 +19,7 @@ test.for(["first", "second"])("each test has the sandbox as it was at its start,
   expect(await me(server, secret("retiring"))).toBe(401);
 });
 
-test("the server is one for the file, and a wrong ref is refused", ({ secret }) => {
+test("the server is one for the file, and a wrong ref is rejected", ({ secret }) => {
   expect([urls.length, new Set(urls).size]).toEqual([2, 1]);
   expect(() => secret("retirng")).toThrow(/retiring/);
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 const handlers = `[
-  http.get("*/v1/relying-party/attestations", ({ request }) => guard(request).refusal ?? HttpResponse.json({ data: [] })),
+  http.get("*/v1/relying-party/attestations", ({ request }) => guard(request).rejection ?? HttpResponse.json({ data: [] })),
   http.get("*/broken-line", () => HttpResponse.error()),
   http.get("*/broken-code", () => { throw new Error("a defect of the handler"); }),
 ]`;

@@ -6,7 +6,7 @@ const me = "https://any.example/v1/relying-party/me";
 const statusOf = async (sandbox, key) =>
   (await sandbox.fetch(new Request(me, { headers: { "x-api-key": key } }))).status;
 
-test("a sandbox answers with web responses", async () => {
+test("a sandbox responds with web responses", async () => {
   const sandbox = createSandbox({ scenario: "key-states" });
   const active = await sandbox.fetch(me, { headers: { "x-api-key": sandbox.secret("active") } });
   assert.equal(active.status, 200);
@@ -14,7 +14,7 @@ test("a sandbox answers with web responses", async () => {
   assert.equal(await statusOf(sandbox, sandbox.secret("revoked")), 401);
 });
 
-test("its clock, keys and organizations change what it answers", async () => {
+test("its clock, keys and organizations change what it responses", async () => {
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
   const limited = sandbox.secret("rate-limited-minute");
   assert.equal(await statusOf(sandbox, limited), 429);

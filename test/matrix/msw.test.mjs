@@ -10,7 +10,7 @@ const statusOf = async (key, host = "api.example") => {
   return (await fetch(`https://${host}/v1/relying-party/me`, { headers })).status;
 };
 
-test("handlers answer the global fetch, as the sandbox is when the request comes", async () => {
+test("handlers respond the global fetch, as the sandbox is when the request comes", async () => {
   const sandbox = createSandbox({ scenario: "key-states", frozen: true });
   const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
   server.listen({ onUnhandledRequest: "error" });
@@ -31,7 +31,7 @@ test("handlers answer the global fetch, as the sandbox is when the request comes
   }
 });
 
-test("the ready handlers answer for the ready sandbox, on any host", async () => {
+test("the ready handlers respond for the ready sandbox, on any host", async () => {
   const server = setupServer(...handlers);
   server.listen({ onUnhandledRequest: "error" });
   try {

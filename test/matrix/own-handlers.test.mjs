@@ -6,8 +6,8 @@ import { startServer } from "svc-sandbox/node";
 
 const own = [
   http.get("*/v1/relying-party/attestations", ({ request }) => {
-    const { refusal, caller } = guard(request, { scope: "attestations:read" });
-    return refusal ?? HttpResponse.json({ data: [], organization: caller.organization.ref });
+    const { rejection, caller } = guard(request, { scope: "attestations:read" });
+    return rejection ?? HttpResponse.json({ data: [], organization: caller.organization.ref });
   }),
   http.post("*/echo", async ({ request }) => HttpResponse.json(await request.json(), { status: 201 })),
 ];

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { loadScenario, startServer } from "svc-sandbox/node";
 
-test("a server answers until it is closed, its control plane as well", async () => {
+test("a server responses until it is closed, its control plane as well", async () => {
   const server = await startServer();
   const me = (headers) => fetch(`${server.url}/v1/relying-party/me`, { headers });
   assert.equal((await me({})).status, 401);

@@ -22,7 +22,7 @@ const failures = (calls) =>
   Promise.all(
     calls.map((call) =>
       call
-        .then(async (answer) => answer.text())
+        .then(async (response) => response.text())
         .then(
           () => assert.fail(),
           (error) => error,
@@ -31,10 +31,10 @@ const failures = (calls) =>
   );
 const codes = async (calls) => (await failures(calls)).map(({ code, cause }) => code ?? cause?.code);
 
-test("undici and Node's fetch get the sandbox's answers", async () => {
-  for (const answer of await Promise.all(ask("untouched"))) {
-    assert.equal(answer.status, 200);
-    assert.equal(JSON.parse(await answer.text()).data.environment, "test");
+test("undici and Node's fetch get the sandbox's responses", async () => {
+  for (const response of await Promise.all(ask("untouched"))) {
+    assert.equal(response.status, 200);
+    assert.equal(JSON.parse(await response.text()).data.environment, "test");
   }
   assert.equal(sandbox.requests.total(), 3);
 });
@@ -43,7 +43,7 @@ test("faults end calls as on a socket", async () => {
   assert.deepEqual(await codes(ask("connection-reset")), Array(3).fill("ECONNRESET"));
   assert.deepEqual(await codes(ask("cut-short")), Array(3).fill("UND_ERR_SOCKET"));
   sandbox.faults.set([{ when: { key: "slow" }, then: { slow: 2000 } }]);
-  for (const answer of await Promise.all(ask("slow"))) assert.ok(JSON.parse(await answer.text()).data);
+  for (const response of await Promise.all(ask("slow"))) assert.ok(JSON.parse(await response.text()).data);
 });
 
 test("a signal ends a hang, which keeps the process alive until then", async () => {

@@ -62,18 +62,18 @@ export type Command = typeof command extends fc.Arbitrary<infer Value> ? Value :
 export const settings = fc.record({
   sliding: fc.boolean(),
   resetHour: fc.constantFrom(0, 6, 23),
-  countRefused: fc.boolean(),
+  countRejected: fc.boolean(),
 });
 
 /** A world small enough that its limits, expiries and the five active keys are within reach of a few commands. */
-export function modelScenario({ sliding, resetHour, countRefused }: Model["settings"]): Scenario {
+export function modelScenario({ sliding, resetHour, countRejected }: Model["settings"]): Scenario {
   return {
     version: 1,
     clock: { now: new Date(start).toISOString(), frozen: true },
     assumptions: {
       minute_window: sliding ? "sliding" : "fixed",
       day_resets_at: `${String(resetHour).padStart(2, "0")}:00`,
-      count_refused: countRefused,
+      count_rejected: countRejected,
     },
     organizations: {
       bank: {
@@ -83,7 +83,7 @@ export function modelScenario({ sliding, resetHour, countRefused }: Model["setti
         keys: {
           a: { environment: "test", limits: { per_minute: 2, per_day: 3 } },
           b: { environment: "live", expires: "90s" },
-          // Four active test keys, so that the fifth and the refused sixth are within reach.
+          // Four active test keys, so that the fifth and the rejected sixth are within reach.
           g: { environment: "test" },
           h: { environment: "test" },
           i: { environment: "test" },

@@ -1,5 +1,5 @@
 // A small model of the specification, written from its sentences and sharing nothing with the code under test: it
-// remembers every request that was counted and works each answer out afresh, the slow and obvious way.
+// remembers every request that was counted and works each response out afresh, the slow and obvious way.
 
 export interface ModelKey {
   readonly organization: string;
@@ -24,7 +24,7 @@ export interface Model {
   now: number;
   readonly organizations: Record<string, ModelOrganization>;
   readonly keys: Record<string, ModelKey>;
-  readonly settings: Readonly<{ sliding: boolean; resetHour: number; countRefused: boolean }>;
+  readonly settings: Readonly<{ sliding: boolean; resetHour: number; countRejected: boolean }>;
 }
 
 const minute = 60_000;
@@ -37,20 +37,20 @@ export function isWorking(key: ModelKey, now: number): boolean {
 
 export const isActive = (key: ModelKey, now: number) => isWorking(key, now) && key.overlapEnds === null;
 
-/** What who-am-I answers: the status, the code, and `usage.today` on success. */
+/** What who-am-I responses: the status, the code, and `usage.today` on success. */
 export function whoAmI(
   model: Model,
   ref: string | null,
 ): { status: number; code: string | null; today: number | null } {
   const key = ref === null ? undefined : model.keys[ref];
   if (key === undefined) return { status: 401, code: "unauthorized", today: null };
-  const refusal = refuse(model, key);
-  if (refusal === null || model.settings.countRefused) key.counted.push(model.now);
-  if (refusal !== null) return { ...refusal, today: null };
+  const rejection = reject(model, key);
+  if (rejection === null || model.settings.countRejected) key.counted.push(model.now);
+  if (rejection !== null) return { ...rejection, today: null };
   return { status: 200, code: null, today: countedToday(model, key) };
 }
 
-function refuse(model: Model, key: ModelKey): { status: number; code: string } | null {
+function reject(model: Model, key: ModelKey): { status: number; code: string } | null {
   const organization = model.organizations[key.organization] as ModelOrganization;
   if (!isWorking(key, model.now)) return { status: 401, code: "unauthorized" };
   if (!organization.active) return { status: 403, code: "access_denied" };

@@ -13,14 +13,14 @@ export function played(sandbox: Sandbox): Played {
   return { sandbox, secrets: Object.fromEntries(scenarioRefs.map((ref) => [ref, sandbox.secret(ref)])) };
 }
 
-/** Carries commands out, one after the other; answers all that was to be seen of each, secrets aside. */
+/** Carries commands out, one after the other; responds to all that was to be seen of each, secrets aside. */
 export async function transcript(game: Played, steps: readonly Command[]): Promise<unknown[]> {
   const seen: unknown[] = [];
   for (const step of steps) seen.push(await carryOut(game, step));
   return seen;
 }
 
-/** Carries one command out; answers all that is to be seen of it, secrets aside. */
+/** Carries one command out; responds to all that is to be seen of it, secrets aside. */
 export async function carryOut(game: Played, step: Command): Promise<unknown> {
   if (step.do === "request") return request(game, step.key);
   try {

@@ -14,7 +14,7 @@ import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
 import { scenarioWith } from "../support/faulty.js";
 import { withInput } from "../support/own-endpoints.js";
-import { readAnswers } from "../support/raw-socket.js";
+import { readResponses } from "../support/raw-socket.js";
 import { requested } from "../support/requested.js";
 import { mePath } from "../support/send.js";
 import { listening, served } from "../support/servers.js";
@@ -27,10 +27,10 @@ const start = async (options: ServerOptions = {}) => {
   return { server, port, get };
 };
 
-/** Sends text on one connection; resolves with the answers once the server has closed it. */
-const answersTo = async (port: number, text: string) => {
+/** Sends text on one connection; resolves with the responds once the server has closed it. */
+const responsesTo = async (port: number, text: string) => {
   const socket = connect({ port, host: "127.0.0.1" }, () => socket.write(text));
-  return readAnswers(Buffer.concat(await socket.toArray()));
+  return readResponses(Buffer.concat(await socket.toArray()));
 };
 
 test.each([
@@ -39,17 +39,17 @@ test.each([
 ])("%s are rejected after the responses in progress", async (_name, broken) => {
   for (const then of [{ latency: "50ms" }, { slow: 2000 }] as const) {
     const { port, get } = await start({ scenario: scenarioWith([{ then }]) });
-    const answers = await answersTo(port, `${get("main")}${get("main")}${broken}more of it`);
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 400]);
+    const responses = await responsesTo(port, `${get("main")}${get("main")}${broken}more of it`);
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 400]);
   }
 });
 
-test("a request whose body breaks off is refused in its own place", async () => {
+test("a request whose body breaks off is rejected in its own place", async () => {
   const report =
     "POST /v1/relying-party/reports HTTP/1.1\r\nHost: any.example\r\nContent-Type: application/json\r\n";
   const broken = `${report}Transfer-Encoding: chunked\r\n\r\n2\r\n{}\r\nno chunk\r\n`;
   const { port } = await start({ scenario: withInput });
-  expect((await answersTo(port, broken)).map(({ status }) => status)).toEqual([400]);
+  expect((await responsesTo(port, broken)).map(({ status }) => status)).toEqual([400]);
 });
 
 test.each([
@@ -58,20 +58,20 @@ test.each([
 ])("a request whose body breaks off after its response, with %s, gets no other response", async (_what, rest) => {
   const { port, get } = await start();
   const chunked = get("active", "Transfer-Encoding: chunked\r\n");
-  expect((await answersTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
+  expect((await responsesTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
 });
 
-/** Sends requests on one connection, each when the one before it is answered; resolves with the bytes of the answers. */
+/** Sends requests on one connection, each when the one before it is responded to; resolves with the bytes of the responses. */
 const exchangeInTurn = async (port: number, requests: readonly string[]) => {
   const socket = connect({ port, host: "127.0.0.1" });
   onTestFinished(() => void socket.destroy());
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const request of requests) {
     socket.write(request);
     const [bytes] = await once(socket, "data");
-    answers.push(String(bytes));
+    responses.push(String(bytes));
   }
-  return answers;
+  return responses;
 };
 
 test("a response has the same bytes as Node's own with these headers", async () => {
@@ -81,8 +81,8 @@ test("a response has the same bytes as Node's own with these headers", async () 
     ...[get("active"), get("active", "Connection: keep-alive\r\n").replace("HTTP/1.1", "HTTP/1.0")],
     get("active", "Connection: close\r\n"),
   ];
-  const answers = await exchangeInTurn(port, requests);
-  const left = [...answers];
+  const responses = await exchangeInTurn(port, requests);
+  const left = [...responses];
   const plain = createServer((_request, response) => {
     const [head = "", body] = (left.shift() as string).split("\r\n\r\n");
     const lines = head.split("\r\n").slice(1);
@@ -93,7 +93,7 @@ test("a response has the same bytes as Node's own with these headers", async () 
     );
     response.end(body);
   });
-  expect(await exchangeInTurn(await listening(plain), requests)).toEqual(answers);
+  expect(await exchangeInTurn(await listening(plain), requests)).toEqual(responses);
 });
 
 test.each([
@@ -104,8 +104,8 @@ test.each([
 ])("a request with %s gets a fixed status", async (_what, version, hosts, status) => {
   const { port } = await start();
   const head = `GET ${mePath} HTTP/${version}\r\n${"Host: any.example\r\n".repeat(hosts)}`;
-  const [answer] = await answersTo(port, `${head}Connection: close\r\n\r\n`);
-  expect(answer?.status).toBe(status);
+  const [response] = await responsesTo(port, `${head}Connection: close\r\n\r\n`);
+  expect(response?.status).toBe(status);
 });
 
 test("a defect of the control plane gets 500, and the server continues", async () => {
@@ -117,7 +117,7 @@ test("a defect of the control plane gets 500, and the server continues", async (
   };
   const port = await listening(createHttpServer(state).server as Server);
   const get = (path: string) =>
-    answersTo(port, `GET ${path} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`);
+    responsesTo(port, `GET ${path} HTTP/1.1\r\nHost: any.example\r\nConnection: close\r\n\r\n`);
   for (const [path, status] of Object.entries({ "/__sandbox/": 500, [mePath]: 401 }))
     expect((await get(path))[0]?.status).toBe(status);
   expect(defects).toEqual([new Error("a defect")]);
@@ -135,9 +135,9 @@ test("a port in use is an error with the sandbox that uses it, if one does", asy
 test("a connection closes after a request for another protocol", async () => {
   const { port, get } = await start();
   const upgrade = "Connection: Upgrade\r\nUpgrade: websocket\r\n";
-  const [answer, ...others] = await answersTo(port, get("active", upgrade) + get("active"));
-  expect(answer?.head).toMatch(/^Connection: close$/im);
-  expect([answer?.status, others]).toEqual([200, []]);
+  const [response, ...others] = await responsesTo(port, get("active", upgrade) + get("active"));
+  expect(response?.head).toMatch(/^Connection: close$/im);
+  expect([response?.status, others]).toEqual([200, []]);
 });
 
 test("a connection stays open after an offer of HTTP/2, which Java's client makes with every request", async () => {
@@ -147,8 +147,8 @@ test("a connection stays open after an offer of HTTP/2, which Java's client make
   onTestFinished(() => void socket.destroy());
   for (let sent = 0; sent < 3; sent++) {
     socket.write(get("active", offer));
-    const [answer] = await once(socket, "data");
-    expect(readAnswers(answer)).toMatchObject([{ status: 200 }]);
+    const [response] = await once(socket, "data");
+    expect(readResponses(response)).toMatchObject([{ status: 200 }]);
   }
 });
 
@@ -178,7 +178,7 @@ test("a server that drains responds, and ends each kept connection with its next
   kept.write(request);
   heard.push(Buffer.concat(await kept.toArray()).toString());
   // New connections are still accepted, for one response each.
-  heard.push(...(await answersTo(port, request)).map(({ head }) => head));
+  heard.push(...(await responsesTo(port, request)).map(({ head }) => head));
   expect(heard.map((text) => /^Connection: (.*)$/m.exec(text)?.[1]?.trim())).toEqual([
     "keep-alive",
     "close",
@@ -197,7 +197,7 @@ test("a stop ends a connection after its response, without waiting for a timeout
   const heard = client.toArray();
   await requested(server.sandbox);
   await server.close(60 * 60_000);
-  expect(readAnswers(Buffer.concat(await heard)).map(({ status }) => status)).toEqual([200]);
+  expect(readResponses(Buffer.concat(await heard)).map(({ status }) => status)).toEqual([200]);
 });
 
 test("no request starts before the one before it on its connection has its response, and few are read", async () => {
@@ -246,8 +246,8 @@ test("many requests after slow ones all get responses, in order", async () => {
   const then = { latency: "20ms" } as const;
   const { port, get } = await start({ scenario: scenarioWith([{ when: { every: 100 }, then }]) });
   const asked = Array.from({ length: 3000 }, (_, index) => get("main").replace(mePath, `${mePath}?${index}`));
-  const answers = await answersTo(port, `${asked.join("")}no request\r\n\r\n`);
-  const counted = answers.slice(0, -1).map(({ body }) => JSON.parse(body).data.usage.today);
+  const responses = await responsesTo(port, `${asked.join("")}no request\r\n\r\n`);
+  const counted = responses.slice(0, -1).map(({ body }) => JSON.parse(body).data.usage.today);
   expect(counted).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1));
 });
 

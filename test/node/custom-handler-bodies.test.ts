@@ -4,7 +4,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { delay, HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
-import { converse, readAnswers } from "../support/raw-socket.js";
+import { converse, readResponses } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
 import { serve } from "./serve-handlers.js";
 
@@ -40,7 +40,7 @@ test("a body that a handler leaves unread does not hold up the next request on t
   ];
   // All on one connection, where a server that stops reading never gets to the next request.
   const bytes = await converse(port, { chunks: [...post("/ignored"), ...post("/unknown")], after: "listen" });
-  expect(readAnswers(bytes).map(({ status }) => status)).toEqual([200, 401, 404, 401]);
+  expect(readResponses(bytes).map(({ status }) => status)).toEqual([200, 401, 404, 401]);
 });
 
 test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it", async () => {
@@ -64,8 +64,8 @@ test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it",
     const { call, defects } = await serve(handlers, options);
     expect(await (await call("/read", { method: "POST", body: Buffer.alloc(length) })).text()).toBe("read");
     for (const path of ["/read", "/json", "/later"]) {
-      const answer = await call(path, { method: "POST", body: Buffer.alloc(length + 1, "1") });
-      expect([path, answer.status, await answer.json()]).toEqual([
+      const response = await call(path, { method: "POST", body: Buffer.alloc(length + 1, "1") });
+      expect([path, response.status, await response.json()]).toEqual([
         path,
         413,
         {
@@ -95,11 +95,11 @@ test("status, headers and each of several cookies arrive as the handler gave the
     }),
     http.delete("/nothing", () => new HttpResponse(null, { status: 204 })),
   ]);
-  const answer = await call("/cookies", { headers: { cookie: "mine=yes" } });
-  expect([answer.status, answer.statusText, await answer.text()]).toEqual([203, "Second Hand", "x,y"]);
-  expect(answer.headers.get("content-type")).toBe("text/csv");
-  expect(answer.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2, with a comma; HttpOnly"]);
-  expect(answer.headers.get("x-echo")).toBe('{"mine":"yes"}');
+  const response = await call("/cookies", { headers: { cookie: "mine=yes" } });
+  expect([response.status, response.statusText, await response.text()]).toEqual([203, "Second Hand", "x,y"]);
+  expect(response.headers.get("content-type")).toBe("text/csv");
+  expect(response.headers.getSetCookie()).toEqual(["a=1; Path=/", "b=2, with a comma; HttpOnly"]);
+  expect(response.headers.get("x-echo")).toBe('{"mine":"yes"}');
   // The cookies of one client do not reach another.
   expect((await call("/cookies")).headers.get("x-echo")).toBe("{}");
   const nothing = await call("/nothing", { method: "DELETE" });
@@ -170,10 +170,10 @@ test("a body that breaks off closes the connection and is reported", async () =>
       return new HttpResponse(new ReadableStream({ start }));
     }),
   ]);
-  const answer = await call("/broken");
+  const response = await call("/broken");
   fail();
-  expect(answer.status).toBe(200);
-  await expect(answer.text()).rejects.toThrow();
+  expect(response.status).toBe(200);
+  await expect(response.text()).rejects.toThrow();
   expect(defects).toEqual([new Error("out of paper")]);
   expect((await call(mePath)).status).toBe(401);
 });
@@ -198,7 +198,7 @@ test("an error of a handler is reported and gets 500 with the API's error body, 
     http.get("/rejects", () => Promise.reject("a string")),
     http.get("/status", () => new HttpResponse(null, { status: 101 })),
     http.get("/shared", () => shared),
-    // A response that is thrown is the answer, and no error.
+    // A response that is thrown is the response, and no error.
     http.get("/thrown", () => {
       throw HttpResponse.json({ thrown: true }, { status: 418 });
     }),
@@ -206,8 +206,8 @@ test("an error of a handler is reported and gets 500 with the API's error body, 
   expect(await (await call("/shared")).text()).toBe("once");
   const error = { code: "internal_error", message: expect.any(String) };
   for (const path of ["/throws", "/rejects", "/status", "/shared"]) {
-    const answer = await call(path);
-    expect([path, answer.status, await answer.json()]).toEqual([path, 500, { error }]);
+    const response = await call(path);
+    expect([path, response.status, await response.json()]).toEqual([path, 500, { error }]);
   }
   const thrown = await call("/thrown");
   expect([thrown.status, await thrown.json()]).toEqual([418, { thrown: true }]);
@@ -223,7 +223,7 @@ test("a client that disconnects aborts the handler's request, which is not a def
       const how = params.how as string;
       begun.push(how);
       signal.addEventListener("abort", () => aborted.push(how));
-      if (how === "answered") return HttpResponse.text("done");
+      if (how === "responded") return HttpResponse.text("done");
       if (how === "forever") await delay("infinite");
       const over = new Promise<never>((_resolve, reject) =>
         signal.addEventListener("abort", () => reject(signal.reason)),
@@ -236,7 +236,7 @@ test("a client that disconnects aborts the handler's request, which is not a def
       return new HttpResponse(new ReadableStream({ start }));
     }),
   ]);
-  await (await call("/answered", { headers: { connection: "close" } })).text();
+  await (await call("/responded", { headers: { connection: "close" } })).text();
   // The last one goes away in the middle of what it sends.
   const upload = new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(10)) });
   for (const [how, init] of [

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { guard, type Sandbox } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
 import { loadHandlers } from "../../src/server/sockets/handlers.js";
-import { converse, readAnswers } from "../support/raw-socket.js";
+import { converse, readResponses } from "../support/raw-socket.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { attestations, listed, serve } from "./serve-handlers.js";
@@ -34,9 +34,9 @@ test("a request that no handler takes or that one passes through gets the API's 
   ]);
   const post = { method: "POST", body: "x".repeat(100_000) };
   for (const path of ["/passed", "/nothing", "/elsewhere", "/read", "/unread"]) {
-    const answer = await call(path, path.endsWith("read") ? post : {});
-    expect([path, answer.status, answer.headers.get("x-msw-intention")]).toEqual([path, 404, null]);
-    expect(await answer.json()).toEqual(notFound);
+    const response = await call(path, path.endsWith("read") ? post : {});
+    expect([path, response.status, response.headers.get("x-msw-intention")]).toEqual([path, 404, null]);
+    expect(await response.json()).toEqual(notFound);
   }
   expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(Array(5).fill("404.unknown_path"));
   expect(defects).toEqual([]);
@@ -80,13 +80,13 @@ test("generators respond in turn, and `once` responds once", async () => {
     http.get("/once", () => HttpResponse.text("first"), { once: true }),
     http.get("/once", () => HttpResponse.text("then")),
   ]);
-  const answers = async (path: string) => {
+  const responses = async (path: string) => {
     const texts = [];
     for (let i = 0; i < 4; i++) texts.push(await (await call(path)).text());
     return texts;
   };
-  expect(await answers("/poll")).toEqual(["pending", "almost", "done", "done"]);
-  expect(await answers("/once")).toEqual(["first", "then", "then", "then"]);
+  expect(await responses("/poll")).toEqual(["pending", "almost", "done", "done"]);
+  expect(await responses("/once")).toEqual(["first", "then", "then", "then"]);
 });
 
 test("a request without a web form is left to the API, and nothing ends the process", async () => {
@@ -101,7 +101,7 @@ test("a request without a web form is left to the API, and nothing ends the proc
     const bytes = await converse(port, {
       chunks: [`${line} HTTP/1.1\r\n${headers}\r\nConnection: close\r\n\r\n`],
     });
-    return readAnswers(bytes).map((answer) => answer.status);
+    return readResponses(bytes).map((response) => response.status);
   };
   for (const line of ["GET /%zz", "GET /%E0%A4%A", "OPTIONS *", "TRACE /x"])
     expect([line, await status(line)]).toEqual([line, [404]]);
@@ -136,7 +136,7 @@ test.each([
     /number 2 is not an msw request handler\. Make it with msw's `http`/,
   ],
   ["a WebSocket handler", [ws.link("ws://x.example").addEventListener("connection", () => {})], /WebSocket/],
-])("%s for handlers is refused when the server starts", async (_what, handlers, says) => {
+])("%s for handlers is rejected when the server starts", async (_what, handlers, says) => {
   const starting = startServer({ handlers: handlers as never });
   await expect(starting).rejects.toMatchObject({ code: "usage", message: expect.stringMatching(says) });
 });
@@ -195,8 +195,8 @@ test.each([
 test("R9–R21 guard finds the server's sandbox and rejects like the API", async () => {
   const { call, sandbox } = await serve([listed]);
   const asked = async (path: string, key: string | undefined) => {
-    const answer = await call(path, key === undefined ? {} : { headers: { "x-api-key": key } });
-    return [answer.status, answer.headers.get("content-type"), await answer.text()];
+    const response = await call(path, key === undefined ? {} : { headers: { "x-api-key": key } });
+    return [response.status, response.headers.get("content-type"), await response.text()];
   };
   const keys = ["revoked", "expired", "rotated", "live-not-approved", "organization-inactive", "wrong-scope"];
   const secrets = keys.map((ref) => sandbox.secret(ref as never));
@@ -232,8 +232,8 @@ test("R46 the decision of guard is in the journal, with its path and without the
 test("guard uses the sandbox of the called server, also if two run", async () => {
   const slow = http.get(attestations, async ({ request }) => {
     await pause(Math.random() * 20);
-    const { refusal, caller } = guard(request);
-    return refusal ?? HttpResponse.text(caller.key.ref);
+    const { rejection, caller } = guard(request);
+    return rejection ?? HttpResponse.text(caller.key.ref);
   });
   const first = await serve([slow]);
   const second = await serve([slow]);

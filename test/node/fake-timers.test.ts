@@ -41,15 +41,15 @@ const fakes: readonly (readonly [title: string, fakes: Fakes])[] = [
   ["all that Node can do without", { toFake: all }],
 ];
 
-/** Meets each kind of answer while fake timers are there, and lets a week pass. */
+/** Meets each kind of response while fake timers are there, and lets a week pass. */
 async function meetAll(open: Door["open"], config: Fakes): Promise<void> {
   vi.useFakeTimers(config);
   const { sandbox, me, close } = await open(scenario, { frozen: false });
   onTestFinished(close);
   const ask = async (ref: string) => (await me({ ref })).status;
   for (let i = 0; i < 2; i++) {
-    const answers = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
-    expect(answers).toEqual([200, 401, 429, 200]);
+    const responses = [await ask("main"), await ask("revoked"), await ask("limited"), await ask("slow")];
+    expect(responses).toEqual([200, 401, 429, 200]);
   }
   vi.advanceTimersByTime(7 * day);
   expect(await ask("main")).toBe(401);
@@ -84,13 +84,13 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
     vi.useFakeTimers(config);
     const faults = [{ then: { hang: true as const } }];
     const server = await startServer({ scenario: { ...scenario, faults } });
-    const answer = fetch(server.url + mePath).then(
-      () => "answered",
+    const response = fetch(server.url + mePath).then(
+      () => "responded",
       () => "cut off",
     );
     while (server.sandbox.requests.total() === 0) await control(server.controlUrl, "GET /health");
     await server.close(1);
-    expect(await answer).toBe("cut off");
+    expect(await response).toBe("cut off");
   });
 });
 

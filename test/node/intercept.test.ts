@@ -77,11 +77,11 @@ test.each(
   expect(String(chunk)).toContain(way === "a request" ? "200 OK" : "cut");
 });
 
-/** What a proxy for these hosts answers to each message on its own connection, and what it notes about them. */
+/** What a proxy for these hosts responses to each message on its own connection, and what it notes about them. */
 async function proxied(hosts: readonly string[], messages: readonly string[]) {
   const proxy = await startInterceptor(hosts, false, (pair) => createHttpServer(state, pair));
   onTestFinished(() => proxy.close(0));
-  const answers: string[] = [];
+  const responses: string[] = [];
   for (const message of messages) {
     const client = connect(proxy.port, "127.0.0.1").on("error", () => {});
     client.write(
@@ -89,9 +89,9 @@ async function proxied(hosts: readonly string[], messages: readonly string[]) {
     );
     const [chunk] = await once(client, "data");
     client.destroy();
-    answers.push(String(chunk).slice(9).split("\r\n", 1)[0] as string);
+    responses.push(String(chunk).slice(9).split("\r\n", 1)[0] as string);
   }
-  return { answers, notes: proxy.notes().map((note) => note.split(/[.:]/, 1)[0]) };
+  return { responses, notes: proxy.notes().map((note) => note.split(/[.:]/, 1)[0]) };
 }
 
 const established = "200 Connection Established";
@@ -122,10 +122,10 @@ test.each<[string[], string[], (string | RegExp)[], string[]]>([
     ["Rejected connections to other", missed],
   ],
   [["api.example"], ["GET /v1/none"], ["403 Forbidden"], ["Nothing came through the proxy of --intercept"]],
-])("a proxy for %j notes what is wrong about %j", async (hosts, messages, answers, notes) => {
+])("a proxy for %j notes what is wrong about %j", async (hosts, messages, responses, notes) => {
   const found = await proxied(hosts, messages);
-  expect(found.answers).toEqual(
-    answers.map((one) => (typeof one === "string" ? one : expect.stringMatching(one))),
+  expect(found.responses).toEqual(
+    responses.map((one) => (typeof one === "string" ? one : expect.stringMatching(one))),
   );
   expect(found.notes).toEqual(notes.map((note) => expect.stringContaining(note)));
 });

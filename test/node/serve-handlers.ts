@@ -24,6 +24,6 @@ export async function serve(
 
 /** A handler of an endpoint that is guarded like the API's own. */
 export const listed = http.get(attestations, ({ request }) => {
-  const { refusal, caller } = guard(request, { scope: "attestations:read" });
-  return refusal ?? HttpResponse.json({ data: [], bank: caller.organization.name });
+  const { rejection, caller } = guard(request, { scope: "attestations:read" });
+  return rejection ?? HttpResponse.json({ data: [], bank: caller.organization.name });
 });

@@ -119,8 +119,8 @@ test("bytes inside TLS that are not HTTP get the API's 400, and a key of 16 KB i
   expect((await askHttps(server.url + me, server.certificate, { headers })).status).toBe(401);
   const socket = connectTls({ port: portOf(server), host: "127.0.0.1", ca: server.certificate as string });
   socket.write("nonsense\r\n\r\n");
-  const [answer] = await once(socket, "data");
-  expect(String(answer)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*"bad_request"/);
+  const [response] = await once(socket, "data");
+  expect(String(response)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n[\s\S]*"bad_request"/);
 });
 
 test("the control plane takes this server's own origin and no other, and its instances are served over HTTPS", async () => {

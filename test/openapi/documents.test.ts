@@ -495,9 +495,9 @@ test.each([
       trial: { broken: breaking(promise as BrokenPromise) },
     },
   );
-  const { headers, ...answer } = ask(world, { key, path: "/v1/relying-party/me/status" });
+  const { headers, ...response } = ask(world, { key, path: "/v1/relying-party/me/status" });
   const typeOf = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
-  expect([answer.status, typeOf.get("content-type") ?? null]).toEqual([status, type]);
-  expect(answer.body).toContain(sent);
-  expect(typeOf.get("content-length") ?? null).toBe(status === 204 ? null : String(answer.body.length));
+  expect([response.status, typeOf.get("content-type") ?? null]).toEqual([status, type]);
+  expect(response.body).toContain(sent);
+  expect(typeOf.get("content-length") ?? null).toBe(status === 204 ? null : String(response.body.length));
 });

@@ -49,7 +49,7 @@ const patterns = [
   "(a?){50}a{50}",
 ];
 
-const refused: readonly (readonly [string, unknown])[] = [
+const rejected: readonly (readonly [string, unknown])[] = [
   ...["2.0", "1.2", 3, null, "3", "3.3.0", "4.0.0", "3.1", "03.1.0", {}, []].map(
     (version) => ["a version", withSchema({}, { openapi: version as string })] as const,
   ),
@@ -323,12 +323,12 @@ async function outcomeOf(
 }
 
 test("more than 200 hostile documents are tried", () => {
-  expect(refused.length + served.length).toBeGreaterThan(200);
+  expect(rejected.length + served.length).toBeGreaterThan(200);
 });
 
 describe("a document that cannot be served", () => {
   test.each(
-    refused.map(([name, document], at) => [`${at} ${name}`, document] as const),
+    rejected.map(([name, document], at) => [`${at} ${name}`, document] as const),
   )("%s is a problem with a message and a hint", async (_, document) => {
     const { problems = [] } = await outcomeOf(document);
     expect(problems.length).toBeGreaterThan(0);

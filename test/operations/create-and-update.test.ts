@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ofEachEnd } from "../../src/scenario/format/key-settings.js";
-import { answers, expectRefusal, fill, minute, open, testKey } from "./world.js";
+import { expectRejection, fill, minute, open, responses, testKey } from "./world.js";
 
 test("R29 a created key has the requested fields and works at once", async () => {
   const sandbox = open();
@@ -18,14 +18,14 @@ test("R29 a created key has the requested fields and works at once", async () =>
     ...{ replacedBy: null, replaces: null },
   });
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);
-  expect(await answers(sandbox, secret)).toEqual(["200"]);
+  expect(await responses(sandbox, secret)).toEqual(["200"]);
 });
 
-test("R29 no scope and an unknown scope are refused, with a suggestion", () => {
+test("R29 no scope and an unknown scope are rejected, with a suggestion", () => {
   const sandbox = open();
   const create = (scopes: string[]) => () => sandbox.keys.create({ ...testKey, scopes });
-  expectRefusal(sandbox, create([]), "scopes_required");
-  expectRefusal(sandbox, create(["attestations:read", "consent:read"]), "unknown_scope", {
+  expectRejection(sandbox, create([]), "scopes_required");
+  expectRejection(sandbox, create(["attestations:read", "consent:read"]), "unknown_scope", {
     scope: "consent:read",
     known: sandbox.assumptions.scopes,
   });
@@ -39,13 +39,13 @@ test.each([
   [{ ref: "constructor" }, "ref"],
   [{ ref: "none" }, "ref"],
   [{ nmae: "CI" }, "nmae"],
-])("R29 %j is refused", (wrong, field) => {
+])("R29 %j is rejected", (wrong, field) => {
   const sandbox = open();
   const create = () => sandbox.keys.create({ ...testKey, ...wrong } as never);
-  expectRefusal(sandbox, create, "validation_failed", { fields: { [field]: expect.any(String) } });
+  expectRejection(sandbox, create, "validation_failed", { fields: { [field]: expect.any(String) } });
 });
 
-test("a ref is made from the name, with a number when it is taken, cut to fit; a taken one is refused", () => {
+test("a ref is made from the name, with a number when it is taken, cut to fit; a taken one is rejected", () => {
   const sandbox = open();
   const { keys } = sandbox;
   const refs = ["Straße & Söhne", "…", "constructor", "2026"].map((name) => {
@@ -57,7 +57,7 @@ test("a ref is made from the name, with a number when it is taken, cut to fit; a
   const long = { ...testKey, name: "x".repeat(200) };
   expect(keys.create(long).key.ref).toBe("x".repeat(64));
   expect(keys.create(long).key.ref).toBe(`${"x".repeat(62)}-2`);
-  expectRefusal(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
+  expectRejection(sandbox, () => keys.create({ ...testKey, ref: "main" }), "name_taken", { ref: "main" });
 });
 
 test("R32 R39 a retiring key counts as active if the assumption is set", () => {
@@ -67,12 +67,12 @@ test("R32 R39 a retiring key counts as active if the assumption is set", () => {
   });
   const { keys, clock } = sandbox;
   fill(sandbox);
-  expectRefusal(sandbox, () => keys.rotate("first"), "key_limit_reached", { active: 5 });
+  expectRejection(sandbox, () => keys.rotate("first"), "key_limit_reached", { active: 5 });
   // Without an overlap there is one key as before.
   keys.rotate("first", { overlap: 0, as: "second" });
   keys.revoke("ci");
   keys.rotate("second", { overlap: minute });
-  expectRefusal(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
+  expectRejection(sandbox, () => keys.create(testKey), "key_limit_reached", { active: 5 });
   clock.advance(minute);
   keys.create(testKey);
 });
@@ -86,9 +86,9 @@ test("R43 an expiry is a length of time from now, or an instant", async () => {
   const pinned = keys.create({ ...testKey, expires: "2026-03-02T11:00:00Z" });
   expect(pinned.key.expiresAt).toBe("2026-03-02T11:00:00.000Z");
   clock.set("2026-03-02T10:10:00Z");
-  expect(await answers(sandbox, secret, pinned.secret)).toEqual(["401 unauthorized", "200"]);
-  expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "soon" }), "validation_failed");
-  expectRefusal(sandbox, () => keys.create({ ...testKey, expires: "9000000d" }), "validation_failed", {
+  expect(await responses(sandbox, secret, pinned.secret)).toEqual(["401 unauthorized", "200"]);
+  expectRejection(sandbox, () => keys.create({ ...testKey, expires: "soon" }), "validation_failed");
+  expectRejection(sandbox, () => keys.create({ ...testKey, expires: "9000000d" }), "validation_failed", {
     fields: { expires: expect.any(String) },
   });
 });
@@ -102,10 +102,10 @@ test("R43 with default_expiry a key expires after that time, unless it is create
 test.each([
   [{ status: "paused" }, "status"],
   [{ id: "another" }, "id"],
-])("a change of an organization to %j is refused", (wrong, field) => {
+])("a change of an organization to %j is rejected", (wrong, field) => {
   const sandbox = open();
   const update = () => sandbox.organizations.update("bank", wrong as never);
-  expectRefusal(sandbox, update, "validation_failed", { fields: { [field]: expect.any(String) } });
+  expectRejection(sandbox, update, "validation_failed", { fields: { [field]: expect.any(String) } });
 });
 
 test("R30 R31 a test key needs sandbox access, and a live key an approved compliance application", () => {
@@ -115,10 +115,10 @@ test("R30 R31 a test key needs sandbox access, and a live key an approved compli
   });
   const create = (organization: string, environment: "test" | "live") => () =>
     sandbox.keys.create({ organization, environment, name: "A key" });
-  expectRefusal(sandbox, create("closed", "test"), "sandbox_access_off");
+  expectRejection(sandbox, create("closed", "test"), "sandbox_access_off");
   for (const liveAccess of ["not_approved", "suspended"] as const) {
     sandbox.organizations.update("fresh", { liveAccess });
-    expectRefusal(sandbox, create("fresh", "live"), "live_access_not_approved");
+    expectRejection(sandbox, create("fresh", "live"), "live_access_not_approved");
   }
   expect(create("fresh", "test")().key.environment).toBe("test");
   sandbox.organizations.update("closed", { liveAccess: "approved" });

@@ -4,7 +4,7 @@ import { serveControl } from "../control/client.js";
 import { open, scenario, testKey } from "./world.js";
 
 // One table of operations has three entry points: a step of a scenario, HTTP and the library. The rules of each operation
-// are tested through the library; here is that all three lead to the same world, or to the same refusal.
+// are tested through the library; here is that all three lead to the same world, or to the same rejection.
 
 type Step = NonNullable<Scenario["story"]>[number];
 
@@ -12,8 +12,8 @@ interface Case {
   readonly step: Step;
   readonly http: readonly [call: string, body?: object, actor?: string];
   readonly library: (sandbox: Sandbox) => unknown;
-  /** The code of the refusal. Default: none. */
-  readonly refused?: string;
+  /** The code of the rejection. Default: none. */
+  readonly rejected?: string;
 }
 
 const fault = { when: { every: 2 }, then: { status: 503 } } as const;
@@ -49,19 +49,19 @@ const cases: Readonly<Record<string, Case>> = {
     step: { revoke: { key: "revoked" } },
     http: ["POST /keys/revoked/revoke"],
     library: ({ keys }) => keys.revoke("revoked"),
-    refused: "key_not_active",
+    rejected: "key_not_active",
   },
   "R39 an overlap is too long": {
     step: { rotate: { key: "main", overlap: "8d" } },
     http: ["POST /keys/main/rotate", { overlap_minutes: 8 * 24 * 60 }],
     library: ({ keys }) => keys.rotate("main", { overlap: "8d" }),
-    refused: "overlap_out_of_range",
+    rejected: "overlap_out_of_range",
   },
   "R33 a member acts": {
     step: { revoke: { key: "main", ...member } },
     http: ["POST /keys/main/revoke", {}, "member"],
     library: ({ keys }) => keys.revoke("main", member),
-    refused: "not_an_administrator",
+    rejected: "not_an_administrator",
   },
 };
 
@@ -72,7 +72,7 @@ function worldOf(sandbox: Sandbox): unknown {
 }
 
 test.each(Object.entries(cases))("%s: a step, HTTP and the library agree", async (_title, one) => {
-  const { refused: code = null } = one;
+  const { rejected: code = null } = one;
   const direct = open();
   let thrown: unknown = null;
   try {
@@ -85,14 +85,14 @@ test.each(Object.entries(cases))("%s: a step, HTTP and the library agree", async
   const served = await serveControl({ scenario });
   const [call, json = {}, actor = "administrator"] = one.http;
   const [method, path] = call.split(" ") as [string, string];
-  const answer = await served.ask(path, { method, json, headers: { "x-sandbox-actor": actor } });
-  expect(answer.body.error?.code ?? null).toBe(code);
+  const response = await served.ask(path, { method, json, headers: { "x-sandbox-actor": actor } });
+  expect(response.body.error?.code ?? null).toBe(code);
   expect(worldOf(served.server.sandbox)).toEqual(worldOf(direct));
 
   // A story that does not end as it says cannot be started, so it says what it expects.
   const step = code === null ? one.step : ({ ...one.step, expect: { error: code } } as Step);
   const told = await serveControl({ scenario: { ...scenario, story: [step] } as Scenario });
   const { body } = await told.ask("/story/next", { method: "POST" });
-  expect(body.data.step.performed?.refusal?.code ?? null).toBe(code);
+  expect(body.data.step.performed?.rejection?.code ?? null).toBe(code);
   expect(worldOf(told.server.sandbox)).toEqual(worldOf(direct));
 });

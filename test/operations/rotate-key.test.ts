@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { answers, at, day, expectRefusal, hour, open, testKey, unauthorized } from "./world.js";
+import { at, day, expectRejection, hour, open, responses, testKey, unauthorized } from "./world.js";
 
 test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
   const sandbox = open();
-  await answers(sandbox, sandbox.secret("main"));
+  await responses(sandbox, sandbox.secret("main"));
   const { key, secret } = sandbox.keys.rotate("main");
   expect(key).toMatchObject({
     ...{ ref: "main-2", name: "Core banking", organization: "bank", environment: "test", state: "active" },
     ...{ scopes: ["attestations:read", "consents:read"], limits: { perMinute: 7, perDay: 70 } },
     ...{ usage: { thisMinute: 0, today: 0 }, replaces: "main", replacedBy: null, overlapEndsAt: null },
   });
-  expect(await answers(sandbox, secret)).toEqual(["200"]);
+  expect(await responses(sandbox, secret)).toEqual(["200"]);
   expect(sandbox.keys.get("main-2").usage.today).toBe(1);
 });
 
@@ -22,7 +22,7 @@ test.each([
 ])("R38 R39 R40 the old key works through an overlap of %s, to the millisecond", async (_title, overlap, lasts) => {
   const sandbox = open();
   const { secret } = sandbox.keys.rotate("main", overlap === undefined ? {} : { overlap });
-  const both = () => answers(sandbox, sandbox.secret("main"), secret);
+  const both = () => responses(sandbox, sandbox.secret("main"), secret);
   expect(sandbox.keys.get("main")).toMatchObject({ overlapEndsAt: at(lasts), replacedBy: "main-2" });
   if (lasts > 0) {
     sandbox.clock.advance(lasts - 1);
@@ -41,9 +41,9 @@ test.each([
   const { key, secret } = sandbox.keys.rotate(ref);
   expect(secret).toMatch(current);
   expect(key.legacy).toBe(false);
-  expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
+  expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
   sandbox.clock.advance("60m");
-  expect(await answers(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
+  expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
 });
 
 test("the replacement has the next free ref, or the requested one if it is free and valid", () => {
@@ -55,12 +55,12 @@ test("the replacement has the next free ref, or the requested one if it is free 
   const long = "x".repeat(64);
   keys.create({ ...testKey, ref: long });
   expect(keys.rotate(long).key.ref).toBe(`${"x".repeat(62)}-2`);
-  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "live" }), "name_taken", { ref: "live" });
-  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "fresh" }), "name_taken");
-  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "none" }), "validation_failed", {
+  expectRejection(sandbox, () => keys.rotate("fresh", { as: "live" }), "name_taken", { ref: "live" });
+  expectRejection(sandbox, () => keys.rotate("fresh", { as: "fresh" }), "name_taken");
+  expectRejection(sandbox, () => keys.rotate("fresh", { as: "none" }), "validation_failed", {
     fields: { as: expect.any(String) },
   });
-  expectRefusal(sandbox, () => keys.rotate("fresh", { as: "Main 2" }), "validation_failed", {
+  expectRejection(sandbox, () => keys.rotate("fresh", { as: "Main 2" }), "validation_failed", {
     fields: { as: expect.any(String) },
   });
 });
@@ -70,12 +70,12 @@ test("R42 only an active key can be rotated, and only a working key revoked, no 
   const { keys } = sandbox;
   const states = ["revoked", "expired", "rotated"] as const;
   for (const state of [...states, "retiring"] as const)
-    expectRefusal(sandbox, () => keys.rotate(state, { overlap: -1 }), "key_not_active", {
+    expectRejection(sandbox, () => keys.rotate(state, { overlap: -1 }), "key_not_active", {
       ref: state,
       state,
     });
   for (const state of states)
-    expectRefusal(sandbox, () => keys.revoke(state), "key_not_active", { ref: state, state });
+    expectRejection(sandbox, () => keys.revoke(state), "key_not_active", { ref: state, state });
 });
 
 test("R41 R42 a replaced key is revoked in its overlap, its replacement continues, and a snapshot keeps both", async () => {
@@ -87,11 +87,11 @@ test("R41 R42 a replaced key is revoked in its overlap, its replacement continue
   expect(revoked.overlapEndsAt).toBe(at(hour));
   const again = createSandbox({ scenario: sandbox.snapshot() });
   for (const one of [sandbox, again]) {
-    expect(await answers(one, sandbox.secret("main"), secret)).toEqual([unauthorized, "200"]);
+    expect(await responses(one, sandbox.secret("main"), secret)).toEqual([unauthorized, "200"]);
     expect(one.requests.list().map(({ pathId }) => pathId)).toEqual(["401.revoked", "200.replacement"]);
     one.clock.advance("1h");
     expect(one.keys.get("main").state).toBe("revoked");
-    expectRefusal(one, () => one.keys.revoke("main"), "key_not_active", { ref: "main", state: "revoked" });
+    expectRejection(one, () => one.keys.revoke("main"), "key_not_active", { ref: "main", state: "revoked" });
   }
 });
 
@@ -105,9 +105,9 @@ test("R25 with replacement_usage: inherited, the keys of a rotation count on by 
     },
   });
   const main = sandbox.secret("main");
-  await answers(sandbox, main);
+  await responses(sandbox, main);
   const { secret } = sandbox.keys.rotate("main");
-  await answers(sandbox, main, main, secret);
+  await responses(sandbox, main, main, secret);
   const used = (["main", "main-2"] as "main"[]).map((one) => sandbox.keys.get(one).usage.thisMinute);
   expect(used).toEqual([3, 2]);
 });

@@ -41,8 +41,8 @@ export function open(changes: Partial<Scenario> = {}): Sandbox {
   return createSandbox({ scenario: { ...scenario, ...changes } as Scenario });
 }
 
-/** Expects a refusal with this code and these details, which changes nothing. */
-export function expectRefusal(sandbox: Sandbox, act: () => unknown, code: string, details: object = {}) {
+/** Expects a rejection with this code and these details, which changes nothing. */
+export function expectRejection(sandbox: Sandbox, act: () => unknown, code: string, details: object = {}) {
   const seen = () => [sandbox.snapshot(), sandbox.keys.list(), sandbox.requests.list()];
   const before = seen();
   expect(act).toThrow(expect.objectContaining({ code, details: expect.objectContaining(details) }));
@@ -50,7 +50,7 @@ export function expectRefusal(sandbox: Sandbox, act: () => unknown, code: string
 }
 
 /** Calls who-am-I with these keys; returns each status, with the code of an error. */
-export async function answers(sandbox: Sandbox, ...secrets: readonly string[]): Promise<string[]> {
+export async function responses(sandbox: Sandbox, ...secrets: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const secret of secrets) {
     const response = await sandbox.fetch("https://api.example/v1/relying-party/me", {

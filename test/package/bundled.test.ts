@@ -23,9 +23,9 @@ const run = async () => {
     const headers = { "x-api-key": server.sandbox.secret("active") };
     const paths = ["/v1/relying-party/me", "/__sandbox/health", "/__sandbox/", "/__sandbox/docs/"];
     const all = paths.map(async (path) => (await fetch(server.url + path, { headers })).status);
-    const answers = await Promise.all(all);
+    const responses = await Promise.all(all);
     await server.close();
-    return answers;
+    return responses;
   };
   const without = await statuses();
   setPackageReader(${fromPackage.replace('require("node:fs")', 'process.getBuiltinModule("fs")')});

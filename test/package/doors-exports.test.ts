@@ -59,16 +59,16 @@ test("errors are instances of the classes of both builds, each only of its own c
     const thrown = (act) => { try { act(); } catch (error) { return error; } };
     const of = (error) => both.map(({ SandboxError, ScenarioError }) =>
       [error instanceof SandboxError, error instanceof ScenarioError]);
-    const refusals = both.map(({ createSandbox }) => thrown(() => createSandbox().secret("nope")));
+    const rejections = both.map(({ createSandbox }) => thrown(() => createSandbox().secret("nope")));
     const broken = both.map(({ parseScenario }) => thrown(() => parseScenario("version: 2")));
     class Own extends both[0].SandboxError {}
-    const own = [new Own("usage", "mine"), refusals[0]].map((error) => error instanceof Own);
-    console.log(JSON.stringify({ refusals: refusals.map(of), broken: broken.map(of), others: of(new Error()), own }));`;
+    const own = [new Own("usage", "mine"), rejections[0]].map((error) => error instanceof Own);
+    console.log(JSON.stringify({ rejections: rejections.map(of), broken: broken.map(of), others: of(new Error()), own }));`;
   const flags = ["--input-type=module", "-e", `import { createRequire } from "node:module";${code}`];
   const seen = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
   const everywhere = (of: [boolean, boolean]) => [of, of];
   expect(seen).toEqual({
-    refusals: everywhere([true, false]).map(() => everywhere([true, false])),
+    rejections: everywhere([true, false]).map(() => everywhere([true, false])),
     broken: everywhere([true, true]).map(() => everywhere([true, true])),
     others: everywhere([false, false]),
     own: [true, false],
@@ -90,7 +90,7 @@ test("each build takes the sandboxes of the other, in every entry point", () => 
       await server.close();
       return [(await getResponse(createHandlers(sandbox), request.clone())).status,
         (await fetch(request.url, { headers: request.headers, dispatcher: createDispatcher(sandbox) })).status,
-        guard(request, { sandbox }).refusal.status, own.refusal.status];
+        guard(request, { sandbox }).rejection.status, own.rejection.status];
     });
     console.log(JSON.stringify(await Promise.all(statuses)));`;
   const imports = 'import { createRequire } from "node:module"; import { getResponse } from "msw";';
@@ -185,8 +185,8 @@ async function runAsPage(imports: string, code: string): Promise<unknown> {
 }
 
 const useOfFarmers = `
-  const refusals = [];
-  const trying = (act) => { try { return act(); } catch (error) { refusals.push([error.code, error.message]); } };
+  const rejections = [];
+  const trying = (act) => { try { return act(); } catch (error) { rejections.push([error.code, error.message]); } };
   const plain = createSandbox({ now: "2026-03-02T09:00:00Z", frozen: true });
   const farmer = trying(() => plain.farmers.at(7));
   const sandbox = trying(() => createSandbox({ scenario: "announced-endpoints", frozen: true }));
@@ -197,7 +197,7 @@ const useOfFarmers = `
   const asked = sandbox && await send("/consent-requests", { method: "POST", body });
   sandbox?.clock.advance("2d");
   const list = sandbox && await send("/attestations");
-  console.log(JSON.stringify({ refusals, farmer, asked, list, count: plain.farmers.count,
+  console.log(JSON.stringify({ rejections, farmer, asked, list, count: plain.farmers.count,
     left: sandbox && sandbox.records.list("consent-requests") }));`;
 
 test("capture is in a page as in Node", async () => {
@@ -218,13 +218,13 @@ test("records are in a page as in Node; farmers are in one that imports them, an
   const flags = ["--input-type=module", "-e", program];
   const whole = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
   expect(whole).toMatchObject({
-    refusals: [],
+    rejections: [],
     asked: { data: { status: "pending" } },
     list: { page: { total: 1 } },
   });
   const imports = (...names: string[]) => names.map((name) => `import "svc-sandbox/${name}";`).join(" ");
   expect(await runAsPage(imports("farmers", "openapi"), useOfFarmers)).toEqual(whole);
-  const refusal = ["usage", expect.stringContaining('import "svc-sandbox/farmers"')];
+  const rejection = ["usage", expect.stringContaining('import "svc-sandbox/farmers"')];
   const alone = await runAsPage(imports("openapi"), useOfFarmers);
-  expect(alone).toEqual({ refusals: [refusal, refusal], count: whole.count });
+  expect(alone).toEqual({ rejections: [rejection, rejection], count: whole.count });
 });

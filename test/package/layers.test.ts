@@ -32,8 +32,8 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   dashboard: [],
 };
 
-/** The types of the control plane's answers, and the only file of the dashboard that may import them. */
-const answerTypes = ["src/server/control/answers.ts", "src/dashboard/control/answers.ts"];
+/** The types of the control plane's responses, and the only file of the dashboard that may import them. */
+const responseTypes = ["src/server/control/responses.ts", "src/dashboard/control/responses.ts"];
 
 /** Globals that only Node has. */
 const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
@@ -86,7 +86,7 @@ const isOf = (name: string) => (imported: string) => imported === name || import
 function isAllowed(file: string, imported: string): boolean {
   const layer = layerOf(file);
   if (imported.startsWith("src/")) {
-    if (imported === answerTypes[0] && file === answerTypes[1]) return true;
+    if (imported === responseTypes[0] && file === responseTypes[1]) return true;
     const rights = rightsOf(file);
     return layerOf(imported) === rights || leftOf[rights]?.includes(layerOf(imported)) === true;
   }
@@ -193,7 +193,7 @@ test("inside a layer, folders import each other one way only", () => {
 });
 
 test("the dashboard imports types of the control plane's responses, and no value", () => {
-  expect(sources.get(answerTypes[1] as string)).not.toMatch(/^(?:im|ex)port (?!type\b)/m);
+  expect(sources.get(responseTypes[1] as string)).not.toMatch(/^(?:im|ex)port (?!type\b)/m);
 });
 
 test("left of node, the code runs unchanged in a browser", () => {

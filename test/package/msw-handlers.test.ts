@@ -6,7 +6,7 @@ import { createHandlers, handlers, sandbox as readySandbox } from "../../src/int
 const sandbox = createSandbox({ scenario: "key-states", frozen: true });
 const headers = { "x-api-key": sandbox.secret("live") };
 
-/** The status with which the handlers for a base URL answer, or `undefined` when they leave the request alone. */
+/** The status with which the handlers for a base URL response, or `undefined` when they leave the request alone. */
 async function status(baseUrl: string | undefined, url: string, resolvedAgainst?: string) {
   const made = createHandlers(sandbox, baseUrl === undefined ? {} : { baseUrl });
   const context = resolvedAgainst === undefined ? {} : { baseUrl: resolvedAgainst };
@@ -46,7 +46,7 @@ test.each([
   expect(await status(baseUrl, url, "http://localhost:3000")).toBe(expected);
 });
 
-test.each(["https://", "http://a b"])("%s is refused: it is not a URL", (baseUrl) => {
+test.each(["https://", "http://a b"])("%s is rejected: it is not a URL", (baseUrl) => {
   expect(() => createHandlers(sandbox, { baseUrl })).toThrow(
     expect.objectContaining({ code: "usage", message: expect.stringContaining(JSON.stringify(baseUrl)) }),
   );

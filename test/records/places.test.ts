@@ -97,8 +97,8 @@ test("sandbox.records rejects what a response could not show, and unknown collec
 test("the control plane lists collections and records, and adds, changes and removes one", async () => {
   const { controlUrl } = await served({ scenario: scenarioOf(fields) });
   const call = async (name: string, body?: object) => {
-    const { status, body: answer } = await control(controlUrl, name, body);
-    return [status, answer?.data ?? answer] as const;
+    const { status, body: response } = await control(controlUrl, name, body);
+    return [status, response?.data ?? response] as const;
   };
   expect(await call("GET /records")).toEqual([
     200,

@@ -18,9 +18,9 @@ test("R44 R45 a record is created, read, listed, changed and removed by its orga
   for (const key of ["others", "live"]) {
     for (const call of [`GET /loans/${id}`, `PATCH /loans/${id}`, `DELETE /loans/${id}`]) {
       const body = call.startsWith("PATCH") ? { amount: 1 } : undefined;
-      const refused = await ask(call, { key, body });
-      expect(refused).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
-      expect(refused).toEqual(await ask(call.replace(id, "loan_0000000000"), { key, body }));
+      const rejected = await ask(call, { key, body });
+      expect(rejected).toMatchObject({ status: 404, body: { error: { code: "not_found" } } });
+      expect(rejected).toEqual(await ask(call.replace(id, "loan_0000000000"), { key, body }));
     }
     expect((await ask("GET /loans", { key })).body).toEqual({ data: [], total: 0 });
   }

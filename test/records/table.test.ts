@@ -149,7 +149,7 @@ function documentOf({
   update = "PATCH",
 }: Style) {
   const json = (schema: Schema) => ({ content: { "application/json": { schema } } });
-  const answer = (schema: Schema) => ({ description: "", ...json(schema) });
+  const response = (schema: Schema) => ({ description: "", ...json(schema) });
   const inPath = [...path.matchAll(/\{(\w+)\}/g), ["", "key"]].map(([, name]) => ({
     name,
     in: "path",
@@ -162,7 +162,7 @@ function documentOf({
     in: "query",
     schema: /^(?:cursor|start|state)/.test(name) ? text : integer,
   }));
-  const one = answer(wrap(record));
+  const one = response(wrap(record));
   return {
     openapi: "3.1.0",
     info: { title: "A style", version: "1" },
@@ -170,7 +170,7 @@ function documentOf({
       [path]: {
         parameters: inPath.slice(0, -1),
         post: { operationId: "create", requestBody, responses: { 201: one } },
-        get: { operationId: "list", parameters: inQuery, responses: { 200: answer(list(record)) } },
+        get: { operationId: "list", parameters: inQuery, responses: { 200: response(list(record)) } },
       },
       [`${path}/{key}`]: {
         parameters: inPath,

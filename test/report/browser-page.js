@@ -13,7 +13,7 @@ globalThis.callServer = async ({ url, key }) => {
   await fetch(`${url}/favicon.ico`).catch(() => {});
 };
 
-/** Sends to a sandbox in the page, through msw's service worker and without it; answers the advice of each. */
+/** Sends to a sandbox in the page, through msw's service worker and without it; returns the advice of each. */
 globalThis.callWorker = async () => {
   const sandbox = createSandbox({ frozen: true });
   const worker = setupWorker(...createHandlers(sandbox, { baseUrl }));

@@ -81,7 +81,7 @@ function reported(runtime: SandboxState): Record<string, number> {
   ]);
 }
 
-/** Lets everything happen to a server; answers the most requests that were in a report. */
+/** Lets everything happen to a server; returns the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const runtime = open("key-states")();
   const instances = createInstances({ most: 1000, server: runtime, platform: nodePlatform });
@@ -207,7 +207,7 @@ test("a request to a handler of the user is in the report under its own path, an
   const request = new Request("https://any.example/own", {
     headers: { "x-api-key": sandbox.secret("active") },
   });
-  expect(guard(request, { sandbox }).refusal).toBeUndefined();
+  expect(guard(request, { sandbox }).rejection).toBeUndefined();
   const { paths, coverage } = sandbox.report();
   expect(paths.at(-1)).toMatchObject({ pathId: "200.guarded", promised: false, met: true, count: 1 });
   expect([coverage.met, createSandbox().report().paths.length]).toEqual([0, paths.length - 1]);

@@ -19,8 +19,8 @@ async function call(url: string, secret: string | undefined, query = ""): Promis
 
 const serve = (options: Parameters<typeof startServer>[0] = {}) => served({ frozen: true, ...options });
 
-/** A server that answers everything with the same. */
-async function serveAnswer(status: number, body: string | Iterable<string>): Promise<string> {
+/** A server that responds to everything with the same. */
+async function serveResponse(status: number, body: string | Iterable<string>): Promise<string> {
   const server = createServer((_request, response) => {
     Readable.from(typeof body === "string" ? [body] : body).pipe(response.writeHead(status));
   });
@@ -40,7 +40,7 @@ test("GET /report returns the report of the library, in the described shape", as
   expect([status, requests, body.data.coverage]).toEqual([200, 2, coverage(1)]);
   expect(body.data.advice).toEqual([
     expect.objectContaining({ id: "query-or-body-sent", level: "warning", count: 1 }),
-    expect.objectContaining({ id: "sent-again-after-refusal", level: "note", count: 1 }),
+    expect.objectContaining({ id: "sent-again-after-rejection", level: "note", count: 1 }),
   ]);
   expect(body.data.advice[0].examples).toEqual([
     {
@@ -68,7 +68,7 @@ test.each([
   ["?format=yaml", "format"],
   ["?format=text&format=json", "format"],
   ["?form=text", "form"],
-])("GET /report%s is refused", async (query, field) => {
+])("GET /report%s is rejected", async (query, field) => {
   const { ask } = await serveControl();
   const { status, body } = await ask(`/report${query}`);
   expect([status, body.error.code, Object.keys(body.error.details.fields)]).toEqual([
@@ -204,9 +204,9 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     ["http://127.0.0.1:1", /nothing listens at this address and port \(ECONNREFUSED\)/],
     [without.url, /there is no control plane at this URL/],
     [`${(await serve()).url}/i/nobody`, /the instance is gone/],
-    [await serveAnswer(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
-    [await serveAnswer(502, "<h1>Bad gateway</h1>"), /it returned 502/],
-    [await serveAnswer(200, endless()), /a body of more than 16384 kB/],
+    [await serveResponse(200, '{"data":{"scenario":1}}'), /it returned 200, without a report/],
+    [await serveResponse(502, "<h1>Bad gateway</h1>"), /it returned 502/],
+    [await serveResponse(200, endless()), /a body of more than 16384 kB/],
     ["not a url", /Invalid sandbox URL/],
     ["http://user:secret@127.0.0.1", /Invalid sandbox URL/],
   ] as const;
@@ -215,7 +215,7 @@ test("report exits with 2, and shows what to do, if it can get no report, or an 
     expect([url, code, stdout, stderr]).toEqual([url, 2, "", expect.stringMatching(message)]);
     expect(stderr).not.toMatch(/secret|\n\s+at /);
   }
-  const other = await serveAnswer(200, "{}");
+  const other = await serveResponse(200, "{}");
   for (const [command, wanted] of Object.entries({ export: "a state", capture: "a scenario" }))
     expect((await runCli([command, other])).stderr).toContain(`it returned 200, without ${wanted}`);
 });

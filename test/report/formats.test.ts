@@ -96,7 +96,7 @@ test.each(
   expectSound(format, renderReport(report, format, { failures: [unmet("Too | little.")] }), keys);
 });
 
-/** Answers with everything that could break out of a format, and with the key in every place there is. */
+/** Responds with everything that could break out of a format, and with the key in every place there is. */
 const hostile: Misbehave = (reply, { apiKey = "none" }) => {
   const nasty = `]]></failure> & "q" <b>|x|</b> \`c\` _e_ @you \u0000\u0007\u001b[31m\u202e\ud800 ${apiKey}`;
   const encoded = encodeURIComponent(encodeURIComponent(apiKey));

@@ -57,8 +57,8 @@ test("each worker has its own sandbox and server, and the covered paths are atta
     test("${own}", async ({ request, server, secret, sandbox }) => {
       writeFileSync("${own}.tmp", server.url);
       const headers = { "x-api-key": secret("main") };
-      const answer = await request.get("/v1/relying-party/me", { headers });
-      expect((await answer.json()).data.usage.today).toBe(1);
+      const response = await request.get("/v1/relying-party/me", { headers });
+      expect((await response.json()).data.usage.today).toBe(1);
       await expect.poll(() => existsSync("${other}.tmp"), { timeout: 50_000 }).toBe(true);
       expect(readFileSync("${other}.tmp", "utf8")).not.toBe(server.url);
       expect([sandbox.requests.total(), sandbox.clock.isFrozen()]).toEqual([1, true]);

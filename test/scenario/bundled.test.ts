@@ -10,7 +10,7 @@ import "../../src/library/entries/openapi.js";
 import { openTestWorld } from "../support/doors.js";
 import { asked } from "../support/send.js";
 
-// Stories prove what happens in each scenario, and conformance that every door answers as the core does.
+// Stories prove what happens in each scenario, and conformance that every door responds as the core does.
 
 /** The default key of each bundled scenario, and what it gets when the clock starts. */
 const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: PathId] | undefined>> = {

@@ -103,7 +103,7 @@ test("a sandbox has 1,000 farmers by default, whose dates depend on the start of
   expect(sandbox.farmers.at(7)).toEqual(before);
 });
 
-test("a page of farmers ends with the last one, and a wrong one is refused", () => {
+test("a page of farmers ends with the last one, and a wrong one is rejected", () => {
   const { farmers } = sandboxOf({ farmers: 25 });
   const ids = Array.from({ length: 25 }, (_, index) => farmers.at(index).farmer_id);
   expect(farmers.list().map(({ farmer_id: id }) => id)).toEqual(ids.slice(0, 20));

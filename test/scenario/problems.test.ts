@@ -35,7 +35,7 @@ test("no hint offers a field that only snapshots write", () => {
   const schema = scenarioJsonSchema([]);
   const written = membersIn(withoutSnapshots(schema));
   const ours = membersIn(schema).filter((name) => !written.includes(name));
-  const text = `version: 1\nrequest_answered: 1\nfoo: 1\nfaults: [{ foo: 1, request_matched: 1, then: { hang: true } }]\n${inKeys(
+  const text = `version: 1\nrequest_responded: 1\nfoo: 1\nfaults: [{ foo: 1, request_matched: 1, then: { hang: true } }]\n${inKeys(
     "      a: { environment: test, foo: 1, usage: { foo: 1, count_at: [] }, revoke_at: 1 }\n",
   ).replace("version: 1\n", "")}`;
   const hints = problemsOf(text).map(({ hint = "" }) => hint);
@@ -106,7 +106,7 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
   "a NUL character": ["version: 1\nname: a\u0000b\n", "not_text"],
 };
 
-test.each(Object.entries(hostile))("%s is refused", { timeout: 20_000 }, (_name, [text, code]) => {
+test.each(Object.entries(hostile))("%s is rejected", { timeout: 20_000 }, (_name, [text, code]) => {
   const problems = problemsOf(text);
   expect(problems.map((problem) => problem.code)).toContain(code);
   expect(problems.every((problem) => (problem.source ?? "").length < 200)).toBe(true);
@@ -126,8 +126,8 @@ test.each<[string, number, string, (size: number) => string]>([
       `${bank}faults: [{ when: { requests: [${Array.from({ length: size }, (_, n) => n + 1)}] }, then: { reset: true } }]\n`,
   ],
 ])("a scenario may have as many %s as the limit, %i, and one more is %s", (_what, most, code, textOf) => {
-  const [allowed, refused] = [most, most + 1].map((size) => problemsOf(textOf(size)).map((one) => one.code));
-  expect([allowed?.includes(code as never), refused?.includes(code as never)]).toEqual([false, true]);
+  const [allowed, rejected] = [most, most + 1].map((size) => problemsOf(textOf(size)).map((one) => one.code));
+  expect([allowed?.includes(code as never), rejected?.includes(code as never)]).toEqual([false, true]);
 });
 
 const longList = Object.assign([], { length: 2 ** 32 - 1 });

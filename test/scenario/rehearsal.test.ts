@@ -67,10 +67,10 @@ const fine: Readonly<Record<string, string>> = {
   )}`,
   "a timeline that revokes a key which the story makes":
     timeline("{ at: 10m, revoke: { key: other-2 } }") + story("rotate: { key: other }", "advance: 1h"),
-  "what is refused, as the step says":
+  "what is rejected, as the step says":
     timeline("{ at: 10m, revoke: { key: gone }, expect: { error: key_not_active } }") +
     story("{ revoke: { key: active, actor: member }, expect: { error: not_an_administrator } }"),
-  "what is left of the timeline of a snapshot": `requests_answered: 0\n${timeline("{ at: 10m, revoke: { key: gone } }")}`,
+  "what is left of the timeline of a snapshot": `requests_responded: 0\n${timeline("{ at: 10m, revoke: { key: gone } }")}`,
 };
 
 test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {

@@ -7,10 +7,10 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { searchOptions } from "../../scripts/site/search-index.js";
 import { buildSite } from "../../scripts/site.js";
-import { aboutAdvice, aboutPath, aboutRefusal } from "../../src/dashboard/elements/docs-link.js";
+import { aboutAdvice, aboutPath, aboutRejection } from "../../src/dashboard/elements/docs-link.js";
 import { outcomes } from "../../src/index.js";
 import { problemCauses } from "../../src/scenario/problems.js";
-import { httpRefusals } from "../../src/server/control/refusals.js";
+import { httpRejections } from "../../src/server/control/rejections.js";
 import { adviceTable } from "../../src/spec/advice.js";
 import { errorCauses } from "../../src/spec/errors.js";
 import { axeProblems } from "../support/axe.js";
@@ -94,11 +94,11 @@ test("a dead link fails the build, with its place", async () => {
   expect(existsSync(join(broken, "site"))).toBe(false);
 });
 
-test("every code has a place: each path, advice, refusal and problem, where the dashboard links to it", () => {
+test("every code has a place: each path, advice, rejection and problem, where the dashboard links to it", () => {
   const targets = [
     ...outcomes.map(({ path }) => aboutPath(path)),
     ...adviceTable.map(({ id }) => aboutAdvice(id)),
-    ...Object.keys({ ...errorCauses, ...httpRefusals }).map(aboutRefusal),
+    ...Object.keys({ ...errorCauses, ...httpRejections }).map(aboutRejection),
     ...Object.keys(problemCauses).map((code) => `errors.html#problem-${code}`),
     ...outcomes.flatMap(({ code }) => (code === null ? [] : `errors.html#code-${code}`)),
     ...[0, 1, 2, 3].map((code) => `errors.html#exit-code-${code}`),
@@ -114,7 +114,7 @@ test("search finds codes, pages, misspelled words and pasted messages", () => {
   for (const [query, href] of [
     ["dashbord", "dashboard.html"],
     ["live_access_not_approved", "errors.html#code-live_access_not_approved"],
-    ["listen EADDRINUSE: address already in use", "errors.html#refusal-address_in_use"],
+    ["listen EADDRINUSE: address already in use", "errors.html#rejection-address_in_use"],
     ["bad_ref", "errors.html#problem-bad_ref"],
     ["same-key-after-401", "report.html#advice-same-key-after-401"],
     ["certifcate", "certify.html#certificates"],

@@ -12,7 +12,7 @@ import { listening } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Starts a sandbox on a store that cannot be used; resolves to the sentence that says why. */
-async function refusal(argv: readonly string[], options: RunOptions = {}): Promise<string> {
+async function rejection(argv: readonly string[], options: RunOptions = {}): Promise<string> {
   const ran = await runCli(["start", "--port", "0", ...argv], { cwd: temporaryFolder(), ...options });
   expect([ran.code, ran.stdout]).toEqual([2, ""]);
   expect(ran.stderr).toMatch(/^[A-Z-].*\.\n$/);
@@ -25,13 +25,13 @@ async function redisWith(settings: readonly string[], password?: string): Promis
   return redis;
 }
 
-/** A server that answers each command of a client, or says nothing. */
-async function fakeRedis(answer: (command: string) => string | undefined): Promise<string> {
+/** A server that responds to each command of a client, or says nothing. */
+async function fakeRedis(response: (command: string) => string | undefined): Promise<string> {
   const server: Server = createServer((socket) => {
     socket.on("error", () => {}).setEncoding("utf8");
     socket.on("data", (text: string) => {
       for (const command of text.split(/(?=\*\d+\r\n\$)/)) {
-        const said = answer(command.replace(/[*$]\d+\r\n/g, "").replaceAll("\r\n", " "));
+        const said = response(command.replace(/[*$]\d+\r\n/g, "").replaceAll("\r\n", " "));
         if (said !== undefined) socket.write(said);
       }
     });
@@ -44,11 +44,11 @@ const readable = "use the URL of a Redis, such as redis://localhost:6379";
 
 describe("a URL that is none", () => {
   test.each(["localhost:6379", "redis://", "redis://a:%zz@h"])("%s", async (url) => {
-    expect(await refusal(["--store", url])).toContain(`Invalid --store: ${readable}`);
+    expect(await rejection(["--store", url])).toContain(`Invalid --store: ${readable}`);
   });
 
   test("is not repeated, for it may hold a password; from the variable as from the flag", async () => {
-    const text = await refusal([], { env: { SVC_SANDBOX_STORE: "rediss://me:s3cret@host/db" } });
+    const text = await rejection([], { env: { SVC_SANDBOX_STORE: "rediss://me:s3cret@host/db" } });
     expect(text).toContain("Invalid SVC_SANDBOX_STORE: ");
     expect(text).not.toContain("s3cret");
   });
@@ -61,7 +61,7 @@ test.each([
 ])("%s does not go with a store", async (...argv) => {
   const handlers = temporaryFolder();
   writeFileSync(join(handlers, "handlers.mjs"), "export default [];\n");
-  const text = await refusal(["--store", "redis://127.0.0.1:1", ...argv], { cwd: handlers });
+  const text = await rejection(["--store", "redis://127.0.0.1:1", ...argv], { cwd: handlers });
   expect(text).toContain(`--store cannot be combined with ${argv[0]}: `);
 });
 
@@ -69,11 +69,11 @@ test.each([
   ["--store-prefix", "mine:"],
   ["--store-timeout", "1s"],
 ])("%s needs a store", async (...argv) => {
-  expect(await refusal(argv)).toBe(`${argv[0]} requires a store. Add --store redis://host.`);
+  expect(await rejection(argv)).toBe(`${argv[0]} requires a store. Add --store redis://host.`);
 });
 
-test("a prefix that Redis would read as a pattern is refused", async () => {
-  expect(await refusal(["--store", "redis://127.0.0.1:1", "--store-prefix", "a*"])).toContain(
+test("a prefix that Redis would read as a pattern is rejected", async () => {
+  expect(await rejection(["--store", "redis://127.0.0.1:1", "--store-prefix", "a*"])).toContain(
     "Use 1 to 64 letters, digits and . _ : / -.",
   );
 });
@@ -102,7 +102,7 @@ describe("a start waits for a host", () => {
     );
   });
 
-  test("that does not answer", async () => {
+  test("that does not respond", async () => {
     const url = await fakeRedis(() => undefined);
     expect(await waiting(url, "--store-timeout", "200ms")).toBe(
       `Failed to reach the store ${url}: it does not respond. Check host, port, firewall and whether it speaks TLS (rediss://). Waiting until it can be reached.`,
@@ -113,7 +113,7 @@ describe("a start waits for a host", () => {
 describe("a host", () => {
   test("that is no Redis", async () => {
     const url = await fakeRedis(() => "HTTP/1.1 400 Bad Request\r\n\r\n");
-    expect(await refusal(["--store", url])).toBe(
+    expect(await rejection(["--store", url])).toBe(
       `Failed to use the store ${url}: it does not respond like Redis. Check host and port.`,
     );
   });
@@ -125,14 +125,14 @@ describe("a Redis that is too old", () => {
     const url = await fakeRedis((command) =>
       command.startsWith("INFO") ? `$${info.length}\r\n${info}\r\n` : "+OK\r\n",
     );
-    expect(await refusal(["--store", url])).toBe(
+    expect(await rejection(["--store", url])).toBe(
       `Failed to use the store ${url}: it is a Redis 5.0.14, which is too old. Use Redis 6.2 or newer, or Valkey.`,
     );
   });
 
   test("by what it does not know", async () => {
     const url = await fakeRedis((command) => `-ERR unknown command \`${command.split(" ")[0]}\`, with\r\n`);
-    expect(await refusal(["--store", url])).toBe(
+    expect(await rejection(["--store", url])).toBe(
       `Failed to use the store ${url}: it does not know a command that a store needs. Use Redis 6.2 or newer, or Valkey, and no Sentinel.`,
     );
   });
@@ -153,14 +153,14 @@ describe.skipIf(noRedis)("a Redis that is started later", () => {
 });
 
 describe.skipIf(noRedis)("a Redis", () => {
-  test("that asks for a password, or refuses it, or the user", async () => {
+  test("that asks for a password, or rejects it, or the user", async () => {
     const redis = await redisWith(["--requirepass", "s3cret", "--appendonly", "yes"], "s3cret");
     const shown = `Failed to use the store ${redis.url}`;
-    expect(await refusal(["--store", redis.url])).toBe(
+    expect(await rejection(["--store", redis.url])).toBe(
       `${shown}: it reports "NOAUTH Authentication required". Check its URL and configuration (docs/store.md).`,
     );
     for (const given of [":wr0ng", "nobody:s3cret", "default:"]) {
-      const text = await refusal(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
+      const text = await rejection(["--store", `redis://${given}@127.0.0.1:${redis.port}`]);
       expect(text).toContain('it reports "WRONGPASS ');
       expect(text).not.toMatch(/s3cret|wr0ng/);
     }
@@ -180,12 +180,12 @@ describe.skipIf(noRedis)("a Redis", () => {
 
   test("that is full", async () => {
     const redis = await redisWith(["--maxmemory", "1", "--maxmemory-policy", "noeviction"]);
-    expect(await refusal(["--store", redis.url])).toMatch(/it is full: its maxmemory is reached\. /);
+    expect(await rejection(["--store", redis.url])).toMatch(/it is full: its maxmemory is reached\. /);
   });
 
   test("that throws keys away when it is full", async () => {
     const redis = await redisWith(["--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru"]);
-    expect(await refusal(["--store", redis.url])).toMatch(
+    expect(await rejection(["--store", redis.url])).toMatch(
       /its maxmemory-policy allkeys-lru evicts keys when it is full\. Set maxmemory-policy to noeviction\.$/,
     );
     expect(await redis.command("DBSIZE")).toBe(0);
@@ -203,7 +203,7 @@ describe.skipIf(noRedis)("a Redis", () => {
       ...["--tls-auth-clients", "no", "--appendonly", "yes"],
     ]);
     const url = `rediss://localhost:${tlsPort}`;
-    expect(await refusal(["--store", url])).toContain("set NODE_EXTRA_CA_CERTS to a file with");
+    expect(await rejection(["--store", url])).toContain("set NODE_EXTRA_CA_CERTS to a file with");
     const plain = [`rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"] as const;
     expect(await waiting(...plain)).toContain("whether it speaks TLS (rediss://)");
     expect(await waiting(`redis://localhost:${tlsPort}`)).toContain("rediss:// instead of redis://");
@@ -225,14 +225,14 @@ describe.skipIf(noRedis)("a Redis", () => {
   test("whose sandbox was begun otherwise: the message names both", async () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     await baseUrl(serve(["start", "revoked", "--store", redis.url]));
-    expect(await refusal(["revoked", "--seed", "7", "--store", redis.url])).toBe(
+    expect(await rejection(["revoked", "--seed", "7", "--store", redis.url])).toBe(
       `The sandbox in the store ${redis.url} was started with --seed (none), and this one has --seed 7. Start this one with the same, or give it its own keys with --store-prefix.`,
     );
-    const other = await refusal(["key-states", "--store", redis.url]);
+    const other = await rejection(["key-states", "--store", redis.url]);
     expect(other).toMatch(
       /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
     await redis.command("HSET", "{svc-sandbox:}:own:state", "founding", '{"version":"0.0.1"}');
-    expect(await refusal(["revoked", "--store", redis.url])).toContain('started with version "0.0.1"');
+    expect(await rejection(["revoked", "--store", redis.url])).toContain('started with version "0.0.1"');
   });
 });

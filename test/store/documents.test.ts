@@ -60,7 +60,7 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
     const unknown = { method: "POST", headers: stranger, body: JSON.stringify(wrong) };
     expect((await fetch(`${one.url}/find`, unknown)).status).toBe(401);
     const stored = String(await redis.command("XRANGE", "{svc-sandbox:}:own:log", "-", "+"));
-    expect(stored).toContain('"checked":{"operation":"find","rejection":{"refused":"400.bad_request"');
+    expect(stored).toContain('"checked":{"operation":"find","rejection":{"rejected":"400.bad_request"');
     expect(stored).toContain('"checked":{"operation":"find"}');
     expect(stored.split('"checked"').length).toBe(6);
     const seen = (server: typeof one) =>

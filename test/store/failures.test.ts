@@ -55,7 +55,7 @@ function administer(bank: string, urls: readonly string[]) {
     turn += 1;
     return urls[turn % urls.length] as string;
   };
-  // A replica that is killed, or paused, or without its store, gives no answer that counts.
+  // A replica that is killed, or paused, or without its store, gives no response that counts.
   const ask = (call: string, body?: object) =>
     control(`${next()}/__sandbox`, call, body).catch(() => ({ status: 0, body: undefined }));
   const statusAt = (url: string, key: string) =>

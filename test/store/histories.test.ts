@@ -4,15 +4,15 @@ import type { Operation } from "../../scripts/histories/model.js";
 import { check, runHistories } from "../../scripts/histories/run.js";
 import { noRedis } from "../support/redis-server.js";
 
-// What clients saw of three replicas, and what finds out whether one sandbox can have answered so. `npm run histories` does
+// What clients saw of three replicas, and what finds out whether one sandbox can have responded to so. `npm run histories` does
 // it with many more histories, and while replicas and Redis fail.
 
-/** Operations of a history: each with when it was sent and answered. Without an answer, its outcome is not known. */
+/** Operations of a history: each with when it was sent and responded. Without a response, its outcome is not known. */
 function history(...rows: readonly (readonly [number, number, Operation, string?])[]): History {
   return rows.map(
-    ([sent, answered, operation, outcome], index): Seen => ({
+    ([sent, responded, operation, outcome], index): Seen => ({
       ...{ client: `client ${index}`, replica: index % 3, operation, sent, outcome },
-      answered: outcome === undefined ? Number.POSITIVE_INFINITY : answered,
+      responded: outcome === undefined ? Number.POSITIVE_INFINITY : responded,
     }),
   );
 }
@@ -36,7 +36,7 @@ describe("a history is explained", () => {
       ),
     ],
     [
-      "of requests that were counted in another order than they were answered",
+      "of requests that were counted in another order than they were responded to",
       history([0, 5, request("a"), "200 today 2"], [1, 9, request("a"), "200 today 1"]),
     ],
     [
@@ -52,7 +52,7 @@ describe("a history is explained", () => {
       history([0, 0, revoke("a")], [1, 2, request("a"), "200 today 1"], [3, 4, request("a"), "200 today 2"]),
     ],
     [
-      "of a request that was counted, and whose answer was lost",
+      "of a request that was counted, and whose response was lost",
       history(
         [0, 0, request("b")],
         [1, 2, request("b"), "200 today 2"],
@@ -87,7 +87,7 @@ describe("a history is explained", () => {
 describe("a history is not explained", () => {
   test.each<[string, History]>([
     [
-      "a stale answer after a revoke",
+      "a stale response after a revoke",
       history([0, 1, revoke("a"), "200"], [2, 3, request("a"), "200 today 1"]),
     ],
     [
@@ -153,7 +153,7 @@ describe("a history is not explained", () => {
       ),
     ],
     [
-      "an answer from before another one that was read already",
+      "a response from before another one that was read already",
       history(
         [0, 9, revoke("a"), "200"],
         [1, 2, list, "200 a revoked 0/0, b active 0/0, c active 0/0, d active 0/0"],
@@ -180,7 +180,7 @@ describe("a history is not explained", () => {
 });
 
 describe.skipIf(noRedis)("three replicas over a Redis", () => {
-  test("answer many clients at once as one sandbox does", { timeout: 120_000 }, async () => {
+  test("respond to many clients at once as one sandbox does", { timeout: 120_000 }, async () => {
     const found = await runHistories({ count: 30, seed: 1 });
     expect(found.failures).toEqual([]);
     expect(found.histories).toBe(30);

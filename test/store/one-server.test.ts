@@ -11,7 +11,7 @@ import { sendOnSocket } from "../support/send-on-socket.js";
 const scenario = "announced-endpoints";
 const options = { frozen: true, now: "2026-03-02T09:00:00Z" } as const;
 
-// The property: whatever is asked of which replica, the answers are those of one server that is asked the same.
+// The property: whatever is asked of which replica, the responses are those of one server that is asked the same.
 
 type Operation =
   | {
@@ -160,9 +160,9 @@ function clientOf(
 }
 
 // A snapshot leaves out what clients have seen.
-const ofClients = ["sent-again-after-refusal", "old-key-after-replacement-seen"];
+const ofClients = ["sent-again-after-rejection", "old-key-after-replacement-seen"];
 
-// biome-ignore lint/suspicious/noExplicitAny: any answer
+// biome-ignore lint/suspicious/noExplicitAny: any response
 function comparable(value: any): any {
   if (Array.isArray(value)) {
     const members = value

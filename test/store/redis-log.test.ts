@@ -205,13 +205,13 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const server = await behindProxy();
     const metrics = async () => {
       const text = await (await fetch(`${server.controlUrl}/metrics`)).text();
-      const names = ["bytes", "full", "writable", "refusals_total", "up", "losses_total"];
+      const names = ["bytes", "full", "writable", "rejections_total", "up", "losses_total"];
       const all = readMetrics(text);
       return Object.fromEntries(
         names.map((name) => [name, all.get(`svc_sandbox_store_${name}`)?.samples[0]?.value]),
       );
     };
-    const fine = { full: 0, writable: 1, refusals_total: 0, up: 1, losses_total: 0 };
+    const fine = { full: 0, writable: 1, rejections_total: 0, up: 1, losses_total: 0 };
     expect(await metrics()).toMatchObject(fine);
     watch.advance(5000);
     await expect.poll(async () => (await metrics()).bytes).toBeGreaterThan(1000);
@@ -220,15 +220,15 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     await expect.poll(() => proxy.held()).toBeGreaterThan(0);
     watch.advance(3000);
     expect(await silent).toBe(503);
-    expect(await metrics()).toMatchObject({ ...fine, writable: 0, refusals_total: 1, up: 0 });
+    expect(await metrics()).toMatchObject({ ...fine, writable: 0, rejections_total: 1, up: 0 });
     proxy.mend();
     await expect.poll(async () => (await metrics()).up).toBe(1);
     await redis.command("FLUSHALL");
     expect(await statusAt(server)).toBe(200);
-    expect(await metrics()).toMatchObject({ ...fine, refusals_total: 1, losses_total: 1 });
+    expect(await metrics()).toMatchObject({ ...fine, rejections_total: 1, losses_total: 1 });
     await setMemory(1);
     expect(await statusAt(server)).toBe(503);
-    expect(await metrics()).toMatchObject({ full: 1, writable: 0, refusals_total: 2, up: 1 });
+    expect(await metrics()).toMatchObject({ full: 1, writable: 0, rejections_total: 2, up: 1 });
   });
 
   test.each([
@@ -351,8 +351,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const post = async ({ controlUrl }: ReplicaServer, key: string, label: string) => {
       const headers = { "content-type": "application/json", "idempotency-key": key };
       const init = { method: "POST", headers, body: JSON.stringify({ label }) };
-      const answer = await fetch(`${controlUrl}/instances`, init);
-      return { status: answer.status, ...((await answer.json()) as { data?: Record<string, string> }) };
+      const response = await fetch(`${controlUrl}/instances`, init);
+      return { status: response.status, ...((await response.json()) as { data?: Record<string, string> }) };
     };
     const made = await Promise.all([server, other, other, server].map((one) => post(one, "a", "one")));
     expect(new Set(made.map(({ status, data }) => `${status} ${data?.id}`))).toEqual(

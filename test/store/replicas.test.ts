@@ -134,7 +134,7 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
       expect(body.data).toHaveLength(1);
     });
 
-    test("refuse a key with the next request that another one has revoked, 1,000 times of 1,000", async () => {
+    test("reject a key with the next request that another one has revoked, 1,000 times of 1,000", async () => {
       const { urls, callOn } = await start();
       const outcomes: Record<string, number> = {};
       const revokeOne = async (n: number) => {

@@ -5,7 +5,7 @@ import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
-import type { PlayedStep, StoryAnswer, StoryRequest, StoryStep } from "../../src/sandbox/steps.js";
+import type { PlayedStep, StoryRequest, StoryResponse, StoryStep } from "../../src/sandbox/steps.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -43,7 +43,7 @@ async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
   const server = await serveRuntime(world, { port: 0 });
   try {
     const send = socketSender(Number(new URL(server.url).port), world);
-    // The same world beside it says what is to be sent; its answers are replaced by those of the server.
+    // The same world beside it says what is to be sent; its responses are replaced by those of the server.
     const twin = openStory(scenario, options);
     const steps: PlayedStep[] = [];
     for (;;) {
@@ -53,11 +53,11 @@ async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
         return storySender(twin)(request);
       });
       if (told === undefined) return { world, steps };
-      let answer: StoryAnswer | null = null;
-      for (const request of sent) answer = await send(request);
-      if (answer === null) runNextStep(world, storySender(world));
+      let response: StoryResponse | null = null;
+      for (const request of sent) response = await send(request);
+      if (response === null) runNextStep(world, storySender(world));
       else world.story.next += 1;
-      steps.push({ ...told, answer });
+      steps.push({ ...told, response });
     }
   } finally {
     await server.close(0);
@@ -103,7 +103,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
-      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.refusal === null,
+      ({ kind, performed }) => ["create_key", "rotate"].includes(kind) && performed?.rejection === null,
     );
     expect(made).toHaveLength(makers.length);
     const rest = JSON.stringify(

@@ -78,9 +78,16 @@ it("logs them as JSON, a line each", async () => {
   ]);
   expect(lines[1]).toEqual({
     ...{ level: "info", event: "timeline.step", time: expect.any(String), at: "2026-03-02T09:10:00.000Z" },
-    ...{ action: "rotate", key: "main", replacement: "main-2", refusal: null, message: null, expected: null },
+    ...{
+      action: "rotate",
+      key: "main",
+      replacement: "main-2",
+      rejection: null,
+      message: null,
+      expected: null,
+    },
   });
-  expect(lines[2]).toMatchObject({ refusal: "key_not_active", message: expect.stringContaining('"main"') });
+  expect(lines[2]).toMatchObject({ rejection: "key_not_active", message: expect.stringContaining('"main"') });
   expect(lines[3]).toMatchObject({ kind: "advance", advance: "30m", step: 2, of: 5, as_expected: true });
   expect(lines[5]).toMatchObject({
     key: "main",

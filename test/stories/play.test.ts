@@ -117,7 +117,7 @@ describe("svc-sandbox play", () => {
     expect(steps.map(({ number }) => number)).toEqual(steps.map((_, index) => index + 1));
     expect(steps[1]).toMatchObject({
       ...{ kind: "request", of: steps.length, request: { key: "active", times: 1 } },
-      ...{ answer: { status: 200, code: null, path_id: "200.test", fault: null }, differences: [] },
+      ...{ response: { status: 200, code: null, path_id: "200.test", fault: null }, differences: [] },
     });
     expect(steps[2].performed.key).toMatchObject({
       ref: "active",
@@ -126,7 +126,7 @@ describe("svc-sandbox play", () => {
     expect(steps[2].performed.secret).toBe("SVC_test_…");
   });
 
-  it("refuses a scenario without a story, and names some that have one", async () => {
+  it("rejects a scenario without a story, and names some that have one", async () => {
     const { code, stderr } = await play(storyScenario([]));
     expect([code, stderr]).toEqual([2, expect.stringMatching(/^The scenario "a\.yaml" has no story\./)]);
   });

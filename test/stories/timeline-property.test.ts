@@ -11,7 +11,7 @@ const hours = 10;
 type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 const refs = ["one", "two", "live", "made-1", "made-2"];
 
-/** What a step does; some of it is refused, since the key it is about has ended or was never made. */
+/** What a step does; some of it is rejected, since the key it is about has ended or was never made. */
 const action: fc.Arbitrary<Omit<TimelineStep, "at">> = fc.oneof(
   fc.record({ key: fc.constantFrom(...refs) }).map((revoke) => ({ revoke })),
   fc
@@ -54,7 +54,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
           keys: { one: { environment: "test" }, two: { environment: "test" }, live: { environment: "live" } },
         },
       },
-      // What refers to a key that no step has made is refused when a scenario is read; here it comes by chance.
+      // What refers to a key that no step has made is rejected when a scenario is read; here it comes by chance.
       timeline: steps.filter(
         ({ revoke, rotate }) => !/^made/.test(revoke?.key ?? rotate?.key ?? ""),
       ) as TimelineStep[],
@@ -64,7 +64,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
   runtimeOf(sandbox).history.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { at, index, performed } = event.result;
-    told.push(`${at} ${index} ${performed.refusal?.code}`);
+    told.push(`${at} ${index} ${performed.rejection?.code}`);
   });
   return { sandbox, told };
 }

@@ -91,14 +91,14 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
       /^a\.yaml:13:5: step 1: .*"active-2"/m,
     ],
     [
-      "shows what the timeline does meanwhile, also what is refused, and goes on",
+      "shows what the timeline does meanwhile, also what is rejected, and goes on",
       0,
       storyScenario(["- advance: 1h"], timeline("revoke: { key: active }", "rotate: { key: active }")),
       /in between, at 2026-03-02T09:10:00Z: revoke active\n/,
       /rotate active → rejected: key_not_active \(.+\)\n/,
     ],
     [
-      "fails for what the timeline was to be refused meanwhile, and was not",
+      "fails for what the timeline was to be rejected meanwhile, and was not",
       1,
       storyScenario(
         ["- advance: 1h"],
@@ -164,10 +164,10 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(first.steps[6]).toMatchObject({
       ...{ number: 7, kind: "request", passed: true },
       request: { method: "GET", path: "/v1/relying-party/me", key: "active", times: 1 },
-      answer: { status: 401, code: "unauthorized", path_id: "401.rotated" },
+      response: { status: 401, code: "unauthorized", path_id: "401.rotated" },
       ...{ now: "2026-03-02T10:01:00.000Z", differences: [] },
     });
-    expect(first.steps[3]).toMatchObject({ performed: { refusal: { code: "not_an_administrator" } } });
+    expect(first.steps[3]).toMatchObject({ performed: { rejection: { code: "not_an_administrator" } } });
     expect(second).toMatchObject({ name: "bad.yaml", passed: false, not_reached: 1 });
     expect(second.duration_ms).toBeGreaterThan(0);
     expect(second.steps[1]).toMatchObject({
@@ -280,6 +280,6 @@ it("R42 verifies a story whose timeline revokes a key in its overlap, which is n
   const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--json"]);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)[0].steps[1].meanwhile).toMatchObject([
-    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", refusal: null },
+    { timeline_step: 1, at: "2026-03-02T09:10:00.000Z", rejection: null },
   ]);
 });

@@ -12,7 +12,7 @@ export interface ApiClient extends Client {
   readonly lastPath: () => string | undefined;
 }
 
-/** Opens a sandbox and its client. Every entry point answers as this one does: the conformance tests prove it. */
+/** Opens a sandbox and its client. Every entry point responds as this one does: the conformance tests prove it. */
 export function openApi(scenario: ScenarioName | Scenario): ApiClient {
   const client = clientInProcess(openSandbox(scenario));
   const status = async (ref: string) => (await client.me({ ref })).status;
@@ -36,7 +36,7 @@ export function oneKey(key: Record<string, unknown>, rest: Partial<Scenario> = {
   return { version: 1, clock: { now: "2026-03-02T09:00:00Z" }, ...rest, organizations };
 }
 
-/** An answer is the API's error body of this status and code (R27), and nothing else. */
+/** A response is the API's error body of this status and code (R27), and nothing else. */
 export function expectError(seen: Seen, status: number, code: string): void {
   expect([seen.status, headerOf(seen, "content-type")]).toEqual([status, "application/json"]);
   expect(JSON.parse(seen.body)).toEqual({ error: { code, message: expect.any(String) } });

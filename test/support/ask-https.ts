@@ -1,6 +1,6 @@
 import { exchange } from "./exchange.js";
 
-export interface HttpsAnswer {
+export interface HttpsResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
@@ -12,7 +12,7 @@ export async function askHttps(
   url: string,
   ca: string | undefined,
   { json, ...sent }: { method?: string; headers?: Record<string, string>; json?: object } = {},
-): Promise<HttpsAnswer> {
+): Promise<HttpsResponse> {
   const asJson = json && { body: JSON.stringify(json), headers: { "content-type": "application/json" } };
   const { status, headers, bytes } = await exchange(url, {
     ...sent,

@@ -3,7 +3,7 @@ import { openPage } from "./chromium-page.js";
 import type { ConformanceCase } from "./conformance-script.js";
 import type { Seen } from "./send.js";
 
-/** A page in which msw's service worker answers from a sandbox of the built package. */
+/** A page in which msw's service worker responds from a sandbox of the built package. */
 export interface BrowserDoor {
   readonly run: (one: Pick<ConformanceCase, "scenario" | "steps">) => Promise<Seen[]>;
   readonly close: () => Promise<void>;

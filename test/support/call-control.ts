@@ -1,4 +1,4 @@
-export interface ControlAnswer {
+export interface ControlResponse {
   readonly status: number;
   // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
   readonly body: any;

@@ -3,8 +3,8 @@ import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { ConformanceCase, KeyedSent, Step } from "./conformance-script.js";
 import { mePath } from "./send.js";
 
-/** The bundled scenarios without faults: in these, every request gets the API's own answer. */
-export const answeringScenarios = (Object.entries(bundledScenarios) as [ScenarioName, Scenario][])
+/** The bundled scenarios without faults: in these, every request gets the API's own response. */
+export const respondingScenarios = (Object.entries(bundledScenarios) as [ScenarioName, Scenario][])
   .filter(([, { faults }]) => faults === undefined)
   .map(([name]) => name);
 
@@ -20,9 +20,9 @@ const at = (path: string) => sent({ path, key: "active" });
 const by = (method: string, body?: string) =>
   sent({ method, key: "active", ...(body !== undefined && { body }) });
 
-/** What every door has to answer with the same status, headers and bytes. */
+/** What every door has to respond with the same status, headers and bytes. */
 export const conformanceCases: readonly ConformanceCase[] = [
-  ...answeringScenarios.map((name) => ({
+  ...respondingScenarios.map((name) => ({
     title: `every key of ${name}, twice`,
     scenario: name,
     steps: withKeys(2, ...keysOf(name)),
@@ -98,7 +98,7 @@ export const conformanceCases: readonly ConformanceCase[] = [
     steps: [...withKeys(2, ...keysOf("key-states")), sent({}), sent({ key: "unknown" })],
   },
   {
-    title: "answers that vary in all that is left open",
+    title: "responses that vary in all that is left open",
     // The date of a Retry-After would be that of each door's own clock.
     scenario: {
       ...bundledScenarios["key-states"],

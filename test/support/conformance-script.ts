@@ -24,8 +24,8 @@ export interface ConformanceCase {
   readonly steps: readonly Step[];
 }
 
-/** What came of a request: an answer, or the client's refusal to send it, as status 0 and the name of the error. */
-export function refusedByClient(error: unknown): Seen {
+/** What came of a request: a response, or the client's rejection to send it, as status 0 and the name of the error. */
+export function rejectedByClient(error: unknown): Seen {
   return { status: 0, headers: [], body: (error as Error).name };
 }
 
@@ -42,7 +42,7 @@ export type Operated = Pick<Sandbox, "unknownSecret" | "secret"> & {
   readonly reset: () => unknown;
 };
 
-/** Runs the steps on a sandbox, its requests through a door; answers what was seen, in order. */
+/** Runs the steps on a sandbox, its requests through a door; returns what was seen, in order. */
 export async function runSteps(sandbox: Operated, send: Send, steps: readonly Step[]): Promise<Seen[]> {
   const madeHere = new Map<string, string>();
   const secretOf = (ref: string) =>
@@ -59,14 +59,14 @@ export async function runSteps(sandbox: Operated, send: Send, steps: readonly St
       const { key, headers, ...sent } = step.send;
       const keyed = { ...headers, ...(key !== undefined && { "x-api-key": secretOf(key) }) };
       for (let i = 0; i < (step.times ?? 1); i++)
-        seen.push(await send({ ...sent, headers: keyed }).catch(refusedByClient));
+        seen.push(await send({ ...sent, headers: keyed }).catch(rejectedByClient));
     }
   }
   return seen;
 }
 
 /**
- * The same answer without what does not matter: the case and the order of the headers' names, and whether the values of
+ * The same response without what does not matter: the case and the order of the headers' names, and whether the values of
  * one name come on one line or on several.
  */
 export function comparable({ status, headers, body }: Seen): Seen {

@@ -14,7 +14,7 @@ export interface DoorDifference {
   readonly ends: Readonly<Record<DoorName, string>>;
 }
 
-/** How a request ended, in a few words: status and error code, or the error with which the client refused to send it. */
+/** How a request ended, in a few words: status and error code, or the error with which the client rejected to send it. */
 export function ending({ status, body }: Seen): string {
   if (status === 0) return `throws ${body}`;
   if (body === "" || body.startsWith('{"data":')) return String(status);

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect } from "vitest";
 import { openApiDocument } from "../../src/api/openapi.js";
-import { headerOf } from "../../src/check/answer.js";
+import { headerOf } from "../../src/check/response.js";
 import { mePath, type Seen } from "./send.js";
 
 /** Expects values to be what parts of a description say; a part is told by the names that lead to it. */
@@ -32,7 +32,7 @@ export const description = openApiDocument() as unknown as Described;
 const responses = description.paths[mePath]?.get?.responses ?? {};
 const expectPart = expectPartsOf(description);
 
-/** Checks an answer with a body against what the description says of its status. */
+/** Checks a response with a body against what the description says of its status. */
 export function expectDescribed(seen: Seen): void {
   const status = String(seen.status) in responses ? String(seen.status) : "default";
   const content = ["paths", mePath, "get", "responses", status, "content", "application/json", "schema"];

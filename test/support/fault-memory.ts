@@ -35,7 +35,7 @@ function nextRequest(): Promise<void> {
   });
 }
 
-/** A request whose answer, however it ends, is of no interest; `givesUp` once it has arrived. */
+/** A request whose response, however it ends, is of no interest; `givesUp` once it has arrived. */
 function callOnSocket(givesUp: boolean): Promise<void> {
   return new Promise((resolve) => {
     const how = { port, host: "127.0.0.1", path: mePath, headers, agent: givesUp ? (false as const) : agent };
@@ -52,9 +52,9 @@ function callOnSocket(givesUp: boolean): Promise<void> {
 
 async function callInProcess(givesUp: boolean): Promise<void> {
   const abort = new AbortController();
-  const answer = server.sandbox.fetch(`https://any.example${mePath}`, { headers, signal: abort.signal });
+  const response = server.sandbox.fetch(`https://any.example${mePath}`, { headers, signal: abort.signal });
   if (givesUp) setImmediate(() => abort.abort());
-  await answer.then((response) => response.text()).catch(() => {});
+  await response.then((response) => response.text()).catch(() => {});
 }
 
 async function repeat(times: number, work: () => Promise<void>, workers: number): Promise<void> {

@@ -43,12 +43,12 @@ function goldenFarmers(seed: number): object {
 /** Everything of a sandbox that the seed decides, and each key's response when they call in turn. */
 async function goldenWorld(create: () => Sandbox): Promise<object> {
   const sandbox = create();
-  const answers: Record<string, object> = {};
+  const responses: Record<string, object> = {};
   for (const { ref } of sandbox.keys.list()) {
     const response = await sandbox.fetch("https://api.example/v1/relying-party/me", {
       headers: { "x-api-key": sandbox.secret(ref) },
     });
-    answers[ref] = {
+    responses[ref] = {
       status: response.status,
       headers: Object.fromEntries(response.headers),
       body: await response.text(),
@@ -63,7 +63,7 @@ async function goldenWorld(create: () => Sandbox): Promise<object> {
     organizations: fresh.organizations.list(),
     keys: fresh.keys.list().map((key) => ({ ...key, secret: fresh.secret(key.ref) })),
     request_ids: sandbox.requests.list().map(({ id }) => id),
-    answers,
+    responses,
   };
 }
 

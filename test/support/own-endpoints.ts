@@ -6,7 +6,7 @@ import { pageOf } from "./pages.js";
 
 /** Whether a built-in endpoint rejects requests with this path id, as no released one does. */
 export const isOwn = (pathId: PathId) =>
-  builtIn.some(({ refusals }) => refusals?.some((one) => one === pathId));
+  builtIn.some(({ rejections }) => rejections?.some((one) => one === pathId));
 
 /** The outcomes that some built-in endpoint has. */
 export const reachable = <Row extends Outcome>(rows: readonly Row[]) =>

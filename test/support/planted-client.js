@@ -1,5 +1,5 @@
 // A client for tests that is good but for the one mistake that `--mistake` names. It asks with a few keys, waits for no
-// answer longer than it has to, and sends a request again after trouble on the way.
+// response longer than it has to, and sends a request again after trouble on the way.
 
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
 import http from "node:http";
@@ -9,7 +9,7 @@ const { SVC_BASE_URL: base, SVC_API_KEY: active, SVC_KEY_REVOKED: revoked } = pr
 const { SVC_KEY_EXPIRED: expired, SVC_KEY_ROTATED: rotated, SVC_KEY_WRONG_SCOPE: wrongScope } = process.env;
 const [, mistake = "none"] = process.argv.slice(2);
 
-/** Each looks at an answer in a way in which it should not; throws when that goes wrong. */
+/** Each looks at a response in a way in which it should not; throws when that goes wrong. */
 const looks = {
   content_type: ({ headers }) => same(headers["content-type"], "application/json"),
   header_casing: ({ rawHeaders }) => same(rawHeaders.includes("Content-Type"), true),
@@ -51,26 +51,26 @@ function send(key) {
     const request = http.get(
       `${base}/v1/relying-party/me`,
       { headers: { "x-api-key": key }, signal },
-      (answer) => {
-        const answered = performance.now();
+      (response) => {
+        const responded = performance.now();
         let body = "";
-        answer.setEncoding("utf8").on("data", (text) => {
+        response.setEncoding("utf8").on("data", (text) => {
           body += text;
         });
         const cut = (error) => reject(error.code === "ECONNRESET" ? trouble("fault.truncate", error) : error);
         const finish = () => {
-          const { statusCode: status, headers, rawHeaders } = answer;
+          const { statusCode: status, headers, rawHeaders } = response;
           try {
-            if (mistake === "fault.latency") same(answered - started < 950, true);
+            if (mistake === "fault.latency") same(responded - started < 950, true);
             clearTimeout(timer);
             resolve({ status, headers, rawHeaders, json: read(status, body) });
           } catch (error) {
-            reject(answer.complete ? error : trouble("fault.slow", error));
+            reject(response.complete ? error : trouble("fault.slow", error));
           }
         };
-        answer.on("error", cut).on("end", finish);
+        response.on("error", cut).on("end", finish);
         // This mistake: it reads only the parts that come soon.
-        if (mistake === "fault.slow") setTimeout(() => answer.complete || finish(), 300);
+        if (mistake === "fault.slow") setTimeout(() => response.complete || finish(), 300);
       },
     );
     request.on("error", (error) =>
@@ -81,9 +81,9 @@ function send(key) {
 
 async function ask(key, left = attempts, look = looks[mistake]) {
   try {
-    const answer = await send(key);
-    look?.(answer);
-    return answer.status;
+    const response = await send(key);
+    look?.(response);
+    return response.status;
   } catch (error) {
     if (error.isFinal || left === 1) throw error;
     return ask(key, left - 1, look);

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { RawAnswer } from "../../src/check/answer.js";
+import type { RawResponse } from "../../src/check/response.js";
 import { others } from "./coverage.js";
 import { mePath } from "./send.js";
 import { listening } from "./servers.js";
@@ -22,11 +22,11 @@ export interface Presented {
   readonly number: number;
   /** The number of times that this ref was presented, this one included. */
   readonly count: number;
-  /** The response itself, to do worse than answer wrongly. */
+  /** The response itself, to do worse than response wrongly. */
   readonly response: ServerResponse;
 }
 
-/** Changes the right answer into a wrong one; `handled` when it has dealt with the request itself. */
+/** Changes the right response into a wrong one; `handled` when it has dealt with the request itself. */
 export type Misbehave = (reply: Reply, presented: Presented) => unknown;
 
 export interface ProbedServer {
@@ -35,7 +35,7 @@ export interface ProbedServer {
 }
 
 const liveAccess = ["live_access_not_approved", "Live access is not approved."] as const;
-const refusals: Readonly<Record<string, readonly [code: string, message: string]>> = {
+const rejections: Readonly<Record<string, readonly [code: string, message: string]>> = {
   "wrong-scope": ["insufficient_scope", "The key lacks the scope."],
   "organization-inactive": ["access_denied", "The organization is not active."],
   "live-not-approved": liveAccess,
@@ -61,11 +61,11 @@ export const probeKeys = variablesOf(refs);
 /** The same, and the server's other keys. */
 export const allProbeKeys = variablesOf(allRefs);
 
-/** Sets a member of an answer, named as `body.data.environment`; `null` removes it. */
+/** Sets a member of a response, named as `body.data.environment`; `null` removes it. */
 export function setIn(reply: Reply, path: string, value: unknown): void {
   const names = path.split(".");
   const last = names.pop() as string;
-  // biome-ignore lint/suspicious/noExplicitAny: answers are made wrong here
+  // biome-ignore lint/suspicious/noExplicitAny: responses are made wrong here
   const target = names.reduce((object: any, name) => object[name], reply);
   if (value === null) delete target[last];
   else target[last] = value;
@@ -80,7 +80,7 @@ function atPath(reply: Reply | undefined, path: string | undefined): Reply | und
   return reply?.status === 200 && body !== undefined ? { ...reply, body } : reply;
 }
 
-/** Answers each key by the contract, except for what is made wrong; `undefined` when that was handled. */
+/** Responds to each key by the contract, except for what is made wrong; `undefined` when that was handled. */
 function createReplies(misbehave: Misbehave) {
   const counts = new Map<string, number>();
   let number = 0;
@@ -101,7 +101,7 @@ export function probed(misbehave: Misbehave) {
   const send = async (
     apiKey: string | undefined,
     { path }: { readonly path?: string } = {},
-  ): Promise<RawAnswer> => {
+  ): Promise<RawResponse> => {
     refs.push(presentedRef(apiKey));
     const { status, reason = "", headers, body, bytes } = atPath(reply(apiKey), path) as Reply;
     const pairs = Object.entries(headers).map(([name, value]) => [name, String(value)] as const);
@@ -141,7 +141,7 @@ function rightReply(ref: string, number: number, today: number): Reply {
     const headers = { ...json, "X-Request-Id": `req-${number}` };
     return { status: 200, headers, body: { data: contextOf(environmentOf(ref), today) } };
   }
-  const [code, message] = refusals[ref] ?? ["unauthorized", "No valid key."];
+  const [code, message] = rejections[ref] ?? ["unauthorized", "No valid key."];
   const status = code === "unauthorized" ? 401 : code === "rate_limited" ? 429 : 403;
   return { status, headers: { ...json }, body: { error: { code, message } } };
 }

@@ -13,7 +13,7 @@ export interface RawSending {
   readonly after?: "end" | "listen" | "stay" | "reset";
 }
 
-// Long enough for an answer on this machine, short enough for thousands of connections.
+// Long enough for a response on this machine, short enough for thousands of connections.
 const quietAfter = 80;
 // A busy machine may take seconds to load what the first call needs.
 const giveUpAfter = 30_000;
@@ -34,7 +34,7 @@ export function converse(
     const socket = ca === undefined ? bare : connectTls({ ...place, ca, socket: bare });
     const giveUp = () => {
       socket.destroy();
-      reject(new Error(`the server neither answered nor closed within ${giveUpAfter} ms`));
+      reject(new Error(`the server neither responded nor closed within ${giveUpAfter} ms`));
     };
     let endless = setTimeout(giveUp, giveUpAfter);
     let quiet: NodeJS.Timeout | undefined;
@@ -76,8 +76,8 @@ async function writeAll(socket: Socket, chunks: readonly (string | Buffer)[]): P
   }
 }
 
-/** One answer as it came over the wire. */
-export interface RawAnswer {
+/** One response as it came over the wire. */
+export interface RawResponse {
   readonly status: number;
   /** The status line and the header lines, without the empty line after them. */
   readonly head: string;
@@ -85,26 +85,26 @@ export interface RawAnswer {
 }
 
 /**
- * Takes the bytes of a connection apart into the answers on it; throws on anything that is not HTTP/1.1. An answer whose
+ * Takes the bytes of a connection apart into the responses on it; throws on anything that is not HTTP/1.1. A response whose
  * announced body does not follow is one to a HEAD.
  */
-export function readAnswers(bytes: Buffer): RawAnswer[] {
-  const answers: RawAnswer[] = [];
+export function readResponses(bytes: Buffer): RawResponse[] {
+  const responses: RawResponse[] = [];
   let text = bytes.toString("latin1");
   while (text !== "") {
     const headEnd = text.indexOf("\r\n\r\n");
     const head = text.slice(0, headEnd);
     const line = /^HTTP\/1\.1 ([1-9]\d\d) [ -~]*$/m.exec(head.split("\r\n", 1)[0] as string);
     if (headEnd === -1 || line === null)
-      throw new Error(`not an answer: ${JSON.stringify(text.slice(0, 200))}`);
+      throw new Error(`not a response: ${JSON.stringify(text.slice(0, 200))}`);
     const rest = text.slice(headEnd + 4);
     const announced = Number(/^content-length: (\d+)$/im.exec(head)?.[1] ?? 0);
     const length = rest === "" || rest.startsWith("HTTP/1.1 ") ? 0 : announced;
     if (rest.length < length)
-      throw new Error(`an answer was cut short: ${JSON.stringify(text.slice(0, 200))}`);
+      throw new Error(`a response was cut short: ${JSON.stringify(text.slice(0, 200))}`);
     const body = Buffer.from(rest.slice(0, length), "latin1").toString("utf8");
-    answers.push({ status: Number(line[1]), head, body });
+    responses.push({ status: Number(line[1]), head, body });
     text = rest.slice(length);
   }
-  return answers;
+  return responses;
 }

@@ -15,7 +15,7 @@ export interface RedisServer {
   readonly port: number;
   /** `redis://127.0.0.1:<port>` */
   readonly url: string;
-  /** Runs a command, and resolves to what it answers. */
+  /** Runs a command, and resolves to what it responses. */
   readonly command: (...argv: string[]) => Promise<unknown>;
   readonly signal: (name: NodeJS.Signals) => void;
   /** Ends it as a crash does, and starts it again on the same port and data. */

@@ -71,9 +71,9 @@ function fail(error: unknown): void {
 /** Operates a sandbox over the control planes of its replicas, the next one of which `controlUrl` gives. */
 export function operatedOver(controlUrl: () => string | undefined, copy: Sandbox): Operated {
   const call = async (method: string, path: string, body: object = {}) => {
-    const { status, body: answer } = await control(controlUrl(), `${method} ${path}`, body);
-    if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(answer)}`);
-    return answer.data;
+    const { status, body: response } = await control(controlUrl(), `${method} ${path}`, body);
+    if (status >= 400) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(response)}`);
+    return response.data;
   };
   return {
     secret: copy.secret,

@@ -14,9 +14,9 @@ const client = (words: string, more = "") => `
 get() { curl -s -o /dev/null -w '%{http_code} %{content_type}' -H "x-api-key: $key" "$SVC_BASE_URL/v1/relying-party/me"; }
 for word in ${words}; do
   eval key=\\$SVC_KEY_\${word%:*}
-  answer=$(get)
+  response=$(get)
   ${more}
-  [ "\${answer%% *}" = "\${word#*:}" ] || { echo "Error: unexpected status \${answer%% *}" >&2; exit 1; }
+  [ "\${response%% *}" = "\${word#*:}" ] || { echo "Error: unexpected status \${response%% *}" >&2; exit 1; }
 done`;
 
 const five = "REVOKED:401 EXPIRED:401 WRONG_SCOPE:403 LIVE:200 ACTIVE:200";
@@ -24,8 +24,8 @@ const five = "REVOKED:401 EXPIRED:401 WRONG_SCOPE:403 LIVE:200 ACTIVE:200";
 /** Does not expect a parameter of the media type of a 401, and reads no body: two mistakes that `certify` finds. */
 const naive = client(
   five,
-  `case "$word \${answer#* }" in
-    REVOKED*"; charset=utf-8") echo "Error: unexpected Content-Type: \${answer#* }" >&2; exit 1 ;;
+  `case "$word \${response#* }" in
+    REVOKED*"; charset=utf-8") echo "Error: unexpected Content-Type: \${response#* }" >&2; exit 1 ;;
   esac`,
 );
 
@@ -33,7 +33,7 @@ const naive = client(
 const stubborn = client(
   five,
   `for i in 1 2 3; do
-    case $answer in 5*) sleep 0.15; answer=$(get) ;; 4*) answer=$(get) ;; esac
+    case $response in 5*) sleep 0.15; response=$(get) ;; 4*) response=$(get) ;; esac
   done`,
 );
 
@@ -135,7 +135,7 @@ async function reportOfServer(): Promise<string> {
 }
 
 /** The response to a second revocation of a key, as the control plane and MCP send it. */
-async function refusal(): Promise<string> {
+async function rejection(): Promise<string> {
   const { controlUrl } = await served({ frozen: true });
   const revoke = () => control(controlUrl, "POST /keys/live/revoke", {});
   await revoke();
@@ -223,7 +223,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       client: coveringAll(["401.rotated"]),
       stream: "stderr",
     }),
-    refusal,
+    rejection,
     failure: printed("exec --format brief -- npm-test", {
       client: coveringAll(["401.expired", "429.per_day"], 201),
       ...{ stream: "stderr", language: "json" },

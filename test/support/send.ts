@@ -9,7 +9,7 @@ export interface Sent {
   readonly body?: string;
 }
 
-/** An answer as a client sees it through any entry point. */
+/** A response as a client sees it through any entry point. */
 export interface Seen {
   readonly status: number;
   /** Names as the client gets them; without those that belong to the connection. */
@@ -28,7 +28,7 @@ export function asked(given: Partial<ApiRequest>): ApiRequest {
 
 const ofTheConnection = new Set(["date", "connection", "keep-alive", "transfer-encoding"]);
 
-/** Whether a header is about the connection rather than about the answer. */
+/** Whether a header is about the connection rather than about the response. */
 export function isOfTheConnection(name: string): boolean {
   return ofTheConnection.has(name.toLowerCase());
 }
@@ -43,7 +43,7 @@ export function headerOf(seen: Seen, name: string): string | undefined {
   return seen.headers.find(([one]) => one.toLowerCase() === name.toLowerCase())?.[1];
 }
 
-/** Sends with a fetch: that of a sandbox, of Node or of a page. Throws the fetch's `TypeError` for what it refuses. */
+/** Sends with a fetch: that of a sandbox, of Node or of a page. Throws the fetch's `TypeError` for what it rejects. */
 export function sendWithFetch(fetch: (url: string, init: RequestInit) => Promise<Response>, base: string) {
   return async (sent: Sent) => seenIn(await fetch(base + (sent.path ?? mePath), initOf(sent)));
 }

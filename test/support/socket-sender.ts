@@ -1,11 +1,11 @@
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
-import type { StoryAnswer, StoryRequest } from "../../src/sandbox/steps.js";
+import type { StoryRequest, StoryResponse } from "../../src/sandbox/steps.js";
 import { exchange } from "./exchange.js";
 import { isOfTheConnection, textOf } from "./send.js";
 
 /** Sends the requests of a world's story to the server of that world, one connection each; the journal tells the paths. */
 export function socketSender(port: number, world: SandboxState) {
-  return async ({ method, path, headers, body }: StoryRequest): Promise<StoryAnswer> => {
+  return async ({ method, path, headers, body }: StoryRequest): Promise<StoryResponse> => {
     const gaveUp = new AbortController();
     // A client with a time limit gives up some time; this one knows at once that nothing will come.
     const unsubscribe = world.history.subscribe((event) => {

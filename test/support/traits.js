@@ -1,10 +1,10 @@
-// Which form of each row of the variation table an answer has: what a client sees that makes one mistake in reading it.
+// Which form of each row of the variation table a response has: what a client sees that makes one mistake in reading it.
 // As JavaScript, since planted clients are programs of their own.
 
 const has = (member) => member !== undefined;
 const isIn = (value, order) => JSON.stringify(value) === JSON.stringify(order);
 
-/** What a client reads of an answer. */
+/** What a client reads of a response. */
 function reading({ text, headers }) {
   return {
     text,
@@ -20,16 +20,16 @@ function reading({ text, headers }) {
   };
 }
 
-/** A row that is looked for on a status: its first form that an answer has, or else another one. */
+/** A row that is looked for on a status: its first form that a response has, or else another one. */
 const row = (status, otherwise, formsOf) => [
   status,
-  (answer) => {
-    const forms = formsOf(reading(answer));
+  (response) => {
+    const forms = formsOf(reading(response));
     return Object.keys(forms).find((form) => forms[form]) ?? otherwise;
   },
 ];
-/** A row whose form an answer names itself. */
-const named = (status, formOf) => [status, (answer) => formOf(reading(answer))];
+/** A row whose form a response names itself. */
+const named = (status, formOf) => [status, (response) => formOf(reading(response))];
 
 const documented = ["organization", "environment", "scopes", "limits", "usage"];
 const sentHeaders = ["content-type", "x-request-id", "content-length"];
@@ -42,11 +42,11 @@ const contentTypes = {
   "application/json ; charset=utf-8": "space_before",
 };
 
-/** By row, as `row: [the status that it is looked for on, the form that an answer has]`. */
+/** By row, as `row: [the status that it is looked for on, the form that a response has]`. */
 export const traits = {
   rate_limit_code: named(429, ({ error }) => error.code),
   request_id_on_errors: row(401, "absent", ({ header }) => ({ present: has(header("x-request-id")) })),
-  error_details: row(429, "what_was_refused", ({ error: { details } }) => ({
+  error_details: row(429, "what_was_rejected", ({ error: { details } }) => ({
     absent: !has(details),
     empty: isIn(details, {}),
     something_else: has(details?.domain),
@@ -202,9 +202,9 @@ export const traits = {
   }),
 };
 
-/** Whether an answer has a trait, given as `row:variant`. */
-export function hasTrait(trait, answer) {
+/** Whether a response has a trait, given as `row:variant`. */
+export function hasTrait(trait, response) {
   const [name, variant] = trait.split(":");
   const [status, formOf] = traits[name];
-  return answer.status === status && formOf(answer) === variant;
+  return response.status === status && formOf(response) === variant;
 }

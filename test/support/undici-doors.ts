@@ -41,13 +41,13 @@ function sendWithRequest(dispatcher: OurDispatcher): Send {
       [value].flat().flatMap((one) => [name, one as string]),
     );
     const sent = { method: method as "GET", path, headers: list, body };
-    const answer = await dispatcher.request({ origin: base, ...sent, responseHeaders: "raw" });
-    const raw = answer.headers as unknown as readonly string[];
+    const response = await dispatcher.request({ origin: base, ...sent, responseHeaders: "raw" });
+    const raw = response.headers as unknown as readonly string[];
     const pairs = raw.flatMap((one, i) => (i % 2 === 0 ? [[String(one), String(raw[i + 1])] as const] : []));
     return {
-      status: answer.statusCode,
+      status: response.statusCode,
       headers: pairs.filter(([one]) => !isOfTheConnection(one)),
-      body: textOf(await answer.body.arrayBuffer()),
+      body: textOf(await response.body.arrayBuffer()),
     };
   };
 }

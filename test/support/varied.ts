@@ -12,18 +12,18 @@ export interface Asked {
   readonly key?: string | { readonly header: string };
 }
 
-/** An answer as the core gives it: names of headers in their case and order. */
-export interface Answered extends Seen {
+/** A response as the core gives it: names of headers in their case and order. */
+export interface Completed extends Seen {
   readonly pathId: PathId;
 }
 
-export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Answered {
-  const { answer, pathId } = handle(world, asked({ method, path, apiKey: headerFor(world, key) }));
-  const { headers: flat } = answer;
+export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Completed {
+  const { response, pathId } = handle(world, asked({ method, path, apiKey: headerFor(world, key) }));
+  const { headers: flat } = response;
   const headers = flat.flatMap((name, index) =>
     index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],
   );
-  return { status: answer.status, headers, body: answer.body, pathId };
+  return { status: response.status, headers, body: response.body, pathId };
 }
 
 function headerFor(world: SandboxState, key: Asked["key"]): string | undefined {

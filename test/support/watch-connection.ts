@@ -35,8 +35,8 @@ export function watchConnection(
   });
 }
 
-/** Status, announced length and body of the one answer in the text; the body may be shorter than announced. */
-export function readAnswer(text: string): { status: number; announced: number; body: string } {
+/** Status, announced length and body of the one response in the text; the body may be shorter than announced. */
+export function readResponse(text: string): { status: number; announced: number; body: string } {
   const headEnd = text.indexOf("\r\n\r\n");
   const head = text.slice(0, headEnd);
   return {

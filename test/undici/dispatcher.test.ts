@@ -24,10 +24,10 @@ describe("faults look to undici's request as they do on a socket", () => {
   /** How a request ends: status and body, or the error. */
   const ending = async (ask: ReturnType<typeof open>["ask"]) => {
     const options = { headersTimeout: 1000 };
-    const answer = await ask(options).catch(({ name, code, message }) => ({ name, code, message }));
-    if (!("body" in answer)) return answer;
-    const body = await answer.body.text().catch(({ name, code, message }) => ({ name, code, message }));
-    return [answer.statusCode, typeof body === "string" ? body.slice(0, 8) : body];
+    const response = await ask(options).catch(({ name, code, message }) => ({ name, code, message }));
+    if (!("body" in response)) return response;
+    const body = await response.body.text().catch(({ name, code, message }) => ({ name, code, message }));
+    return [response.statusCode, typeof body === "string" ? body.slice(0, 8) : body];
   };
 
   test.each<Fault["then"]>([
@@ -65,12 +65,12 @@ test("no socket is opened, and no name is looked up", async () => {
   const { sandbox, dispatcher, ask } = open();
   setGlobalDispatcher(dispatcher);
   const headers = headersOf(sandbox);
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     ...Array.from({ length: 20 }, () => ask()),
     request("http://no-such-host.invalid:1/v1/relying-party/me", { headers }),
     request("https://127.0.0.1:1/anything"),
   ]);
-  expect(answers.map(({ statusCode }) => statusCode)).toEqual([...Array(21).fill(200), 404]);
+  expect(responses.map(({ statusCode }) => statusCode)).toEqual([...Array(21).fill(200), 404]);
   expect((await fetch(url, { headers })).status).toBe(200);
   expect(opened).toEqual([]);
 
@@ -124,8 +124,8 @@ describe("with a base URL", () => {
   ])("%s: %s gets %s", async (baseUrl, to, expected) => {
     const { sandbox } = open();
     const dispatcher = createDispatcher(sandbox, { baseUrl, fallback: elsewhere() });
-    const answer = await request(to, { dispatcher, headers: headersOf(sandbox) }).catch((error) => error);
-    expect(answer.statusCode ?? answer.name).toBe(expected);
+    const response = await request(to, { dispatcher, headers: headersOf(sandbox) }).catch((error) => error);
+    expect(response.statusCode ?? response.name).toBe(expected);
   });
 
   test("the fallback is the global dispatcher at the time of the call", async () => {

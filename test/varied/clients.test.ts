@@ -7,7 +7,7 @@ const { confirmKey } = (await import(`${"../../examples"}/node-test/confirm-key.
   confirmKey: ConfirmKey;
 };
 
-/** What the client of the examples, which relies on nothing but promises, makes of the answer to a key. */
+/** What the client of the examples, which relies on nothing but promises, makes of the response to a key. */
 async function decide(sandbox: Sandbox, apiKey: string) {
   const asked = { baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, attempts: 1 };
   const { result, code, organization, environment, usage, scopes } = await confirmKey(asked);

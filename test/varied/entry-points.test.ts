@@ -22,11 +22,11 @@ test("a snapshot keeps what the scenario gave, which stays fixed", async () => {
 
 async function limitedCode(sandbox: Sandbox): Promise<string> {
   const headers = { "x-api-key": sandbox.secret("rate-limited") };
-  const answer = await sandbox.fetch(`https://any.example${mePath}`, { headers });
-  return ((await answer.json()) as { error: { code: string } }).error.code;
+  const response = await sandbox.fetch(`https://any.example${mePath}`, { headers });
+  return ((await response.json()) as { error: { code: string } }).error.code;
 }
 
-/** Whether the answers to a few requests without a key have the header that `typical` has on a 401. */
+/** Whether the responses to a few requests without a key have the header that `typical` has on a 401. */
 async function challenges(send: (path: string) => Promise<Response>): Promise<boolean[]> {
   const seen = new Set<boolean>();
   for (let i = 0; i < 20; i++) seen.add((await send(mePath)).headers.has("www-authenticate"));
@@ -64,8 +64,8 @@ test("R14 the guard also rejects with varied responses, and gives a caller the i
   const bodies = new Set<string>();
   const ids: string[] = [];
   for (let i = 0; i < 20; i++) {
-    const { refusal } = guard(new Request("https://any.example/mine"), { sandbox });
-    bodies.add((await refusal?.text()) ?? "");
+    const { rejection } = guard(new Request("https://any.example/mine"), { sandbox });
+    bodies.add((await rejection?.text()) ?? "");
     const headers = { "x-api-key": sandbox.secret("active") };
     ids.push(
       guard(new Request("https://any.example/mine", { headers }), { sandbox }).caller?.requestId ?? "",
@@ -94,7 +94,7 @@ test("R4 a key keeps its scopes and an organization its name: in responses, list
       }
       for (const scope of scopes) {
         const request = new Request("https://any.example/mine", { headers });
-        expect(guard(request, { sandbox, scope }).refusal).toBeUndefined();
+        expect(guard(request, { sandbox, scope }).rejection).toBeUndefined();
         granted.add(scope);
       }
     }

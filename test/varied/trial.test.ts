@@ -13,7 +13,7 @@ import { ask, everyQuestion } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
-function answers(profile: Profile, trial?: Trial, seed = 3) {
+function responses(profile: Profile, trial?: Trial, seed = 3) {
   const world = openTestWorld("key-states", { profile, seed, now, trial });
   const asked = Array.from({ length: 3 }, () => everyQuestion(world)).flat();
   const given = asked.map((one) => ask(world, one));
@@ -28,12 +28,12 @@ test.each([
   "varied",
 ] as const)("a trial that only records changes no response of %s", (profile) => {
   const { trial, points } = recordPoints({});
-  expect(answers(profile, trial)).toEqual(answers(profile));
+  expect(responses(profile, trial)).toEqual(responses(profile));
   expect(points().length).toBeGreaterThan(profile === "varied" ? 200 : 4);
 });
 
 test.each(["typical", "varied"] as const)("without a point, every response of %s is minimal's", (profile) => {
-  expect(answers(profile, everywhere([]))).toEqual(answers("minimal"));
+  expect(responses(profile, everywhere([]))).toEqual(responses("minimal"));
 });
 
 test("every point can be chosen, and has a description", () => {
@@ -42,7 +42,7 @@ test("every point can be chosen, and has a description", () => {
     ids.add(`${row} ${usual}`);
     return usual;
   };
-  for (let seed = 1; seed <= 15; seed++) answers("varied", { choose }, seed);
+  for (let seed = 1; seed <= 15; seed++) responses("varied", { choose }, seed);
   // Of documents, which these sandboxes do not have.
   const isHere = (id: string) => !documentedRows.some((row) => row.id === id);
   const inWords = Object.entries(words).filter(([row]) => isHere(row));
@@ -57,10 +57,10 @@ test("every point can be chosen, and has a description", () => {
 test("points apply where they were with the seed, or everywhere that they fit, and nothing else does", () => {
   const point = { row: "content_type", variant: "quoted", status: 401 };
   const quoted = 'application/json; charset="utf-8"';
-  const minimal = answers("minimal").given;
-  const usual = answers("varied").given;
+  const minimal = responses("minimal").given;
+  const usual = responses("varied").given;
   const sameBut = (trial: Trial, has: (at: number) => boolean) => {
-    for (const [at, { status, headers, body }] of answers("varied", trial).given.entries()) {
+    for (const [at, { status, headers, body }] of responses("varied", trial).given.entries()) {
       const expected = minimal[at] as (typeof minimal)[number];
       const type = status === 401 && has(at) ? quoted : "application/json";
       expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
@@ -68,7 +68,7 @@ test("points apply where they were with the seed, or everywhere that they fit, a
       expect(headers).toHaveLength(expected.headers.length);
     }
   };
-  const had = usual.map((answer) => headerOf(answer, "content-type") === quoted);
+  const had = usual.map((response) => headerOf(response, "content-type") === quoted);
   expect(had.filter(Boolean).length).toBeGreaterThan(2);
   sameBut(whereTheyWere([point]), (at) => had[at] === true);
   sameBut(everywhere([point]), () => true);
@@ -86,15 +86,15 @@ test("a trial applies to resets, other scenarios and instances", async () => {
   onTestFinished(() => server.close(0));
   const control = async (method: string, path: string, body: object) => {
     const headers = { "content-type": "application/json" };
-    const answer = await fetch(server.controlUrl + path, { method, headers, body: JSON.stringify(body) });
-    return (await answer.json()) as { data: { base_url: string; keys: Record<string, string> } };
+    const response = await fetch(server.controlUrl + path, { method, headers, body: JSON.stringify(body) });
+    return (await response.json()) as { data: { base_url: string; keys: Record<string, string> } };
   };
   const expectTrial = async (base: string) => {
     const me = (key?: string) =>
       fetch(base + mePath, key === undefined ? {} : { headers: { "x-api-key": key } });
     expect((await me()).status).toBe(503);
-    const refused = await me();
-    expect([refused.status, refused.headers.get("via")]).toEqual([401, "1.1 gateway"]);
+    const rejected = await me();
+    expect([rejected.status, rejected.headers.get("via")]).toEqual([401, "1.1 gateway"]);
   };
   await expectTrial(server.url);
   await control("POST", "/reset", {});

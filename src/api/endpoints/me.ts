@@ -41,7 +41,7 @@ export const me: Endpoint = {
       usage: { today: 1 },
     },
   },
-  answersContext: true,
+  responsesContext: true,
   respond: contextOf,
 };
 

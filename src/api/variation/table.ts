@@ -88,8 +88,8 @@ function each<const Value extends string>(...values: readonly Value[]): Choices<
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
 
-export const refused: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
-export const anyStatus: readonly number[] = [200, 201, 202, ...refused];
+export const rejected: readonly number[] = [400, 401, 403, 404, 405, 409, 422, 429];
+export const anyStatus: readonly number[] = [200, 201, 202, ...rejected];
 
 /** The rows that are also assumptions, and the form of the request id. */
 const choiceRows: readonly VariationRow[] = [
@@ -101,11 +101,11 @@ const choiceRows: readonly VariationRow[] = [
       ...["RATE_LIMIT_EXCEEDED", "ACCESS_EXCEEDED", "err.request.too_many_requests"],
     ),
   ),
-  assumptionRow("request_id_on_errors", refused, { absent: { is: false }, present: { is: true } }),
+  assumptionRow("request_id_on_errors", rejected, { absent: { is: false }, present: { is: true } }),
   assumptionRow("error_details", [403, 429], {
     absent: { is: false },
     empty: { is: false, change: errorMembers({ details: {} }) },
-    what_was_refused: { is: true },
+    what_was_rejected: { is: true },
     something_else: {
       is: false,
       change: errorMembers({
@@ -170,7 +170,7 @@ export const documentedRows: readonly VariationRow[] = [
 
 /** The rows of an error's content. The top level has only `error` (R27). */
 const errorRows: readonly VariationRow[] = [
-  row("error_members", refused, "none", {
+  row("error_members", rejected, "none", {
     type: errorMembers({ type: "about:blank" }),
     status: errorMembers({ status: null, retryable: false }),
     nested: errorMembers({ links: [{ rel: "help", href: "/help/errors" }] }),
@@ -185,16 +185,16 @@ const errorRows: readonly VariationRow[] = [
     },
     "error_details",
   ),
-  row("message", refused, "a_sentence", {
+  row("message", rejected, "a_sentence", {
     reason_phrase: (draft, random) =>
       errorMembers({ message: reasonPhrases[draft.status] ?? "Error" })(draft, random),
     other_words: errorMembers({ message: "Your request cannot be processed." }),
     empty: errorMembers({ message: "" }),
     other_language: errorMembers({ message: "Die Anfrage wurde zurückgewiesen – 요청이 거부되었습니다 🚫" }),
-    lines: errorMembers({ message: "Request refused.\n\n\t- See the manual.\r\n" }),
-    markup: errorMembers({ message: "<p>Request &quot;refused&quot;</p>" }),
+    lines: errorMembers({ message: "Request rejected.\n\n\t- See the manual.\r\n" }),
+    markup: errorMembers({ message: "<p>Request &quot;rejected&quot;</p>" }),
     long: errorMembers({
-      message: "This request was refused; please read the manual before you try again. ".repeat(40),
+      message: "This request was rejected; please read the manual before you try again. ".repeat(40),
     }),
   }),
 ];

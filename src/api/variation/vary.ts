@@ -1,4 +1,4 @@
-import type { ApiAnswer } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import type { Shape } from "../../spec/schema/shape.js";
@@ -128,10 +128,10 @@ export function pinnedAssumptions({
  * assumptions. A success other than the key's context keeps its members.
  */
 export function vary(
-  { status, headers, body }: ApiAnswer,
+  { status, headers, body }: ApiResponse,
   { selected }: Variation,
   { isContext = false, shape }: { readonly isContext?: boolean; readonly shape?: Shape | undefined } = {},
-): ApiAnswer {
+): ApiResponse {
   const draft: Draft = { status, body: JSON.parse(body), text: "", headers: headerPairs(headers), shape };
   for (const { row, variant, random } of selected) {
     if (!row.statuses.includes(status) || (!isContext && contextRows.includes(row))) continue;

@@ -305,26 +305,26 @@ async function readLike(
   { name, scenario }: LoadedScenario,
   io: Io,
 ): Promise<Partial<Assumptions>> {
-  const refuse = (why: string) =>
+  const reject = (why: string) =>
     usageError(
       `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of ${io.program} check <base-url> --format json.`,
     );
   const text = await readGivenFile(file, "the check", io);
   const report = parsedJson(text.replace(/^\uFEFF/, ""));
-  if (report === undefined) throw refuse("it is not valid JSON");
+  if (report === undefined) throw reject("it is not valid JSON");
   const { learned, not_learned: open } = isMapping(report) ? report : {};
   if (typeof learned !== "object" || learned === null || typeof open !== "object") {
-    throw refuse("it is not the report of a check");
+    throw reject("it is not the report of a check");
   }
   const [problem] = shapeProblems(assumptionsSchema, learned);
-  if (problem !== undefined) throw refuse(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
+  if (problem !== undefined) throw reject(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
   if (Object.keys(learned).length === 0) {
-    throw refuse("that check learned nothing: give it keys to get more responses");
+    throw reject("that check learned nothing: give it keys to get more responses");
   }
   try {
     resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...learned } } as typeof scenario);
   } catch (error) {
-    throw refuse(`the scenario ${name} conflicts with it: ${(error as Error).message}`);
+    throw reject(`the scenario ${name} conflicts with it: ${(error as Error).message}`);
   }
   return learned;
 }

@@ -130,9 +130,9 @@ function collectionOf(world: SandboxState, others: readonly SandboxState[]): Col
       return requestOf(shown, path, reproduction, start.name);
     });
     // Runners treat a request without a response as a failure: its group can be left out.
-    for (const isAnswered of [true, false]) {
-      const part = requests.filter(({ status }) => (status !== undefined) === isAnswered);
-      const name = isAnswered ? shown.name : `${shown.name}, no answer`;
+    for (const hasResponse of [true, false]) {
+      const part = requests.filter(({ status }) => (status !== undefined) === hasResponse);
+      const name = hasResponse ? shown.name : `${shown.name}, no response`;
       if (part.length > 0) groups.push({ name, requests: [start, ...part] });
     }
   };
@@ -218,7 +218,7 @@ function httpRequest(request: CollectionRequest): string {
 }
 
 function expectation({ status, code }: CollectionRequest): string {
-  return status === undefined ? "no answer" : [status, code].filter(Boolean).join(" ");
+  return status === undefined ? "no response" : [status, code].filter(Boolean).join(" ");
 }
 
 function postmanCollection({ name, description, groups, variables }: Collection): string {
@@ -228,14 +228,14 @@ function postmanCollection({ name, description, groups, variables }: Collection)
     ...(requests.some(({ status }) => status === undefined) && onRequest),
     item: requests.map(postmanItem),
   }));
-  const variable = [...variables, sendUnanswered].map((key) => ({ key, value: "" }));
+  const variable = [...variables, sendWithoutResponse].map((key) => ({ key, value: "" }));
   return json({ info: { name, description, schema }, item, variable });
 }
 
-const sendUnanswered = "SVC_SEND_UNANSWERED";
+const sendWithoutResponse = "SVC_SEND_WITHOUT_RESPONSE";
 
 // Postman's requests have no timeout: without one, Newman waits for a hang forever.
-const exec = [`if (!pm.variables.get("${sendUnanswered}")) pm.execution.skipRequest();`];
+const exec = [`if (!pm.variables.get("${sendWithoutResponse}")) pm.execution.skipRequest();`];
 const onRequest = { event: [{ listen: "prerequest", script: { type: "text/javascript", exec } }] };
 
 function postmanItem(request: CollectionRequest) {

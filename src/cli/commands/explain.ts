@@ -18,7 +18,7 @@ import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { answerText, paintStatus, type Style, styleFor } from "../terminal.js";
+import { paintStatus, responseText, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
   summary: "show the checks for a key, and its response",
@@ -90,7 +90,7 @@ export function explain(
     at: isoOf(world.clock.now()),
     checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
       ...check,
-      path_id: check.result === "refused" ? pathId : null,
+      path_id: check.result === "rejected" ? pathId : null,
     })),
     status,
     code: expectedCode(world, pathId),
@@ -108,7 +108,7 @@ export function explain(
 
 const marks = {
   passed: { sign: "✓", word: "passed", colour: "green" },
-  refused: { sign: "✗", word: "rejected", colour: "red" },
+  rejected: { sign: "✗", word: "rejected", colour: "red" },
   not_reached: { sign: "·", word: "not reached", colour: "dim" },
 } as const;
 
@@ -120,9 +120,9 @@ function describe(explained: Explanation, scenario: string, style: Style, progra
     const { sign, word, colour } = marks[result];
     return [isTerminal ? sign : word, name, question].map(palette[colour]);
   });
-  const answer = paintStatus(palette, status)(answerText(explained));
+  const response = paintStatus(palette, status)(responseText(explained));
   const facts = [
-    ["Response", `${answer}  ${path_id}  (${when})`],
+    ["Response", `${response}  ${path_id}  (${when})`],
     ...(explained.why === null ? [] : [["Why", explained.why]]),
     ["What to do", explained.what_to_do],
     ...(faults.length === 0

@@ -3,7 +3,7 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { endpointsOf, withEndpoints } from "../../api/routes.js";
-import { isNoAnswer } from "../../check/answer.js";
+import { isNoResponse } from "../../check/response.js";
 import { clientEnvironment } from "../../node/client-variables.js";
 import { sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
@@ -197,15 +197,15 @@ async function callTool(
   if (method === "GET" && tool.row !== undefined)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
   // `fetch` may use a proxy.
-  const answer = await sendOnce(url, {
+  const response = await sendOnce(url, {
     method,
     body: yaml === undefined ? JSON.stringify(tool.row === undefined ? body : rest) : String(yaml),
     headers: yaml === undefined ? {} : { "content-type": "application/yaml" },
     timeout: defaultWait,
     maxBody: 16 * 1024 * 1024,
   });
-  if (isNoAnswer(answer)) throw new SandboxError("usage", `${answer.found}. ${answer.hint}`);
-  return { isError: answer.status >= 300, text: new TextDecoder().decode(answer.body) };
+  if (isNoResponse(response)) throw new SandboxError("usage", `${response.found}. ${response.hint}`);
+  return { isError: response.status >= 300, text: new TextDecoder().decode(response.body) };
 }
 
 // Validates a user's input in forms, which the sandbox never shows.

@@ -8,7 +8,7 @@ import { outcomes } from "../../spec/outcomes.js";
 import { escapeCommands, escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { answerText, type Palette, paintStatus, type Style, styleFor } from "../terminal.js";
+import { type Palette, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
@@ -88,7 +88,7 @@ function textLog(write: (text: string) => void, { palette, wrap }: Style, verbos
   };
 }
 
-const answerWidth = Math.max(...outcomes.map((row) => answerText(row).length));
+const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length));
 const pathIdWidth = Math.max(...outcomes.map(({ path }) => path.length));
 const pathWidth = "/v1/relying-party/me".length;
 
@@ -108,7 +108,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     palette.dim(time),
     escapeControls(method).padEnd(4),
     escapeControls(path).padEnd(pathWidth),
-    paint(answerText(exchange).padEnd(answerWidth)),
+    paint(responseText(exchange).padEnd(responseWidth)),
     pathId.padEnd(pathIdWidth),
     palette.dim(`${durationMs.toFixed(1)} ms`.padStart(7)),
     key ?? fingerprint ?? "-",

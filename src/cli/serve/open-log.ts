@@ -100,7 +100,7 @@ async function openNamedStore(
   { flags, io }: CommandCall<KeepingFlags>,
   { own, logger, onProblem, stop }: Surroundings,
 ): Promise<Log | undefined> {
-  refuseOthers(flags);
+  rejectOthers(flags);
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
   // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
@@ -132,7 +132,7 @@ async function openNamedStore(
 }
 
 // A replica that behaves differently would send different responses.
-function refuseOthers({ state, watch, handlers }: KeepingFlags): void {
+function rejectOthers({ state, watch, handlers }: KeepingFlags): void {
   const others = [
     ...(state === undefined ? [] : ["--state"]),
     ...(watch === true ? ["--watch"] : []),

@@ -1,24 +1,24 @@
-import type { PlayedStep, StepEvent, StoryAnswer } from "../../sandbox/steps.js";
+import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
 import { escapeControls } from "../../spec/redact.js";
-import { answerText, type Palette, paintStatus, shortTime } from "../terminal.js";
+import { type Palette, paintStatus, responseText, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened. */
 export function stepLine(result: PlayedStep, palette: Palette): string {
-  const { say, step, failure, performed, answer, now } = result;
+  const { say, step, failure, performed, response, now } = result;
   if (say !== null) return palette.dim(onOneLine(say));
   if (failure !== null) return `${intentionOf(result)} → ${palette.red(failure.code)}`;
-  if (answer !== null) return `${intentionOf(result)} → ${answerLine(answer, palette)}`;
+  if (response !== null) return `${intentionOf(result)} → ${responseLine(response, palette)}`;
   if (step.advance !== undefined) return `advance ${step.advance} → ${shortTime(now)}`;
   return actionLine({ step, performed });
 }
 
 /** Describes an action in a few words, with its rejection: `rotate active → active-2, overlap 60m`. */
 export function actionLine({ step, performed }: Pick<PlayedStep, "step" | "performed">): string {
-  const refusal = performed?.refusal ?? null;
-  const refused = refusal === null ? "" : ` → rejected: ${refusal.code} (${refusal.message})`;
-  return escapeControls(actionIntent(step, performed) + refused);
+  const rejection = performed?.rejection ?? null;
+  const rejected = rejection === null ? "" : ` → rejected: ${rejection.code} (${rejection.message})`;
+  return escapeControls(actionIntent(step, performed) + rejected);
 }
 
 /** Describes a step of the timeline or the story as a line of the log: the sandbox's time, the source, the action. */
@@ -38,10 +38,10 @@ function intentionOf({ step, request }: PlayedStep): string {
   return escapeControls(request === null ? stepIntent(step) : requestIntent(request));
 }
 
-function answerLine(answer: StoryAnswer, palette: Palette): string {
-  const { status, pathId, fault } = answer;
+function responseLine(response: StoryResponse, palette: Palette): string {
+  const { status, pathId, fault } = response;
   const paths = fault === null || fault === pathId ? pathId : `${pathId}, ${fault}`;
-  const text = escapeControls(answerText({ status, code: errorCodeOf(answer) }));
+  const text = escapeControls(responseText({ status, code: errorCodeOf(response) }));
   return `${paintStatus(palette, status)(text)}  ${palette.dim(paths)}`;
 }
 

@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import type { Performed, PlayedStep, SentRequest, StepAction, StoryAnswer } from "../../sandbox/steps.js";
+import type { Performed, PlayedStep, SentRequest, StepAction, StoryResponse } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
 import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
 import { effectAt } from "../../spec/fault-effects.js";
@@ -46,14 +46,14 @@ export function stepProse(
 }
 
 function stepLines(result: PlayedStep, world: SandboxState, style: Style): string[] {
-  const { say, request, answer, performed, step, failure, now } = result;
+  const { say, request, response, performed, step, failure, now } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
   // The problem describes it.
   if (failure !== null) return [];
-  if (request !== null && answer !== null) {
+  if (request !== null && response !== null) {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
-    return [...requestLines(request, world, style), "", ...answerLines(answer, style)].map(indented);
+    return [...requestLines(request, world, style), "", ...responseLines(response, style)].map(indented);
   }
   if (performed !== null) return actionLines("", step, performed, style);
   return [palette.blue(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`)];
@@ -61,9 +61,9 @@ function stepLines(result: PlayedStep, world: SandboxState, style: Style): strin
 
 function actionLines(before: string, action: StepAction, performed: Performed, { palette }: Style): string[] {
   const text = prose(before + actionSentences(action, performed));
-  const { refusal } = performed;
-  if (refusal === null) return [palette.magenta(text)];
-  return [palette.yellow(text), palette.dim(prose(refusal.message))];
+  const { rejection } = performed;
+  if (rejection === null) return [palette.magenta(text)];
+  return [palette.yellow(text), palette.dim(prose(rejection.message))];
 }
 
 function problemLines(problems: readonly PlacedProblem[], { palette, isTerminal }: Style): string[] {
@@ -95,7 +95,7 @@ function requestLines(request: SentRequest, world: SandboxState, style: Style): 
 }
 
 /** Returns a response as a client reads it, line by line, and its path; a missing response as a sentence. */
-function answerLines({ status, headers, body, pathId, fault }: StoryAnswer, style: Style): string[] {
+function responseLines({ status, headers, body, pathId, fault }: StoryResponse, style: Style): string[] {
   const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance, IssuedKey } from "./answers.js";
+import type { ClaimedInstance, IssuedKey } from "./responses.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -35,7 +35,7 @@ export const hasToken = () => storedToken() !== null;
 export const needsToken = signal(false);
 
 /** Whether the page's token is wrong: mistyped, or from an earlier sandbox. */
-export const isTokenRefused = () => needsToken.value && storedToken() !== null;
+export const isTokenRejected = () => needsToken.value && storedToken() !== null;
 
 /** A rejection by the control plane, or a missing response (`unreachable`). */
 export class ControlError extends Error {
@@ -53,7 +53,7 @@ export class ControlError extends Error {
 
   /** Whether the sandbox sent this error. Otherwise there was no readable response. */
   get isOfSandbox(): boolean {
-    return this.code !== "unreachable" && this.code !== "unexpected_answer";
+    return this.code !== "unreachable" && this.code !== "unexpected_response";
   }
 }
 
@@ -208,7 +208,7 @@ async function problemOf(response: Response): Promise<ControlError> {
     return new ControlError(code, shown, fieldWords(details), details?.ended !== undefined);
   } catch {
     return new ControlError(
-      "unexpected_answer",
+      "unexpected_response",
       `The sandbox returned ${response.status}: ${text.slice(0, 200)}`,
     );
   }

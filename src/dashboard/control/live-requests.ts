@@ -1,8 +1,8 @@
 import { computed, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import type { Request } from "./answers.js";
 import { call, listen } from "./call.js";
 import { resource, useResources } from "./resource.js";
+import type { Request } from "./responses.js";
 
 /** The journal has the same maximum. */
 const most = 1000;

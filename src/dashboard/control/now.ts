@@ -1,9 +1,9 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { Upcoming } from "./answers.js";
 import { connection, notifyOfTime } from "./events.js";
 import { resource, useResources } from "./resource.js";
 import { clock, keyEvents } from "./resources.js";
+import type { Upcoming } from "./responses.js";
 
 // The sandbox's clock keeps running between two readings.
 const elapsed = signal(0);

@@ -1,4 +1,6 @@
 import { signal } from "@preact/signals";
+import { callBare } from "./call.js";
+import { resource } from "./resource.js";
 import type {
   Assumptions,
   Clock,
@@ -12,9 +14,7 @@ import type {
   Report,
   Scenario,
   Story,
-} from "./answers.js";
-import { callBare } from "./call.js";
-import { resource } from "./resource.js";
+} from "./responses.js";
 
 // The data that several views share. All of it changes when another scenario starts.
 const world = "world.";

@@ -12,4 +12,4 @@ export function DocsLink({ to, children }: { readonly to: string; readonly child
 // Its parts about a path, an advice id, and an error code of the control plane.
 export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".", "")}`;
 export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
-export const aboutRefusal = (code: string) => `errors.html#refusal-${code}`;
+export const aboutRejection = (code: string) => `errors.html#rejection-${code}`;

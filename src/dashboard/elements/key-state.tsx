@@ -1,4 +1,4 @@
-import type { Key } from "../control/answers.js";
+import type { Key } from "../control/responses.js";
 
 /** The shapes of the states in a box of 10 by 10, for readers who cannot distinguish the colors. */
 export const stateShapes: Readonly<Record<Key["state"], string>> = {

@@ -1,21 +1,21 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import type { Resource } from "../control/resource.js";
-import { Refusal } from "./forms/action.js";
+import { Rejection } from "./forms/action.js";
 
 interface ReadProps<Data> {
   readonly of: Resource<Data>;
-  readonly children: (answer: Data) => ComponentChildren;
+  readonly children: (response: Data) => ComponentChildren;
 }
 
 /** The last response of a resource, kept up to date. Before the first one, it shows that or why it is missing. */
 export function Read<Data>({ of, children }: ReadProps<Data>) {
   useLayoutEffect(() => of.follow(), [of]);
-  const answer = of.data.value;
-  if (answer !== undefined) return <>{children(answer)}</>;
+  const response = of.data.value;
+  if (response !== undefined) return <>{children(response)}</>;
   return of.problem.value === undefined ? (
     <p class="muted">Reading…</p>
   ) : (
-    <Refusal problem={of.problem.value} />
+    <Rejection problem={of.problem.value} />
   );
 }

@@ -6,7 +6,7 @@ import {
   hasToken,
   instanceId,
   isPartner,
-  isTokenRefused,
+  isTokenRejected,
   lastIssued,
   linkProblem,
   needsToken,
@@ -266,12 +266,12 @@ function TokenForm() {
         </label>
         <button type="submit">Continue</button>
         {linkProblem.value === undefined ? null : (
-          <p class="refusal" role="alert">
+          <p class="rejection" role="alert">
             {linkProblem}
           </p>
         )}
-        {isTokenRefused() ? (
-          <p class="refusal" role="alert">
+        {isTokenRejected() ? (
+          <p class="rejection" role="alert">
             The sandbox rejected this token. Each start prints a new one, unless --control-token sets it.
           </p>
         ) : null}

@@ -1,5 +1,5 @@
 import { setTimeout as wait } from "node:timers/promises";
-import { isNoAnswer, type RawAnswer } from "../../check/answer.js";
+import { isNoResponse, type RawResponse } from "../../check/response.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -39,7 +39,7 @@ const errorShape = openMapping({
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
 const controls = /[\0-\x08\x0B-\x1F\x7F]/;
 
-const maxAnswer = 16 * 1024 * 1024;
+const maxResponse = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
 const maxState = 512 * 1024 * 1024;
 
@@ -138,9 +138,9 @@ export async function findSandbox(authority: string): Promise<RunningSandbox | u
 }
 
 async function healthOf(base: string, timeout: number): Promise<Health | undefined> {
-  const answer = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
-  if (isNoAnswer(answer) || answer.status !== 200) return undefined;
-  const health = readAs(healthShape, jsonOf(answer));
+  const response = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
+  if (isNoResponse(response) || response.status !== 200) return undefined;
+  const health = readAs(healthShape, jsonOf(response));
   return health && { version: health.version, ...shown(health) };
 }
 
@@ -150,7 +150,7 @@ async function ask(
   what: string,
   method: "GET" | "POST",
   path: string,
-  maxBody = maxAnswer,
+  maxBody = maxResponse,
 ) {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
@@ -160,9 +160,9 @@ async function ask(
       `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
     );
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  const answer = await send(url, { method, headers, timeout, maxBody });
-  if (isNoAnswer(answer)) throw failed(`${answer.found}. ${answer.hint}`);
-  const { data, ...rest } = jsonOf(answer) as { data?: unknown; error?: unknown };
+  const response = await send(url, { method, headers, timeout, maxBody });
+  if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
+  const { data, ...rest } = jsonOf(response) as { data?: unknown; error?: unknown };
   const found = readAs(errorShape, rest.error);
   const error = found && { ...found, message: line(found.message) };
   if (error?.code === "control_token_required") {
@@ -172,8 +172,8 @@ async function ask(
         : "it rejects this --control-token.",
     );
   }
-  const body = new TextDecoder().decode(answer.body);
-  return { url: base, status: answer.status, data, error, text: body, failed };
+  const body = new TextDecoder().decode(response.body);
+  return { url: base, status: response.status, data, error, text: body, failed };
 }
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
@@ -195,7 +195,7 @@ function baseUrlIn(given: string): string {
   return url.origin + front.replace(/\/+$/, "");
 }
 
-function jsonOf({ body }: RawAnswer): object {
+function jsonOf({ body }: RawResponse): object {
   const json = parsedJson(new TextDecoder().decode(body));
   return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
 }

@@ -35,8 +35,8 @@ test("the endpoint is under any HTTP URL, and no other text is repeated", () => 
 });
 
 test("a whole response of the longest body is read, and its connection is closed", async () => {
-  const { received, reply: answer } = await reply(`${head(5)}12345`, { ends: false });
-  expect(answer).toMatchObject({
+  const { received, reply: response } = await reply(`${head(5)}12345`, { ends: false });
+  expect(response).toMatchObject({
     status: 200,
     reason: "Fine",
     headers: [
@@ -44,7 +44,7 @@ test("a whole response of the longest body is read, and its connection is closed
       ["Content-Length", "5"],
     ],
   });
-  expect(String("body" in answer && answer.body)).toBe("12345");
+  expect(String("body" in response && response.body)).toBe("12345");
   expect(received.join("")).toMatch(
     /^POST \/a\?b HTTP\/1\.1\r\ncontent-type: application\/json\r\n[\s\S]*\r\n\r\n\{\}$/i,
   );

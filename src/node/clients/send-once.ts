@@ -1,7 +1,7 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { me } from "../../api/endpoints/me.js";
-import type { NoAnswer, RawAnswer, Send } from "../../check/answer.js";
+import type { NoResponse, RawResponse, Send } from "../../check/response.js";
 import { SandboxError } from "../../spec/errors.js";
 import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
@@ -62,7 +62,7 @@ const longestTimer = 2 ** 31 - 1;
 export function sendOnce(
   url: URL,
   { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate = false }: SendOptions,
-): Promise<RawAnswer | NoAnswer> {
+): Promise<RawResponse | NoResponse> {
   return new Promise((resolve) => {
     const { request } = url.protocol === "https:" ? https : http;
     const body = method === "GET" ? undefined : given;
@@ -74,7 +74,7 @@ export function sendOnce(
       maxHeaderSize: 16 * 1024,
       rejectUnauthorized: !anyCertificate,
     });
-    const end = (reply: RawAnswer | NoAnswer) => {
+    const end = (reply: RawResponse | NoResponse) => {
       clearTimeout(timer);
       resolve(reply);
       sent.destroy();
@@ -90,22 +90,22 @@ export function sendOnce(
     sent.on("upgrade", () => end(describeConnectionError(new Error())));
     sent.on("response", (response) => {
       begun = true;
-      readAnswer(response, maxBody, end);
+      readResponse(response, maxBody, end);
     });
     sent.end(body);
   });
 }
 
-function readAnswer(
+function readResponse(
   response: http.IncomingMessage,
   maxBody: number,
-  end: (reply: RawAnswer | NoAnswer) => void,
+  end: (reply: RawResponse | NoResponse) => void,
 ): void {
   const { statusCode: status = 0, statusMessage: reason = "", rawHeaders, headers } = response;
   const pairs = rawHeaders.flatMap((name, i): [string, string][] =>
     i % 2 === 0 ? [[name, rawHeaders[i + 1] as string]] : [],
   );
-  const tooLarge: NoAnswer = {
+  const tooLarge: NoResponse = {
     found: `a body of more than ${maxBody / 1024} kB, which was not read to its end`,
     hint: "Is it a sandbox, or the API, that responds there?",
   };
@@ -171,7 +171,7 @@ const connectionErrors: readonly (readonly [codes: RegExp, found: string, hint: 
   ],
 ];
 
-export function describeConnectionError(error: NodeJS.ErrnoException): NoAnswer {
+export function describeConnectionError(error: NodeJS.ErrnoException): NoResponse {
   // If several addresses were tried, the first error is used for all.
   const [first] = ((error as Partial<AggregateError>).errors ?? []) as NodeJS.ErrnoException[];
   const code = error.code ?? first?.code ?? "";

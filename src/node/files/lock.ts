@@ -15,7 +15,7 @@ const net = process.getBuiltinModule("node:net");
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
   let server = await listenAt(address);
-  if (server === undefined && address.endsWith(".sock") && !(await isAnswered(address))) {
+  if (server === undefined && address.endsWith(".sock") && !(await hasResponse(address))) {
     rmSync(address, { force: true });
     server = await listenAt(address);
   }
@@ -42,12 +42,12 @@ function listenAt(path: string): Promise<Server | undefined> {
 }
 
 /** Whether a process listens on the socket. After `kill -9`, the file remains without a listener. */
-function isAnswered(path: string): Promise<boolean> {
+function hasResponse(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(path);
-    const end = (answered: boolean) => {
+    const end = (responded: boolean) => {
       socket.destroy();
-      resolve(answered);
+      resolve(responded);
     };
     socket.once("connect", () => end(true)).once("error", () => end(false));
   });

@@ -43,13 +43,13 @@ test("requests are appended to the state, and another program's write is noticed
 });
 
 test("a rejected write leaves the file unchanged", () => {
-  let refused = false;
+  let rejected = false;
   const { file, saved } = opened(() => {
-    if (refused) throw new Error("not now");
+    if (rejected) throw new Error("not now");
   });
   saved.save("everything");
   const before = readFileSync(file, "utf8");
-  refused = true;
+  rejected = true;
   expect(() => saved.save("everything")).toThrow("not now");
   expect([readFileSync(file, "utf8"), readdirSync(dirname(file))]).toEqual([before, ["state"]]);
   expect(JSON.parse(before).usedAt).toBeGreaterThan(0);

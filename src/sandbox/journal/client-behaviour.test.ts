@@ -17,7 +17,7 @@ test.each([
   const send = (number: number) =>
     handle(world, asked({ apiKey: `SVC_test_sbx${String(number).padStart(29, "0")}` })).advice;
   for (let number = 0; number < count; number += 1) send(number);
-  expect(send(0).includes("sent-again-after-refusal")).toBe(isNoticed);
+  expect(send(0).includes("sent-again-after-rejection")).toBe(isNoticed);
 });
 
 test("a key is resent only after the same rejection, and a response of another kind in between ends that", () => {

@@ -70,7 +70,7 @@ export function observe(
   // A delayed response may not have arrived yet.
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
   const isResent = isResentKey(behaviour, call, exchange);
-  if (isResent) advice.push("sent-again-after-refusal");
+  if (isResent) advice.push("sent-again-after-rejection");
   return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), isResent: isResent || undefined };
 }
 

@@ -5,7 +5,7 @@ import type { PathId } from "../../spec/outcomes.js";
 import type { RequestContent } from "../../spec/request.js";
 import type { RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
-export interface ApiAnswer {
+export interface ApiResponse {
   /** 0 without a response. */
   readonly status: number;
   /** Names and values in turn, `Content-Length` included. */
@@ -15,7 +15,7 @@ export interface ApiAnswer {
 }
 
 /** Stands for the response that a fault prevented. */
-export const noAnswer: ApiAnswer = Object.freeze({ status: 0, headers: [], body: "" });
+export const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
 
 /** How adapters deliver a response that a fault changed; plain data. */
 export interface Delivery {
@@ -32,7 +32,7 @@ export interface Delivery {
 /** How a call ends. */
 export interface Ending<Path = PathId> {
   readonly pathId: Path;
-  readonly answer: ApiAnswer;
+  readonly response: ApiResponse;
   /** The error code of the response; `null` for a success. */
   readonly code: string | null;
   /** Makes the changes that the response reports. */
@@ -85,8 +85,8 @@ export interface Exchange {
   readonly code: string | null;
   /** Why it was rejected, if the path id does not show it; never in the response. Default: none. */
   readonly note?: string | undefined;
-  /** The response before a fault cut it; `noAnswer` also if a custom handler creates it. */
-  readonly answer: ApiAnswer;
+  /** The response before a fault cut it; `noResponse` also if a custom handler creates it. */
+  readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
   /** Whether the client did not wait for the delayed response: the one member that is set later. */
@@ -106,9 +106,17 @@ export function sourceOf({ fromStory }: Exchange): RequestSource {
 }
 
 /** Estimates the memory of an exchange in bytes, equal on every machine. */
-export function bytesOf({ path, content, answer }: Exchange): number {
+export function bytesOf({ path, content, response }: Exchange): number {
   const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
-  const texts = [path, query, contentType, idempotencyKey, body?.text ?? "", answer.body, ...answer.headers];
+  const texts = [
+    path,
+    query,
+    contentType,
+    idempotencyKey,
+    body?.text ?? "",
+    response.body,
+    ...response.headers,
+  ];
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }
 

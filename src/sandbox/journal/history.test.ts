@@ -55,7 +55,7 @@ test("events come in order, and none once a requested event is no longer kept", 
 test("an operation is listed between the requests before and after it, announced or not", () => {
   const history = openHistory(() => ({ scenario: { version: 1 }, at: 0 }));
   const operation = (name: "revoke" | "faults") => ({
-    ...{ name, input: {}, actor: undefined, at: 5, refusal: undefined, made: undefined },
+    ...{ name, input: {}, actor: undefined, at: 5, rejection: undefined, made: undefined },
   });
   history.record(request(1));
   history.operation(operation("revoke"));
@@ -69,8 +69,8 @@ test("an operation is listed between the requests before and after it, announced
 
 test("the last requests are kept up to a number of bytes; earlier requests stay counted, and are not events", () => {
   const history = open(5);
-  const answer = { status: 404, headers: [], body: "x".repeat(300) };
-  const long = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
+  const response = { status: 404, headers: [], body: "x".repeat(300) };
+  const long = (number: number) => ({ ...request(number), path: "", response }) as unknown as Exchange;
   history.enter(undefined, [1, 2, 3].map(long), 40);
   for (let i = 4; i <= 6; i++) history.record(long(i));
   expect(history.bytes()).toBe(6000);
@@ -87,8 +87,8 @@ test("the last requests are kept up to a number of bytes; earlier requests stay 
 test("a capture starts after requests that were discarded", () => {
   let at = 0;
   const history = openHistory(() => ({ scenario: { version: 1 }, at }));
-  const answer = { status: 404, headers: [], body: "" };
-  const plain = (number: number) => ({ ...request(number), path: "", answer }) as unknown as Exchange;
+  const response = { status: 404, headers: [], body: "" };
+  const plain = (number: number) => ({ ...request(number), path: "", response }) as unknown as Exchange;
   for (let i = 1; i <= 500; i++) history.record(plain(i));
   at = 501;
   // The second stretch begins after request 480.

@@ -10,7 +10,7 @@ export interface RecordedOperation {
   readonly actor: "administrator" | "member" | undefined;
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
-  readonly refusal: string | undefined;
+  readonly rejection: string | undefined;
   /** The ref of the key that it created. */
   readonly made: string | undefined;
 }
@@ -171,9 +171,9 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
       if (stretches.length === 0) restart();
     },
-    /** Discards the requests, and continues from the latest ones of `answered`. `beginning` is the state at a start. */
-    enter(beginning?: Beginning, kept: readonly Exchange[] = [], answered = 0): void {
-      [earlier, total, after] = [[...kept], answered, latest];
+    /** Discards the requests, and continues from the latest ones of `responded`. `beginning` is the state at a start. */
+    enter(beginning?: Beginning, kept: readonly Exchange[] = [], responded = 0): void {
+      [earlier, total, after] = [[...kept], responded, latest];
       restart(beginning);
     },
     /** Starts a new recording from the current state, after an event that cannot be repeated. */

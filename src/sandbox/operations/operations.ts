@@ -1,5 +1,5 @@
 import { assumptionsFor } from "../../spec/assumptions.js";
-import { type RefusalCode, refusalCodes, SandboxError } from "../../spec/errors.js";
+import { type RejectionCode, rejectionCodes, SandboxError } from "../../spec/errors.js";
 import { type ActionName, actionNames, actionRow, forKeyActions } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { nextRuleAt, runRules } from "../records.js";
@@ -42,11 +42,11 @@ export function recorded<Input, Result>(
   return (world, input, by = {}) => {
     const { history, clock } = by.dueAt === undefined ? settled(world) : world;
     const at = by.dueAt ?? clock.now();
-    const record = (refusal: string | undefined, result: Partial<Performed> = {}) => {
+    const record = (rejection: string | undefined, result: Partial<Performed> = {}) => {
       if (by.dueAt !== undefined) return;
       const { key, replacement } = result;
       history.operation({
-        ...{ name, input: structuredClone(input), actor: by.actor, at, refusal },
+        ...{ name, input: structuredClone(input), actor: by.actor, at, rejection },
         made: (replacement ?? key)?.ref,
       });
     };
@@ -56,7 +56,7 @@ export function recorded<Input, Result>(
       record(undefined, result as Partial<Performed>);
       return result;
     } catch (error) {
-      if (error instanceof SandboxError && isRefusal(error.code)) record(error.code);
+      if (error instanceof SandboxError && isRejection(error.code)) record(error.code);
       // The change may have happened before a listener failed.
       else history.restart();
       throw error;
@@ -65,7 +65,7 @@ export function recorded<Input, Result>(
 }
 
 const nothing: Performed = {
-  ...{ refusal: null, key: null, replacement: null, secret: null },
+  ...{ rejection: null, key: null, replacement: null, secret: null },
   ...{ organization: null, record: null },
 };
 
@@ -83,8 +83,8 @@ export function performAction(world: SandboxState, action: StepAction, dueAt?: n
   try {
     return { ...nothing, ...operations[name](world, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
-    if (!(error instanceof SandboxError) || !isRefusal(error.code)) throw error;
-    return { ...nothing, refusal: { code: error.code, message: error.message } };
+    if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
+    return { ...nothing, rejection: { code: error.code, message: error.message } };
   }
 }
 
@@ -92,8 +92,8 @@ export function actionIn(step: StepAction): ActionName | undefined {
   return actionNames.find((name) => step[name] !== undefined);
 }
 
-function isRefusal(code: string): code is RefusalCode {
-  return (refusalCodes as readonly string[]).includes(code);
+function isRejection(code: string): code is RejectionCode {
+  return (rejectionCodes as readonly string[]).includes(code);
 }
 
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
@@ -145,7 +145,7 @@ export function settled(world: SandboxState): SandboxState {
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
     timeline.dueAt = Math.min(next, nextAssumed(world.changes, at), nextRuleAt(world.records));
     const performed = performAction(world, step, at);
-    if (performed.refusal !== null) timeline.refusals.set(index, performed.refusal.code);
+    if (performed.rejection !== null) timeline.rejections.set(index, performed.rejection.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
     history.announce({
       type: "timeline.step",

@@ -1,17 +1,17 @@
 import { expect, test } from "vitest";
-import type { Performed, StepAction, StoryAnswer } from "../steps.js";
-import { answerDifferences } from "./run-step.js";
+import type { Performed, StepAction, StoryResponse } from "../steps.js";
+import { responseDifferences } from "./run-step.js";
 import { actionIntent, actionSentences, clockSentence, stepIntent } from "./step-text.js";
 
-const answer: StoryAnswer = {
+const response: StoryResponse = {
   status: 200,
   headers: { "content-type": "application/json", "x-request-id": "req_1" },
   body: '{"data":{"scopes":["a","b"],"usage":{"today":1},"limits":{"per_minute":null}}}',
   pathId: "200.test",
   fault: null,
 };
-const at = (expected: Parameters<typeof answerDifferences>[0], found: StoryAnswer = answer) =>
-  answerDifferences(expected, found).map(({ at, expected, found }) => `${at}: ${expected}, not ${found}`);
+const at = (expected: Parameters<typeof responseDifferences>[0], found: StoryResponse = response) =>
+  responseDifferences(expected, found).map(({ at, expected, found }) => `${at}: ${expected}, not ${found}`);
 
 test("an expected response has no differences", () => {
   expect(
@@ -52,13 +52,13 @@ test("lists are compared whole, and null is not a missing member", () => {
 });
 
 test("a response that a fault delayed is on its own path and on the fault's", () => {
-  const late: StoryAnswer = { ...answer, fault: "fault.latency" };
+  const late: StoryResponse = { ...response, fault: "fault.latency" };
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
   expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
 });
 
-const performed = { key: null, replacement: null, refusal: null, secret: null } as unknown as Performed;
-const refused = { ...performed, refusal: { code: "key_not_active" } } as Performed;
+const performed = { key: null, replacement: null, rejection: null, secret: null } as unknown as Performed;
+const rejected = { ...performed, rejection: { code: "key_not_active" } } as Performed;
 const key = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
 
 test.each<[StepAction, string, string, Performed?]>([
@@ -87,7 +87,7 @@ test.each<[StepAction, string, string, Performed?]>([
     { revoke: { key: "a", actor: "member" } } as StepAction,
     "A member of the organization tries to revoke the key a. It is rejected: key_not_active.",
     "revoke a, actor member",
-    refused,
+    rejected,
   ],
   [
     { create_key: key } as never,

@@ -17,9 +17,9 @@ import {
   type SendStoryRequest,
   type SentRequest,
   type StepDifference,
-  type StoryAnswer,
   type StoryProgress,
   type StoryRequest,
+  type StoryResponse,
   type StoryStep,
   shownValue,
   type TimelineResult,
@@ -28,19 +28,20 @@ import { viewClock } from "../views.js";
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-export function answerDifferences(expected: Expectation, answer: StoryAnswer): StepDifference[] {
+export function responseDifferences(expected: Expectation, response: StoryResponse): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
-  const found = parsedBody(answer);
+  const found = parsedBody(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
   };
-  compare("status", status, answer.status);
+  compare("status", status, response.status);
   compare("code", code, errorCodeIn(found) ?? null);
   // A fault that only delays a response leaves its path id unchanged: either of the two matches.
-  if (path !== answer.fault && path !== answer.pathId) compare("path", path, answer.fault ?? answer.pathId);
+  if (path !== response.fault && path !== response.pathId)
+    compare("path", path, response.fault ?? response.pathId);
   for (const [name, wanted] of Object.entries(headers)) {
-    const value = answer.headers[name.toLowerCase()];
+    const value = response.headers[name.toLowerCase()];
     if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
     else if (wanted !== (value !== undefined)) {
       const expected = wanted ? "a value" : nothing;
@@ -51,8 +52,8 @@ export function answerDifferences(expected: Expectation, answer: StoryAnswer): S
   return differences;
 }
 
-export function errorCodeOf(answer: StoryAnswer): string | null {
-  const code = errorCodeIn(parsedBody(answer));
+export function errorCodeOf(response: StoryResponse): string | null {
+  const code = errorCodeIn(parsedBody(response));
   return typeof code === "string" ? code : null;
 }
 
@@ -108,7 +109,7 @@ function bodyDifferences(at: string, expected: unknown, found: unknown): StepDif
   return expected === found ? [] : [difference(at, expected, found)];
 }
 
-function parsedBody({ body }: StoryAnswer): unknown {
+function parsedBody({ body }: StoryResponse): unknown {
   const json = parsedJson(body);
   return json === undefined && body !== "" ? body : json;
 }
@@ -158,7 +159,7 @@ export function tryNextStep(world: SandboxState, send: SendStoryRequest): Played
     kind: kindOf(step),
     say: step.say ?? null,
     request: null,
-    answer: null,
+    response: null,
     performed: null,
     failure: null,
     ...outcome,
@@ -205,11 +206,11 @@ function runStep(world: SandboxState, step: StoryStep, send: SendStoryRequest): 
   if (step.after !== undefined) advanceClock(world, step.after);
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(world, step.request);
-    let answer = send(request);
-    for (let sent = 1; sent < shown.times; sent += 1) answer = send(request);
+    let response = send(request);
+    for (let sent = 1; sent < shown.times; sent += 1) response = send(request);
     const expected = fillIn(world, step.expect);
-    const differences = expected === undefined ? [] : answerDifferences(expected, answer);
-    return { request: shown, answer, differences };
+    const differences = expected === undefined ? [] : responseDifferences(expected, response);
+    return { request: shown, response, differences };
   }
   if (step.advance !== undefined) advanceClock(world, step.advance);
   else if (kindOf(step) !== "say") {

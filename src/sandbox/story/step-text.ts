@@ -25,12 +25,12 @@ export function actionSentences(action: StepAction, performed: Performed): strin
       ? "The network works again: no more faults."
       : `Requests can now hit faults: ${effects}.`;
   }
-  const { refusal } = performed;
+  const { rejection } = performed;
   const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
   const words = sentences[name as keyof typeof sentences] ?? onKey(name);
   const { actor = administrator, verb, object, after = "" } = words(action[name] as never, performed);
-  if (refusal !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${refusal.code}.`;
+  if (rejection !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${rejection.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
 }
 

@@ -54,7 +54,7 @@ const openNames = [
   "rate_limit_headers",
   "error_details",
   "me_scope",
-  "count_refused",
+  "count_rejected",
   "www_authenticate",
 ] as const;
 export type AnnouncedAssumption = (typeof openNames)[number];
@@ -250,7 +250,7 @@ export const scenarioSchema = replacing(
     description: optional(text({ most: 2000 })),
     extends: optional(shortText()),
     seed: optional(count()),
-    requests_answered: ofSnapshots(count()),
+    requests_responded: ofSnapshots(count()),
     clock: optional(clock),
     default_key: optional(ref()),
     assumptions: optional(assumptionsSchema),

@@ -1,6 +1,6 @@
 import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
-import { refusalCodes } from "../../spec/errors.js";
+import { rejectionCodes } from "../../spec/errors.js";
 import { type FaultKind, faultEffects, faultKinds } from "../../spec/fault-effects.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
 import {
@@ -225,7 +225,7 @@ const expect = mapping({
   path: optional(pathIdShape()),
   headers: optional(record(either(text(), flag()), headerName)),
   body: optional(anything()),
-  error: optional(choice(refusalCodes)),
+  error: optional(choice(rejectionCodes)),
 });
 
 const replacedSteps = {
@@ -241,7 +241,7 @@ export const timelineSchema = list(
       mapping({
         at: timeOrDuration(),
         ...actionFields,
-        expect: optional(mapping({ error: choice(refusalCodes) })),
+        expect: optional(mapping({ error: choice(rejectionCodes) })),
       }),
     ),
   ),

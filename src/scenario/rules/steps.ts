@@ -26,7 +26,7 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
-  const { timeline = [], story = [], requests_answered: answered } = facts.scenario;
+  const { timeline = [], story = [], requests_responded: responded } = facts.scenario;
   const made = [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : []));
   const keyExists: KeyExists = (ref, path) => {
     // A step may create a key without a ref; only a run shows its ref.
@@ -36,7 +36,7 @@ const stepsFit: ScenarioRule = (facts) => {
     const path = ["timeline", index];
     const doesOne = doesOneThing(step, actionNames, path, facts);
     // In a snapshot, earlier changes may have made steps of the timeline impossible.
-    if (doesOne && answered === undefined) actionFits(step, path, keyExists, facts);
+    if (doesOne && responded === undefined) actionFits(step, path, keyExists, facts);
   }
   for (const [index, step] of story.entries()) {
     const path = ["story", index];

@@ -18,8 +18,8 @@ import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { HttpRefusal, httpRefusals, sendControlError } from "./refusals.js";
-import { isTextAnswer, type LocalContext, type Route } from "./route.js";
+import { HttpRejection, httpRejections, sendControlError } from "./rejections.js";
+import { isTextResponse, type LocalContext, type Route } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
 /**
@@ -45,13 +45,10 @@ export function createControlApp(server: Server): ControlHandler {
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
         tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
-      mounted[method](
-        ...(method === "get" ? [] : [requireType(row), bodyReader(row), triesDocument]),
-        run,
-      );
+      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row), triesDocument]), run);
     }
     // A wrong method must never look like a success.
-    mounted.all(refuseMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
+    mounted.all(rejectMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
   }
   app.use(({ path }: Request) => {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
@@ -77,7 +74,7 @@ async function runRoute(row: Route, local: LocalContext) {
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) return void response.end();
-  const { type, text } = isTextAnswer(result)
+  const { type, text } = isTextResponse(result)
     ? result
     : { type: "json", text: JSON.stringify(row.isBare ? result : { data: result }) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
@@ -147,7 +144,7 @@ async function tryDocument(request: Request, instance = ""): Promise<void> {
   if (!isMeant("openapi") && named.length === 0) return;
   const scenario = isMeant("openapi") ? sentScenario(request) : undefined;
   const failure = scenario === undefined ? undefined : await tryScenario(scenario, instance);
-  if (failure !== undefined) throw new HttpRefusal(failure, httpRefusals[failure][1]);
+  if (failure !== undefined) throw new HttpRejection(failure, httpRejections[failure][1]);
   await loadReader();
 }
 
@@ -198,12 +195,12 @@ function inputOf({ method, body = "nothing" }: Route, request: Request): unknown
 
 function parseJson(text: string): unknown {
   const body = parsedJson(text);
-  if (body === undefined) throw new HttpRefusal("bad_request", "The body is not valid JSON.");
+  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
   if (!isTooDeep(body)) return body;
-  throw new HttpRefusal("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
+  throw new HttpRejection("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
 }
 
-function refuseMethod(allowed: readonly string[]) {
+function rejectMethod(allowed: readonly string[]) {
   return ({ path }: Request, response: Response): void => {
     response.set("Allow", allowed.join(", "));
     throw new SandboxError(

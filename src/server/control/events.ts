@@ -6,7 +6,7 @@ import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { WorldEvent } from "../../sandbox/steps.js";
 import { snakeCase } from "../../spec/schema/json.js";
-import { HttpRefusal } from "./refusals.js";
+import { HttpRejection } from "./rejections.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
 const mostSubscribers = 100;
@@ -132,7 +132,7 @@ export function streamEvents(
 ): void {
   if (subscribersOf(runtime) >= mostSubscribers) {
     const why = `${mostSubscribers} clients read these events already. Close one of them.`;
-    throw new HttpRefusal("too_many_event_streams", why);
+    throw new HttpRejection("too_many_event_streams", why);
   }
   response.writeHead(200, {
     "Content-Type": "text/event-stream",

@@ -6,7 +6,7 @@ import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
 import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";
-import { HttpRefusal } from "./refusals.js";
+import { HttpRejection } from "./rejections.js";
 
 // Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
@@ -44,7 +44,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
     });
     const { host = "", origin, "sec-fetch-site": site } = headers;
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
-      throw new HttpRefusal(
+      throw new HttpRejection(
         "foreign_host",
         "The control plane responds only to this machine's own names, such as localhost, and to the names in --allow-host.",
       );
@@ -63,7 +63,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
       isPagePath(path);
     if (isForeign || (isCrossSite && !opensPage)) {
       const message = "The control plane does not respond to pages of other origins.";
-      throw new HttpRefusal("foreign_origin", message);
+      throw new HttpRejection("foreign_origin", message);
     }
     next();
   };
@@ -97,9 +97,9 @@ function requireToken(
   };
 }
 
-function noToken(response: Response): HttpRefusal {
+function noToken(response: Response): HttpRejection {
   response.set("WWW-Authenticate", 'Bearer realm="svc-sandbox control plane"');
-  return new HttpRefusal(
+  return new HttpRejection(
     "control_token_required",
     "Send the control token from the server's start, or inside an instance its own token: Authorization: Bearer <token>.",
   );

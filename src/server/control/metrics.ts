@@ -39,9 +39,9 @@ function processMetrics(): Registry {
 const prefix = "svc_sandbox_";
 
 function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, defects }: Traffic) {
-  const answered = "Requests to the API, by path.";
+  const responded = "Requests to the API, by path.";
   const requests = new Counter({
-    ...named(registry, "requests_total", answered),
+    ...named(registry, "requests_total", responded),
     labelNames: ["path_id", "status"],
   });
   for (const [path_id, statuses] of paths) {
@@ -108,8 +108,8 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
     set("file_broken_instances", "Instances whose file cannot be read.", status.broken ?? 0);
     return;
   }
-  const refused = "Requests to the API that got 503 because the store was away.";
-  new Counter(named(registry, "store_refusals_total", refused)).inc(unstored);
+  const rejected = "Requests to the API that got 503 because the store was away.";
+  new Counter(named(registry, "store_rejections_total", rejected)).inc(unstored);
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
   const lost = "How often the store has lost data: the sandbox restarted from the rest.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);

@@ -5,7 +5,7 @@ import { controlBodySchema, descriptionOf } from "../../scenario/format/json-sch
 import { inJson } from "../../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
 import { mapping, type Shape } from "../../spec/schema/shape.js";
-import { answers } from "./answers.js";
+import { responses } from "./responses.js";
 import type { Route } from "./route.js";
 
 export function controlOpenApiDocument(routes: readonly Route[]): Record<string, unknown> {
@@ -30,7 +30,7 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
     components: {
       securitySchemes: { controlToken: { type: "http", scheme: "bearer" } },
       schemas: Object.fromEntries(
-        Object.entries(answers).map(([part, shape]) => [part, jsonSchemaOf(inJson(shape), descriptionOf)]),
+        Object.entries(responses).map(([part, shape]) => [part, jsonSchemaOf(inJson(shape), descriptionOf)]),
       ),
     },
   };
@@ -38,7 +38,7 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
   return JSON.parse(JSON.stringify(document, (name, value) => (name === "doNotSuggest" ? undefined : value)));
 }
 
-const refusal = {
+const rejection = {
   description: "Rejected; nothing has changed.",
   content: { "application/json": { schema: { $ref: "#/components/schemas/ControlError" } } },
 };
@@ -48,8 +48,8 @@ const json = "application/json";
 function operation(row: Route): Record<string, unknown> {
   const { summary, status, types = [json] } = row;
   const parameters = parametersOf(row);
-  const contents = (answer: Shape) => {
-    const whole = referenceOr(inJson(row.isBare ? answer : mapping({ data: answer })));
+  const contents = (response: Shape) => {
+    const whole = referenceOr(inJson(row.isBare ? response : mapping({ data: response })));
     return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
   };
   const name = row.path.replace(/[\W_]+([a-z]|$)/g, (_, first: string) => first.toUpperCase());
@@ -61,10 +61,10 @@ function operation(row: Route): Record<string, unknown> {
     responses: {
       [String(status)]: {
         description: summary,
-        ...(row.answer && { content: Object.fromEntries(contents(row.answer)) }),
+        ...(row.response && { content: Object.fromEntries(contents(row.response)) }),
       },
-      "4XX": refusal,
-      default: refusal,
+      "4XX": rejection,
+      default: rejection,
     },
   };
 }

@@ -28,7 +28,7 @@ const policy = [
 
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
-  answer: text(),
+  response: text(),
   types: ["text/html"],
   isLocal: true,
   run(_context, { request, response }) {

@@ -36,7 +36,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
-  readonly answer?: Shape;
+  readonly response?: Shape;
   readonly isBare?: true;
   /** The content types of its responses. Default: JSON. */
   readonly types?: readonly string[];
@@ -49,7 +49,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly isOfInstances?: true;
   /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
-  /** Returns the response: a value for JSON, or a `textAnswer`. Only routes that run in one process get `local`. */
+  /** Returns the response: a value for JSON, or a `textResponse`. Only routes that run in one process get `local`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
@@ -58,28 +58,28 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly runYaml?: (context: RouteContext<string>) => unknown;
 }
 
-const isText = Symbol("text answer");
+const isText = Symbol("text response");
 
-interface TextAnswer {
+interface TextResponse {
   readonly [isText]: true;
   readonly type: string;
   readonly text: string;
 }
 
-export function textAnswer(type: string, text: string): TextAnswer {
+export function textResponse(type: string, text: string): TextResponse {
   return { [isText]: true, type, text };
 }
 
-export function isTextAnswer(answer: unknown): answer is TextAnswer {
-  return typeof answer === "object" && answer !== null && isText in answer;
+export function isTextResponse(response: unknown): response is TextResponse {
+  return typeof response === "object" && response !== null && isText in response;
 }
 
-/** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `answer`. */
+/** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `response`. */
 export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
   call: `${Route["method"]} /${string}`,
   row: Omit<Route<Name, Parameters>, "method" | "path" | "status"> & { readonly status?: 201 },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
-  const status = row.status ?? (row.answer === undefined ? 204 : 200);
+  const status = row.status ?? (row.response === undefined ? 204 : 200);
   return { ...row, method, path, status } as unknown as Route;
 }

@@ -3,17 +3,17 @@ import type { Server as TlsServer } from "node:https";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
-import { endSocket, refuseSocket } from "./messages.js";
+import { endSocket, rejectSocket } from "./messages.js";
 
 /** The member of a connection with its last response; the responses before it are sent first. */
-export const lastAnswer = Symbol("last answer");
+export const lastResponse = Symbol("last response");
 
-const waitingAnswers = Symbol("waiting answers");
+const waitingResponses = Symbol("waiting responses");
 
 /** A connection. The data is in members, because a map would slow down every request. */
 export interface Connection extends Duplex {
-  [lastAnswer]?: ServerResponse;
-  [waitingAnswers]?: number;
+  [lastResponse]?: ServerResponse;
+  [waitingResponses]?: number;
 }
 
 /** The number of waiting responses that pauses reading from a connection. */
@@ -25,15 +25,15 @@ const mostWaiting = 100;
  */
 export function startInTurn(response: ServerResponse, start: () => void): void {
   const connection: Connection & Socket = response.req.socket;
-  const { [lastAnswer]: before } = connection;
-  connection[lastAnswer] = response;
+  const { [lastResponse]: before } = connection;
+  connection[lastResponse] = response;
   if (response.socket !== null || before === undefined) {
     start();
     return;
   }
   const count = (change: number) => {
-    const waiting = (connection[waitingAnswers] ?? 0) + change;
-    connection[waitingAnswers] = waiting;
+    const waiting = (connection[waitingResponses] ?? 0) + change;
+    connection[waitingResponses] = waiting;
     if (waiting >= mostWaiting) {
       // Node resumes reading when a request ends, and parses all requests of one chunk.
       nextTick(() => connection.pause());
@@ -77,19 +77,19 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
  *
  * `code`: the code of Node's parser. Default: the request is a CONNECT.
  */
-export function refuseInTurn(connection: Connection, code?: string): void {
-  const last = connection[lastAnswer];
-  const refuse = () => refuseSocket(connection, code);
+export function rejectInTurn(connection: Connection, code?: string): void {
+  const last = connection[lastResponse];
+  const reject = () => rejectSocket(connection, code);
   // Also sees the end of a client that Node no longer listens to.
   connection.resume();
-  if (last === undefined) refuse();
+  if (last === undefined) reject();
   else if (last.req.complete) {
-    if (last.writableFinished) refuse();
-    else last.once("finish", refuse);
+    if (last.writableFinished) reject();
+    else last.once("finish", reject);
   }
   // The request that breaks off is the last one. A response without a socket waits for earlier ones.
   else if (last.writableEnded) endSocket(connection);
-  else if (last.socket !== null && !last.headersSent) refuse();
+  else if (last.socket !== null && !last.headersSent) reject();
   else connection.destroy();
 }
 
@@ -110,7 +110,7 @@ export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace:
     // A bare connection does not know the responses of its encrypted one.
     const owing = new Set<Socket | undefined>();
     for (const connection of open) {
-      const { [lastAnswer]: owed } = connection as Connection;
+      const { [lastResponse]: owed } = connection as Connection;
       if (owed === undefined || owed.writableFinished) continue;
       owing.add(connection).add(bareOf(connection));
       owed.once("finish", () => connection.destroySoon());

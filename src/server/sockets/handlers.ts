@@ -11,7 +11,7 @@ import { currentSandboxes, sandboxOn } from "../../library/create-sandbox.js";
 import type { Sandbox } from "../../library/sandbox.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { SandboxError } from "../../spec/errors.js";
-import { pathOf, queryOf, refuse, resetConnection, sendError } from "./messages.js";
+import { pathOf, queryOf, reject, resetConnection, sendError } from "./messages.js";
 
 /** A request handler of msw 2 or 3; only msw uses its members. */
 export type UserHandler = object;
@@ -70,17 +70,17 @@ export async function createCustomHandlers(
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<boolean> => {
     const asked = toWebRequest(request, response, { baseUrl: baseUrl(), maxBody });
     if (asked === undefined) return false;
-    let answered = await ask(asked);
-    if (answered === undefined && asked.method === "HEAD") {
+    let responded = await ask(asked);
+    if (responded === undefined && asked.method === "HEAD") {
       // HEAD is GET without the body, but `http.get` handles only GET.
-      answered = await ask(new Request(asked.url, { headers: asked.headers, signal: asked.signal }));
+      responded = await ask(new Request(asked.url, { headers: asked.headers, signal: asked.signal }));
     }
-    if (answered === undefined || answered.headers.get("x-msw-intention") === "passthrough") {
+    if (responded === undefined || responded.headers.get("x-msw-intention") === "passthrough") {
       return response.writableEnded;
     }
-    if (isOver(response)) await answered.body?.cancel();
-    else if (answered.type === "error") resetConnection(response);
-    else await sendWebResponse(answered, response, request.method !== "HEAD");
+    if (isOver(response)) await responded.body?.cancel();
+    else if (responded.type === "error") resetConnection(response);
+    else await sendWebResponse(responded, response, request.method !== "HEAD");
     return true;
   };
   return async (
@@ -98,7 +98,7 @@ export async function createCustomHandlers(
       try {
         onHandlerError(error);
       } finally {
-        refuse(response, 500);
+        reject(response, 500);
       }
     }
   };
@@ -116,8 +116,8 @@ async function readHandlers(given: UserHandlers, sandbox: Sandbox): Promise<read
     if (typeof given === "function") handlers = await given({ sandbox });
   } catch (error) {
     const { message = String(error) } = error as Partial<Error>;
-    const refusal = new SandboxError("usage", `Failed to make the handlers: ${message}`);
-    throw Object.assign(refusal, { cause: error });
+    const rejection = new SandboxError("usage", `Failed to make the handlers: ${message}`);
+    throw Object.assign(rejection, { cause: error });
   }
   if (!Array.isArray(handlers)) throw unusable("they are not a list of msw request handlers.");
   const wrong = handlers.findIndex((one) => typeof one?.run !== "function" || one.kind === "websocket");

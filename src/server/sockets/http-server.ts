@@ -2,14 +2,14 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import { answerOf } from "../../api/answer.js";
 import { onlyWaits } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
+import { responseOf } from "../../api/response.js";
 import { inputAt, routeOf } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
-import type { ApiAnswer, Exchange } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
 import { SandboxError } from "../../spec/errors.js";
 import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
@@ -19,7 +19,7 @@ import {
   type AnyServer,
   followConnections,
   longestHalfOpen,
-  refuseInTurn,
+  rejectInTurn,
   startInTurn,
 } from "./connections.js";
 import { rejectExcess } from "./instance-limit.js";
@@ -30,10 +30,10 @@ import {
   queryOf,
   readContent,
   readRequest,
-  refuse,
-  sendAnswer,
+  reject,
   sendError,
   sendFaulty,
+  sendResponse,
 } from "./messages.js";
 import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
@@ -68,7 +68,7 @@ export function createHttpServer(
   server.on("connect", (_request, socket) => {
     // Node removes its own listeners. Without this one, a client that resets the connection would end the process.
     socket.on("error", () => socket.destroy());
-    refuseInTurn(socket);
+    rejectInTurn(socket);
   });
   const broken = new WeakSet<Duplex>();
   server.on("clientError", ({ code = "" }: NodeJS.ErrnoException, socket) => {
@@ -77,7 +77,7 @@ export function createHttpServer(
     // Each further chunk after an invalid request causes another error.
     if (broken.has(socket)) return;
     broken.add(socket);
-    refuseInTurn(socket, code);
+    rejectInTurn(socket, code);
   });
   return { server, open: followConnections(server) };
 }
@@ -98,7 +98,7 @@ function receive(state: Server, response: ServerResponse) {
 function serve(state: Server, response: ServerResponse) {
   const { log, stopping } = state;
   const read = readRequest(response.req, response);
-  if (read === undefined) return refuse(response, 400);
+  if (read === undefined) return reject(response, 400);
   const own = { runtime: log.runtime, instance: undefined, gone: stopping.signal };
   const place = placeOf(read.path);
   if (place === undefined) return serveTarget(state, own, read, response);
@@ -171,13 +171,13 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   const { traffic, explain, log, control } = state;
   const { pathId, delivery, at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
-  const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.answer;
+  const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.response;
   const { status } = message;
   const date = dateOf(at);
   const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
   const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
-    sendAnswer(message, more, response);
+    sendResponse(message, more, response);
     count(traffic, pathId, status, stopwatch() - arrived);
     return;
   }
@@ -206,7 +206,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   if (code === "state_unreadable") return sendError(response, 500, errorBody("internal_error", message));
   if (code === "instance_ended") return sendError(response, 404, errorBody("not_found", message, details));
   onDefect(error);
-  refuse(response, 500);
+  reject(response, 500);
 }
 
 // Counts a response of the API, and the milliseconds from its request to its last byte.
@@ -250,10 +250,10 @@ function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boole
   return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
 }
 
-function toDashboard(baseUrl: string, { instance }: CallTarget): ApiAnswer {
+function toDashboard(baseUrl: string, { instance }: CallTarget): ApiResponse {
   const base = instance === undefined ? baseUrl : baseUrl + instancesPath + instance;
   const { status, code, message } = outcomeOf("404.unknown_path");
-  return answerOf(status, errorBody(`${code}`, `${message}`, { dashboard: `${base + controlPath}/` }), []);
+  return responseOf(status, errorBody(`${code}`, `${message}`, { dashboard: `${base + controlPath}/` }), []);
 }
 
 const instancesPath = "/i/";

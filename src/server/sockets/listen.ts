@@ -13,13 +13,13 @@ export function listenOn(
   return new Promise((resolve) => {
     server.once("error", (error: NodeJS.ErrnoException) => {
       const inUse = error.code === "EADDRINUSE";
-      resolve(inUse ? refuseInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
+      resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
     });
     server.listen(port, host, () => resolve(server.address() as AddressInfo));
   });
 }
 
-async function refuseInUse(port: number, host: string, program: string): Promise<never> {
+async function rejectInUse(port: number, host: string, program: string): Promise<never> {
   // Loaded when needed: most starts find their port free.
   const { findSandbox } = await import("../../node/clients/ask-control.js");
   const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);

@@ -5,8 +5,8 @@ import { errorBody, type TextBody } from "../../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
-import type { ApiAnswer, Delivery } from "../../sandbox/journal/exchange.js";
-import { refusals } from "../../spec/outcomes.js";
+import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+import { rejections } from "../../spec/outcomes.js";
 import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../spec/request.js";
 import { isNamed } from "../../spec/request-traits.js";
 
@@ -91,7 +91,7 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
 const ignore = () => {};
 
 /** Sends a response with more headers, a flat list of names and values; pass the same array again for the same headers. */
-export function sendAnswer(message: ApiAnswer, more: readonly string[], response: ServerResponse): void {
+export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
   if (canSendAtOnce(message.body, response)) {
     sendAtOnce(message, more, response);
     return;
@@ -114,7 +114,11 @@ function canSendAtOnce(body: string, { socket, shouldKeepAlive, headersSent }: S
 
 // Sends the same bytes as Node, but in one write and without checking them again: Node's own functions make the whole
 // request a third slower. All headers are the sandbox's own and contain no client input.
-function sendAtOnce({ status, headers, body }: ApiAnswer, more: readonly string[], response: ServerResponse) {
+function sendAtOnce(
+  { status, headers, body }: ApiResponse,
+  more: readonly string[],
+  response: ServerResponse,
+) {
   let text = statusLine(status);
   let isAscii = false;
   for (let i = 0; i < headers.length; i += 2) {
@@ -158,7 +162,7 @@ export const keepAliveTimeout = 5000;
 const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
 
 /** Sends a response with a fault. If the client goes away first, no timer and no connection remain. */
-export function sendFaulty(delivery: Delivery, message: ApiAnswer, response: ServerResponse): void {
+export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
   // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
   if (delivery.kind === "hang") {
     response.req.resume();
@@ -208,10 +212,10 @@ export function resetConnection({ req: { socket } }: ServerResponse): void {
 }
 
 /** Responds with 400 or 500 and the API's error body, and closes the connection. */
-export function refuse(response: ServerResponse, status: 400 | 500): void {
+export function reject(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
-  sendError(response, status, errorBody(code, refusals[code]));
+  sendError(response, status, errorBody(code, rejections[code]));
 }
 
 export function sendError(response: ServerResponse, status: number, { text, bytes }: TextBody): void {
@@ -232,9 +236,9 @@ const statusOfParserError: Readonly<Record<string, number>> = {
 const lingering = 1000;
 
 /** Rejects an invalid request (with the code of Node's parser) or a CONNECT on the bare socket, and closes it. */
-export function refuseSocket(socket: Duplex, code = ""): void {
+export function rejectSocket(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
-  const { text, bytes } = errorBody("bad_request", refusals.bad_request);
+  const { text, bytes } = errorBody("bad_request", rejections.bad_request);
   endSocket(
     socket,
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +

@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import type { Delivery } from "../../sandbox/journal/exchange.js";
 import { closeServer } from "./connections.js";
 import { rejectExcess } from "./instance-limit.js";
-import { endSocket, refuseSocket, sendFaulty } from "./messages.js";
+import { endSocket, rejectSocket, sendFaulty } from "./messages.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 
@@ -52,7 +52,7 @@ test.each<[string, (response: ServerResponse) => void]>([
 
 test("a rejected client may read the rejection for a second, and is disconnected then if it never closes", async () => {
   const { socket, written } = halfOpenSocket();
-  refuseSocket(socket, "HPE_HEADER_OVERFLOW");
+  rejectSocket(socket, "HPE_HEADER_OVERFLOW");
   expect([socket.destroyed, written.join("")]).toEqual([
     false,
     expect.stringMatching(/^HTTP\/1\.1 431 [\s\S]*\r\nConnection: close\r\n\r\n\{"error"/),

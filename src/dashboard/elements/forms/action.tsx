@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ControlError } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
-import { aboutRefusal, DocsLink } from "../docs-link.js";
+import { aboutRejection, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */
 export interface Action<Given extends readonly unknown[] = []> {
@@ -13,7 +13,7 @@ export interface Action<Given extends readonly unknown[] = []> {
   readonly run: (...given: Given) => Promise<void>;
 }
 
-/** Calls the control plane, and keeps its rejection for `Refusal`. */
+/** Calls the control plane, and keeps its rejection for `Rejection`. */
 export function useAction<Given extends readonly unknown[]>(
   work: (...given: Given) => Promise<unknown>,
 ): Action<Given> {
@@ -58,13 +58,13 @@ export function useActionQueue(): ActionQueue {
   };
 }
 
-export function Refusal({ problem }: { readonly problem: ControlError | undefined }) {
+export function Rejection({ problem }: { readonly problem: ControlError | undefined }) {
   if (problem === undefined) return null;
   return (
-    <p class="refusal" role="alert">
+    <p class="rejection" role="alert">
       <bdi>{problem.message}</bdi>{" "}
       {problem.isOfSandbox ? (
-        <DocsLink to={aboutRefusal(problem.code)}>
+        <DocsLink to={aboutRejection(problem.code)}>
           <code>{problem.code}</code>
         </DocsLink>
       ) : null}
@@ -101,7 +101,7 @@ export function ActionButton({
       >
         {children}
       </button>
-      <Refusal problem={action.problem} />
+      <Rejection problem={action.problem} />
     </>
   );
 }

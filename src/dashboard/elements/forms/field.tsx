@@ -24,7 +24,7 @@ function Field({ label, hint, problem, children }: FieldProps) {
     <div class="field">
       <label htmlFor={id}>{label}</label>
       {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": problem !== undefined })}
-      <p id={`${id}-hint`} class={problem === undefined ? "muted hint" : "refusal"}>
+      <p id={`${id}-hint`} class={problem === undefined ? "muted hint" : "rejection"}>
         {problem ?? hint}
       </p>
     </div>

@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ControlError } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
-import { Refusal, useAction } from "./action.js";
+import { Rejection, useAction } from "./action.js";
 
 // A form with an empty required field is not sent.
 function checkRequired(form: HTMLFormElement): void {
@@ -18,13 +18,13 @@ function checkRequired(form: HTMLFormElement): void {
   throw new ControlError("validation_failed", "A required field is empty.", Object.fromEntries(fields));
 }
 
-interface FormRefusalProps {
+interface FormRejectionProps {
   readonly form: RefObject<HTMLFormElement | null>;
   readonly problem: ControlError | undefined;
 }
 
 /** The rejection of a form. The fields show their own problems, and the first one gets the focus. */
-function FormRefusal({ form, problem }: FormRefusalProps) {
+function FormRejection({ form, problem }: FormRejectionProps) {
   const marked = useSignal(0);
   useLayoutEffect(() => {
     const fields = form.current?.querySelectorAll<HTMLElement>('[aria-invalid="true"]') ?? [];
@@ -32,9 +32,9 @@ function FormRefusal({ form, problem }: FormRefusalProps) {
     fields[0]?.closest("details")?.setAttribute("open", "");
     fields[0]?.focus();
   }, [problem]);
-  if (problem === undefined || marked.value === 0) return <Refusal problem={problem} />;
+  if (problem === undefined || marked.value === 0) return <Rejection problem={problem} />;
   return (
-    <p class="refusal" role="alert">
+    <p class="rejection" role="alert">
       Correct the {marked.value === 1 ? "marked field" : `${marked.value} marked fields`}.
     </p>
   );
@@ -67,7 +67,7 @@ export function ActionForm({ action: label, send, children }: ActionFormProps) {
         <button type="submit" disabled={isOffline.value} aria-busy={isRunning}>
           {label}
         </button>
-        <FormRefusal form={form} problem={problem} />
+        <FormRejection form={form} problem={problem} />
       </div>
     </form>
   );

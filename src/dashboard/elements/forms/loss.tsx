@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { KeyPage, Request } from "../../control/answers.js";
 import { call, callBare } from "../../control/call.js";
+import type { KeyPage, Request } from "../../control/responses.js";
 import { counted, listText } from "../words.js";
 import { AskButton, Confirm, type ConfirmProps } from "./dialog.js";
 

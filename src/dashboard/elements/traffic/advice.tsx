@@ -1,4 +1,4 @@
-import type { Report, Request } from "../../control/answers.js";
+import type { Report, Request } from "../../control/responses.js";
 import { linkTo } from "../../route.js";
 import { aboutAdvice, DocsLink } from "../docs-link.js";
 import { counted, shortened } from "../words.js";

@@ -1,13 +1,13 @@
-import type { Sent } from "../../control/answers.js";
+import type { Sent } from "../../control/responses.js";
 import { linkTo } from "../../route.js";
 import { BodyText } from "./body-text.js";
 import { OwnFault, PathBadge } from "./path-badge.js";
 
-export function SentResponse({ sent: { request, answer } }: { readonly sent: Sent }) {
+export function SentResponse({ sent: { request, response } }: { readonly sent: Sent }) {
   return (
     <>
       <p>
-        {answer === null ? "No response" : `Response: ${answer.status}`}
+        {response === null ? "No response" : `Response: ${response.status}`}
         {request.code === null ? null : (
           <>
             {" "}
@@ -17,7 +17,7 @@ export function SentResponse({ sent: { request, answer } }: { readonly sent: Sen
         , which is <PathBadge pathId={request.path_id} />
         <OwnFault fault={request.fault} />. <a href={linkTo("requests", [request.id])}>Open the request</a>
       </p>
-      {answer === null || answer.body === "" ? null : <BodyText text={answer.body} />}
+      {response === null || response.body === "" ? null : <BodyText text={response.body} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
-import type { Farmer } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
+import type { Farmer } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Fact } from "../../elements/fact.js";
 import { Table } from "../../elements/table.js";

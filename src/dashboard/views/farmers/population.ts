@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import type { FarmerSummaryPage } from "../../control/answers.js";
 import { type ControlError, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
+import type { FarmerSummaryPage } from "../../control/responses.js";
 
 export type Degrees = readonly [longitude: number, latitude: number];
 
@@ -72,10 +72,10 @@ async function readOn(until: AbortSignal): Promise<void> {
     while (farmers.length < known.wanted) {
       const offset = farmers.length;
       const limit = Math.min(pageLength, known.wanted - offset);
-      const answer = await fetchControl(`/farmers/summary?offset=${offset}&limit=${limit}`, {
+      const response = await fetchControl(`/farmers/summary?offset=${offset}&limit=${limit}`, {
         signal: until,
       });
-      const { data } = (await answer.json()) as FarmerSummaryPage;
+      const { data } = (await response.json()) as FarmerSummaryPage;
       if (until.aborted || data.length === 0) return;
       farmers = [
         ...farmers,

@@ -1,8 +1,8 @@
-import type { AssumptionRow, Assumptions as Values } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
-import { type Action, ActionButton, Refusal, useAction } from "../../elements/forms/action.js";
+import type { AssumptionRow, Assumptions as Values } from "../../control/responses.js";
+import { type Action, ActionButton, Rejection, useAction } from "../../elements/forms/action.js";
 
 const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
 
@@ -67,7 +67,7 @@ function ProfileChoice({ current }: { readonly current: Profile }) {
           </span>
         </label>
       ))}
-      <Refusal problem={action.problem} />
+      <Rejection problem={action.problem} />
     </fieldset>
   );
 }
@@ -114,18 +114,18 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
         )}
         {isSame && varied && values.profile === "varied" ? " It varies between responses." : null}
       </p>
-      <FieldRefusal problem={action.problem} name={name} />
+      <FieldRejection problem={action.problem} name={name} />
     </li>
   );
 }
 
 // A problem of a list item is shown for the whole list.
-function FieldRefusal({ problem, name }: Pick<Action, "problem"> & { readonly name: string }) {
+function FieldRejection({ problem, name }: Pick<Action, "problem"> & { readonly name: string }) {
   if (problem === undefined) return null;
   const own = Object.entries(problem.fields).filter(([field]) => field.split(".")[0] === name);
-  if (own.length === 0) return <Refusal problem={problem} />;
+  if (own.length === 0) return <Rejection problem={problem} />;
   return (
-    <p class="refusal" role="alert">
+    <p class="rejection" role="alert">
       {own.map(([, text]) => text).join("; ")}
     </p>
   );

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import type { Gate } from "../../control/answers.js";
 import { resource, useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
+import type { Gate } from "../../control/responses.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";

@@ -1,4 +1,4 @@
-import type { Fault, Gate } from "../../control/answers.js";
+import type { Fault, Gate } from "../../control/responses.js";
 import { listText } from "../../elements/words.js";
 
 /** Replaces the active faults with the result of a function. */

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
-import type { Fault } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { faults, gate } from "../../control/resources.js";
+import type { Fault } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";

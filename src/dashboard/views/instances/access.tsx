@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import type { ClaimedInstance, Sent } from "../../control/answers.js";
 import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
+import type { ClaimedInstance, Sent } from "../../control/responses.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";

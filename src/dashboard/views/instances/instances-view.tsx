@@ -1,12 +1,12 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import type { Instance, InstancePage } from "../../control/answers.js";
 import { baseUrl, call, callBare } from "../../control/call.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
+import type { Instance, InstancePage } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Refusal } from "../../elements/forms/action.js";
+import { Rejection } from "../../elements/forms/action.js";
 import { AskButton, Confirm } from "../../elements/forms/dialog.js";
 import { Choice, Select, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
@@ -65,7 +65,7 @@ function InstanceList() {
   useEffect(() => {
     idleLimit.value = shown?.idle_limit_seconds;
   }, [shown?.idle_limit_seconds]);
-  if (shown === undefined) return <Refusal problem={problem} />;
+  if (shown === undefined) return <Rejection problem={problem} />;
   const makeLink = async (of: Row) => {
     const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
     link.value = { of, url: made.claim_url };
@@ -106,7 +106,7 @@ function InstanceList() {
           {counted(shown.total, "instance")}
         </Paging>
       </search>
-      <Refusal problem={problem} />
+      <Rejection problem={problem} />
       {link.value === undefined ? null : (
         <div class="notice" role="status">
           <p>

@@ -1,10 +1,10 @@
 import { signal, useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { IssuedKey, Key, KeyActionName } from "../../control/answers.js";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions, curlLine, report } from "../../control/resources.js";
+import type { IssuedKey, Key, KeyActionName } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";

@@ -1,8 +1,8 @@
-import type { Key, Request } from "../../control/answers.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
+import type { Key, Request } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
-import { Refusal } from "../../elements/forms/action.js";
+import { Rejection } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { endsOf, KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
@@ -20,7 +20,7 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
       <p>
         <a href={linkTo("keys")}>All keys</a>
       </p>
-      <Refusal problem={one.problem.value} />
+      <Rejection problem={one.problem.value} />
       {key === undefined || one.problem.value !== undefined ? null : (
         <>
           <section class="panel stack key-page" aria-label={key.ref}>

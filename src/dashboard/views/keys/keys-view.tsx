@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import type { Directory } from "../../control/answers.js";
 import { useUpcoming } from "../../control/now.js";
 import { usePage } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import { Refusal } from "../../elements/forms/action.js";
+import type { Directory } from "../../control/responses.js";
+import { Rejection } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
@@ -48,7 +48,7 @@ function ActorChoice() {
 const looksLikeSecret = /svc_(test|live)_\w/i;
 
 function KeyList() {
-  const refused = useSignal(false);
+  const rejected = useSignal(false);
   const { query } = route.value;
   const filter = query.get("filter") ?? "";
   const state = query.get("state") ?? "";
@@ -58,11 +58,11 @@ function KeyList() {
     filter: looksLikeSecret.test(filter) ? "" : filter,
   });
   const { shown, problem } = usePage<Directory>(path, keyEvents);
-  const refusal = <Refusal problem={problem} />;
-  if (shown === undefined) return problem === undefined ? <p class="muted">Reading…</p> : refusal;
+  const rejection = <Rejection problem={problem} />;
+  if (shown === undefined) return problem === undefined ? <p class="muted">Reading…</p> : rejection;
   const setFilter = (input: HTMLInputElement) => {
-    refused.value = looksLikeSecret.test(input.value);
-    if (refused.value) input.value = "";
+    rejected.value = looksLikeSecret.test(input.value);
+    if (rejected.value) input.value = "";
     changeQuery({ filter: input.value, page: undefined });
   };
   return (
@@ -87,13 +87,13 @@ function KeyList() {
           {pageWords(shown)}
         </Paging>
       </search>
-      {refused.value ? (
+      {rejected.value ? (
         <p class="notice warning" role="status">
           This looks like a secret, which would become part of the address. Filter by ref, name or
           fingerprint.
         </p>
       ) : null}
-      {refusal}
+      {rejection}
       {shown.sections.length === 0 ? (
         <p class="panel muted">No keys match the filter.</p>
       ) : (

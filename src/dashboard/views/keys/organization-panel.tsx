@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Directory, Key, Organization, Sent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { upcoming } from "../../control/now.js";
-import { ActionButton, Refusal, useActionQueue } from "../../elements/forms/action.js";
+import type { Directory, Key, Organization, Sent } from "../../control/responses.js";
+import { ActionButton, Rejection, useActionQueue } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { Until } from "../../elements/instant.js";
 import { firstEndOf, hasEnded, KeyState } from "../../elements/key-state.js";
@@ -90,7 +90,7 @@ function Access({ organization }: { readonly organization: Organization }) {
         of={[["not_approved", "not approved"], "approved", "suspended"]}
         onChange={(to) => change({ live_access: to as typeof live_access })}
       />
-      <Refusal problem={problem} />
+      <Rejection problem={problem} />
     </div>
   );
 }

@@ -1,4 +1,4 @@
-import type { Report } from "../../control/answers.js";
+import type { Report } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
 
 // The ring has a length of 100, so a share is a length.

@@ -1,8 +1,8 @@
-import type { Report } from "../../control/answers.js";
 import { fetchControl } from "../../control/call.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
 import { gate, report } from "../../control/resources.js";
+import type { Report } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
-import type { Report, Sent } from "../../control/answers.js";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { gate } from "../../control/resources.js";
+import type { Report, Sent } from "../../control/responses.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { ActionButton } from "../../elements/forms/action.js";

@@ -1,9 +1,9 @@
-import type { Record, RecordPage } from "../../control/answers.js";
 import { ControlError, call, callBare } from "../../control/call.js";
 import { useNow } from "../../control/now.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { collections } from "../../control/resources.js";
-import { ActionButton, Refusal } from "../../elements/forms/action.js";
+import type { Record, RecordPage } from "../../control/responses.js";
+import { ActionButton, Rejection } from "../../elements/forms/action.js";
 import { AskButton, Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { TextField } from "../../elements/forms/field.js";
 import { ActionForm, textIn } from "../../elements/forms/form.js";
@@ -62,7 +62,7 @@ function RecordList({ name }: { readonly name: string }) {
     limit: String(rowsOnAPage),
   });
   const { shown, problem } = usePage<RecordPage>(path, ["world.", "record.", "clock.", "time."], callBare);
-  if (shown === undefined) return <Refusal problem={problem} />;
+  if (shown === undefined) return <Rejection problem={problem} />;
   const { data, total } = shown;
   const pages = Math.max(1, Math.ceil(total / rowsOnAPage));
   return (

@@ -1,6 +1,6 @@
 import { computed, signal } from "@preact/signals";
-import type { Request } from "../../control/answers.js";
 import { requests } from "../../control/live-requests.js";
+import type { Request } from "../../control/responses.js";
 import { route } from "../../route.js";
 
 export const filterNames = ["path", "key", "status", "advice"] as const;

@@ -1,4 +1,4 @@
-import type { Request } from "../../control/answers.js";
+import type { Request } from "../../control/responses.js";
 
 type Sent = Pick<Request, "method" | "path" | "key" | "fingerprint" | "path_id">;
 

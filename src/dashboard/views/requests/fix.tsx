@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import type { Fault, IssuedKey, Key, RequestDetails, Sent } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResource, useResources } from "../../control/resource.js";
 import { faults, keyEvents } from "../../control/resources.js";
+import type { Fault, IssuedKey, Key, RequestDetails, Sent } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
 import { Secret, useUnstored } from "../keys/key-dialogs.js";

@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { RequestDetails } from "../../control/answers.js";
 import { baseUrl, type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
+import type { RequestDetails } from "../../control/responses.js";
 import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Fact } from "../../elements/fact.js";
-import { Refusal } from "../../elements/forms/action.js";
+import { Rejection } from "../../elements/forms/action.js";
 import { Instant } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { AdviceList, Target } from "../../elements/traffic/advice.js";
@@ -29,9 +29,9 @@ export function RequestDetail({ id }: { readonly id: string }) {
     if (read.peek()?.id === id || connection.value === "waiting") return;
     read.value = undefined;
     call<RequestDetails>(`/requests/${encodeURIComponent(id)}`).then(
-      (answer) => {
+      (response) => {
         problem.value = undefined;
-        read.value = answer;
+        read.value = response;
       },
       (error: ControlError) => {
         problem.value = error;
@@ -55,7 +55,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
         <a href={back}>Close</a>
       </header>
-      <Refusal problem={problem.value} />
+      <Rejection problem={problem.value} />
       {request === undefined ? (
         problem.value === undefined && <p class="muted">Reading…</p>
       ) : (
@@ -159,7 +159,7 @@ function Facts({ request }: { readonly request: RequestDetails }) {
   );
 }
 
-const words = { passed: "passed", refused: "rejected", not_reached: "not reached" };
+const words = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 interface ChecksProps {
   readonly request: RequestDetails;
@@ -185,7 +185,7 @@ function Checks({ request: { id, checks, path_id, status }, isSentAgain }: Check
               <span class="muted">
                 {question} {rules}
               </span>
-              {result === "refused" ? (
+              {result === "rejected" ? (
                 <>
                   {" "}
                   <PathBadge pathId={path_id} />
@@ -199,8 +199,8 @@ function Checks({ request: { id, checks, path_id, status }, isSentAgain }: Check
   );
 }
 
-function ReceivedResponse({ request: { answer, fault } }: { readonly request: RequestDetails }) {
-  if (answer === null) {
+function ReceivedResponse({ request: { response, fault } }: { readonly request: RequestDetails }) {
+  if (response === null) {
     return (
       <>
         <h3>Response</h3>
@@ -210,18 +210,18 @@ function ReceivedResponse({ request: { answer, fault } }: { readonly request: Re
       </>
     );
   }
-  const headers = Object.entries(answer.headers).map(([name, value]) => `${name}: ${value}`);
+  const headers = Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`);
   return (
     <>
       <h3>Response</h3>
-      <div class="stack request-answer">
-        <pre>{[`HTTP ${answer.status}`, ...headers].join("\n")}</pre>
-        {answer.body === "" ? (
+      <div class="stack request-response">
+        <pre>{[`HTTP ${response.status}`, ...headers].join("\n")}</pre>
+        {response.body === "" ? (
           <p class="muted">No body.</p>
         ) : (
           <>
-            <BodyText text={answer.body} />
-            <CopyButton text={answer.body}>Copy the body</CopyButton>
+            <BodyText text={response.body} />
+            <CopyButton text={response.body}>Copy the body</CopyButton>
           </>
         )}
       </div>

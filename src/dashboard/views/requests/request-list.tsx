@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import type { Request } from "../../control/answers.js";
 import { report } from "../../control/resources.js";
+import type { Request } from "../../control/responses.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { Target, toneOfAdvice } from "../../elements/traffic/advice.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";

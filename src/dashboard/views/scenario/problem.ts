@@ -1,5 +1,5 @@
 import type { Text } from "@codemirror/state";
-import type { Validation } from "../../control/answers.js";
+import type { Validation } from "../../control/responses.js";
 
 /** A problem of the text, as in `svc-sandbox validate`. */
 export type Problem = Validation["problems"][number];

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
-import { Refusal, useAction } from "../../elements/forms/action.js";
+import { Rejection, useAction } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
 import { openEditor } from "./editor.js";
@@ -98,11 +98,11 @@ function TextEditor() {
       {applying.problem === undefined ? null : (
         <div class="not-applied">
           {applying.problem.code === "validation_failed" && problems.value?.length ? (
-            <p class="refusal" role="alert">
+            <p class="rejection" role="alert">
               Not applied: the text has problems, listed below the editor. <code>validation_failed</code>
             </p>
           ) : (
-            <Refusal problem={applying.problem} />
+            <Rejection problem={applying.problem} />
           )}
           <p class="muted">Nothing changed: the sandbox is still running.</p>
         </div>
@@ -157,7 +157,7 @@ function ProblemList() {
     return (
       <div>
         <p>Failed to check the text.</p>
-        <Refusal problem={checkProblem.value} />
+        <Rejection problem={checkProblem.value} />
       </div>
     );
   }

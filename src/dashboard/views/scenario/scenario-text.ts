@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
-import type { Validation } from "../../control/answers.js";
 import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
+import type { Validation } from "../../control/responses.js";
 import { saveFile } from "../../elements/save-file.js";
 import type { Editor } from "./editor.js";
 import type { Problem } from "./problem.js";
@@ -101,15 +101,15 @@ async function check(): Promise<void> {
   checking = new AbortController();
   const { signal: until } = checking;
   try {
-    const answer = await call<Validation>("/scenario/validate", {
+    const response = await call<Validation>("/scenario/validate", {
       method: "POST",
       yaml: checked.text(),
       signal: until,
     });
     if (until.aborted || checked !== editor) return;
-    problems.value = answer.problems;
+    problems.value = response.problems;
     checkProblem.value = undefined;
-    checked.show(answer.problems);
+    checked.show(response.problems);
   } catch (error) {
     if (!until.aborted) checkProblem.value = error as ControlError;
   }

@@ -1,4 +1,4 @@
-import type { Gate, StepResult } from "../../control/answers.js";
+import type { Gate, StepResult } from "../../control/responses.js";
 import { Instant } from "../../elements/instant.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
@@ -13,7 +13,7 @@ export function Stage(props: {
   readonly verdict: boolean | null;
 }) {
   const { step, narration, gate, verdict } = props;
-  const { say, text, request, answer, performed, meanwhile } = step;
+  const { say, text, request, response, performed, meanwhile } = step;
   return (
     <>
       {verdict === false ? <Failure step={step} /> : null}
@@ -22,13 +22,13 @@ export function Stage(props: {
           <bdi>{shortened(narration, 4000)}</bdi>
         </p>
       )}
-      {answer === null || gate === undefined ? null : <GateStrip gate={gate} answer={answer} />}
+      {response === null || gate === undefined ? null : <GateStrip gate={gate} response={response} />}
       {verdict ? <p class="verdict toned tone-success">✓ As expected.</p> : null}
-      {request === null ? null : <Exchange request={request} answer={answer} />}
+      {request === null ? null : <Exchange request={request} response={response} />}
       {text === null ? null : (
-        <p class={performed?.refusal ? "happening refused" : "happening"}>
+        <p class={performed?.rejection ? "happening rejected" : "happening"}>
           <bdi>{text}</bdi>
-          {performed?.refusal ? <small>{performed.refusal.message}</small> : null}
+          {performed?.rejection ? <small>{performed.rejection.message}</small> : null}
         </p>
       )}
       {meanwhile.length === 0 ? null : <Meanwhile steps={meanwhile} />}
@@ -44,7 +44,13 @@ const keyWords: Readonly<Record<string, string>> = {
   unknown: "an unknown key",
 };
 
-function Exchange({ request, answer }: { readonly request: Request; readonly answer: StepResult["answer"] }) {
+function Exchange({
+  request,
+  response,
+}: {
+  readonly request: Request;
+  readonly response: StepResult["response"];
+}) {
   const { method, path, key, headers, body, times } = request;
   return (
     <div class="exchange">
@@ -69,18 +75,18 @@ function Exchange({ request, answer }: { readonly request: Request; readonly ans
         <Headers headers={headers} />
         {body === null ? null : <BodyText text={body} />}
       </section>
-      {answer === null ? null : (
-        <section class={`panel stack answer tone-${toneOf(answer.path_id)}`} aria-label="The response">
+      {response === null ? null : (
+        <section class={`panel stack response tone-${toneOf(response.path_id)}`} aria-label="The response">
           <h2>{times === 1 ? "Response" : "The last response"}</h2>
-          {answer.status === 0 ? (
+          {response.status === 0 ? (
             <p class="status">No response</p>
           ) : (
             <p class="status">
-              {answer.status} {answer.code === null ? null : <code>{answer.code}</code>}
+              {response.status} {response.code === null ? null : <code>{response.code}</code>}
             </p>
           )}
-          <Headers headers={answer.headers} />
-          {answer.body === "" ? null : <BodyText text={answer.body} />}
+          <Headers headers={response.headers} />
+          {response.body === "" ? null : <BodyText text={response.body} />}
         </section>
       )}
     </div>
@@ -106,28 +112,28 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
 
 const results = {
   passed: ["✓ ", "passed"],
-  refused: ["✗ ", "rejected"],
+  rejected: ["✗ ", "rejected"],
   unreached: ["", "not reached"],
 } as const;
 
 /** The checks in order with their results for one request, and its outcome. */
 function GateStrip({
   gate,
-  answer,
+  response,
 }: {
   readonly gate: Gate;
-  readonly answer: NonNullable<StepResult["answer"]>;
+  readonly response: NonNullable<StepResult["response"]>;
 }) {
-  const { path_id: pathId, fault } = answer;
+  const { path_id: pathId, fault } = response;
   // A fault that only delays a request does not change its outcome.
   const isFaulty = fault === pathId;
-  const refusedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
-  const reached = isFaulty ? 0 : refusedAt === -1 ? gate.checks.length : refusedAt;
+  const rejectedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
+  const reached = isFaulty ? 0 : rejectedAt === -1 ? gate.checks.length : rejectedAt;
   return (
     <section class="stack gate-strip" aria-label="Request checks">
       <ol>
         {gate.checks.map(({ name, question }, index) => {
-          const state = index < reached ? "passed" : index === refusedAt ? "refused" : "unreached";
+          const state = index < reached ? "passed" : index === rejectedAt ? "rejected" : "unreached";
           const [mark, words] = results[state];
           return (
             <li key={name} class={`${state} tone-${toneOf(pathId)}`} title={question}>

@@ -1,11 +1,11 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Request, Story } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { gate, health, scenarios, story } from "../../control/resources.js";
+import type { Request, Story } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Refusal, useActionQueue } from "../../elements/forms/action.js";
+import { Rejection, useActionQueue } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { Read } from "../../elements/read.js";
@@ -110,7 +110,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
         </p>
       </header>
       <section class="stack story-stage" aria-label="Latest step" aria-live="polite">
-        <Refusal problem={queue.problem} />
+        <Rejection problem={queue.problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
           <p class="notice" role="status">
             Replayed from the start, up to step {stepsRun}.

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
-import type { Upcoming } from "../../control/answers.js";
 import { call } from "../../control/call.js";
 import { clock } from "../../control/resources.js";
-import { type ActionQueue, Refusal } from "../../elements/forms/action.js";
+import type { Upcoming } from "../../control/responses.js";
+import { type ActionQueue, Rejection } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
@@ -82,7 +82,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
           Next: {next.text}, <Until at={next.at} />
         </p>
       )}
-      <Refusal problem={problem} />
+      <Rejection problem={problem} />
     </fieldset>
   );
 }

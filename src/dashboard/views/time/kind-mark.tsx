@@ -1,4 +1,4 @@
-import type { Upcoming } from "../../control/answers.js";
+import type { Upcoming } from "../../control/responses.js";
 import { stateShapes } from "../../elements/key-state.js";
 
 type Kind = Upcoming["kind"];

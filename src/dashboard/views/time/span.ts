@@ -1,4 +1,4 @@
-import type { Key, Upcoming } from "../../control/answers.js";
+import type { Key, Upcoming } from "../../control/responses.js";
 import { firstEndOf, hasEnded } from "../../elements/key-state.js";
 
 /** The part of time that the axis shows, in epoch milliseconds. */

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { Key, Upcoming } from "../../control/answers.js";
+import type { Key, Upcoming } from "../../control/responses.js";
 import { firstEndOf, hasEnded, stateShapes, stateTones } from "../../elements/key-state.js";
 import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";

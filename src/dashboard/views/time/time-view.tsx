@@ -1,9 +1,9 @@
 import { useId } from "preact/hooks";
-import type { Key, Upcoming } from "../../control/answers.js";
 import { now, upcoming, useUpcoming } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
-import { type ActionQueue, Refusal, useActionQueue } from "../../elements/forms/action.js";
+import type { Key, Upcoming } from "../../control/responses.js";
+import { type ActionQueue, Rejection, useActionQueue } from "../../elements/forms/action.js";
 import { Instant, Until } from "../../elements/instant.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
@@ -29,7 +29,7 @@ export function TimeView() {
         <span class="badge time-state">{clock.data.value?.frozen ? "frozen" : "running"}</span>
       </div>
       <ClockControls next={nextEvent(coming, all)} changes={changes} />
-      <Refusal problem={upcoming.problem.value ?? keys.problem.value} />
+      <Rejection problem={upcoming.problem.value ?? keys.problem.value} />
       {Number.isNaN(now.value) ? (
         <p class="muted">Reading…</p>
       ) : (

@@ -12,7 +12,7 @@ import { SandboxError } from "../../../spec/errors.js";
 import { snakeCase } from "../../../spec/schema/json.js";
 import { choice, count, described, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { type ActionName, actionRoute, actionRow, keyActionNames } from "../../../spec/steps.js";
-import { answers } from "../answers.js";
+import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
 
 const directoryQuery = query({
@@ -39,7 +39,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
     query: pageQuery,
-    answer: answers.OrganizationPage,
+    response: responses.OrganizationPage,
     isBare: true,
     run: ({ world, query }) => ({
       data: snakeCase(viewOrganizations(world, query)),
@@ -48,16 +48,16 @@ export const dashboardRoutes: readonly Route[] = [
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
-    answer: answers.Organization,
+    response: responses.Organization,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(viewOrganization(world.registry.organization(ref).organization)),
   }),
-  operation("organization", { body: "organization_update", answer: answers.Organization }),
+  operation("organization", { body: "organization_update", response: responses.Organization }),
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
     query: keyQuery,
-    answer: answers.KeyPage,
+    response: responses.KeyPage,
     isBare: true,
     run({ world, query: { offset, limit = keysOnAPage } }) {
       return {
@@ -71,13 +71,13 @@ export const dashboardRoutes: readonly Route[] = [
     summary:
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: directoryQuery,
-    answer: answers.Directory,
+    response: responses.Directory,
     run: ({ world, query }) => snakeCase(directoryOf(world, query)),
   }),
-  operation("create_key", { body: "key_creation", answer: answers.IssuedKey }),
+  operation("create_key", { body: "key_creation", response: responses.IssuedKey }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
-    answer: answers.ListedKey,
+    response: responses.ListedKey,
     run: ({ world, params: { ref = "" } }) =>
       snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
   }),
@@ -85,13 +85,13 @@ export const dashboardRoutes: readonly Route[] = [
     body: "key_rotation",
     // Minutes may have fractions, milliseconds must not.
     inputOf: ({ overlap_minutes: minutes, as }) => ({ overlap: minutes && Math.round(minutes * 60_000), as }),
-    answer: answers.IssuedKey,
+    response: responses.IssuedKey,
     view: ({ replacement: key, secret }) => ({ key, secret }),
   }),
-  ...keyActionNames.map((name) => operation(name, { answer: answers.RevokedKey })),
+  ...keyActionNames.map((name) => operation(name, { response: responses.RevokedKey })),
 ];
 
-interface OperationRow<Body extends ControlBodyName> extends Pick<Route<Body>, "body" | "answer"> {
+interface OperationRow<Body extends ControlBodyName> extends Pick<Route<Body>, "body" | "response"> {
   /** Returns its input for a body, besides the ref in the path. Default: the body. */
   readonly inputOf?: (body: ControlBody<Body>) => object;
   /** Returns the response for its result. Default: the member with its name, or all. */

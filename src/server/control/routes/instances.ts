@@ -17,8 +17,8 @@ import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
 import { choice, count, described, flag, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
-import { answers } from "../answers.js";
 import { instanceTokenPrefix } from "../guard.js";
+import { responses } from "../responses.js";
 import { controlRoute, type Route, type RouteContext } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
@@ -37,7 +37,7 @@ export const instanceRoutes: readonly Route[] = [
       offset: described(count(), "The index of the first one. Default: 0."),
       limit: described(count(), "At most this many. Default: all."),
     }),
-    answer: answers.InstancePage,
+    response: responses.InstancePage,
     isBare: true,
     async run(context, { server }) {
       const {
@@ -77,7 +77,7 @@ export const instanceRoutes: readonly Route[] = [
     body: "instance_creation",
     status: 201,
     isOfInstances: true,
-    answer: answers.Instance,
+    response: responses.Instance,
     async run(context, { server, request }) {
       const instances = requireInstances(context);
       const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
@@ -125,7 +125,7 @@ export const instanceRoutes: readonly Route[] = [
     summary: "Makes a new one-time link; an earlier link stops working",
     status: 201,
     isOfInstances: true,
-    answer: answers.InstanceLink,
+    response: responses.InstanceLink,
     async run(context, { server }) {
       const code = newSecret();
       const hashes = { claimHash: code.sha256 };
@@ -140,7 +140,7 @@ export const instanceRoutes: readonly Route[] = [
     // Anybody can call it.
     longestBody: 1024,
     isOfInstances: true,
-    answer: answers.ClaimedInstance,
+    response: responses.ClaimedInstance,
     async run(context, { server }) {
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);

@@ -3,7 +3,7 @@ import { listRecords } from "../../../sandbox/operations/records.js";
 import { recordJson } from "../../../sandbox/views.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { count, described, list } from "../../../spec/schema/shape.js";
-import { answers } from "../answers.js";
+import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
 
 const usualPage = 100;
@@ -17,7 +17,7 @@ const pageQuery = query({
 export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
-    answer: list(answers.Collection),
+    response: list(responses.Collection),
     run: ({ world }) =>
       [...world.records].map(([collection, { records, moves }]) => {
         const { create, read, list: all, update, remove } = world.scenario.records?.[collection] ?? {};
@@ -30,7 +30,7 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
     query: pageQuery,
-    answer: answers.RecordPage,
+    response: responses.RecordPage,
     isBare: true,
     run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {
       const data = listRecords(world, collection, offset, limit).map(recordJson);
@@ -40,7 +40,7 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("POST /records/{collection}", {
     summary: "Adds a record: its owner and its members",
     body: "record_creation",
-    answer: answers.Record,
+    response: responses.Record,
     status: 201,
     run: ({ world, params: { collection = "" }, body }) =>
       recordJson(operations.record(world, { in: collection, add: body as never }).record),
@@ -48,7 +48,7 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
-    answer: answers.Record,
+    response: responses.Record,
     run: ({ world, params: { collection = "", id = "" }, body }) =>
       recordJson(operations.record(world, { in: collection, id, set: body as never }).record),
   }),

@@ -6,11 +6,11 @@ import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
-import { answers } from "../answers.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
-import { controlRoute, type LocalContext, type Route, textAnswer } from "../route.js";
+import { responses } from "../responses.js";
+import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { recordRoutes } from "./records.js";
@@ -30,18 +30,18 @@ export const routes: readonly Route[] = [
   ...instanceRoutes,
   controlRoute("GET /export", {
     summary: "The sandbox and its instances as a state file, for --import",
-    answer: document,
+    response: document,
     isBare: true,
     isLocal: true,
     async run(context, { server: { log, own } }) {
       requireInstances(context);
       const state = { startedWith: identityOf(own()), ...(await log.describe()) };
-      return textAnswer("application/json", stateText(state));
+      return textResponse("application/json", stateText(state));
     },
   }),
   controlRoute("POST /stop", {
     summary: "Stops the server",
-    answer: answers.Stopping,
+    response: responses.Stopping,
     isLocal: true,
     run(context, { response, server }) {
       const { world } = context;
@@ -53,14 +53,14 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /events", {
     summary: "Requests and changes, as server-sent events; resumes after Last-Event-ID",
-    answer: text(),
+    response: text(),
     types: ["text/event-stream"],
     isLocal: true,
     run: streamEvents,
   }),
   controlRoute("GET /metrics", {
     summary: "Metrics in the Prometheus text format",
-    answer: text(),
+    response: text(),
     types: ["text/plain"],
     isLocal: true,
     async run(context, { server, response }) {
@@ -73,13 +73,13 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
-    answer: document,
+    response: document,
     isBare: true,
     run: ({ world }) => describeApi(endpointsOf(world)),
   }),
   controlRoute("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",
-    answer: document,
+    response: document,
     isBare: true,
     isLocal: true,
     run: () => controlOpenApiDocument(routes),

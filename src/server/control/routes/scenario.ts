@@ -23,9 +23,9 @@ import { yamlText } from "../../../scenario/yaml.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { redactKeys } from "../../../spec/redact.js";
 import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
-import { answers, type ControlAnswer } from "../answers.js";
-import { scenarioFields } from "../refusals.js";
-import { controlRoute, type Route, textAnswer } from "../route.js";
+import { scenarioFields } from "../rejections.js";
+import { type ControlResponse, responses } from "../responses.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./world.js";
 
 /** The name of a sent scenario in messages. */
@@ -34,7 +34,7 @@ const file = "request body";
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The bundled scenarios",
-    answer: list(answers.Scenario),
+    response: list(responses.Scenario),
     isLocal: true,
     run: () =>
       scenarioNames.map((name) => {
@@ -44,15 +44,15 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    answer: text(),
+    response: text(),
     types: ["application/yaml"],
     run: async ({ world, runtime }) =>
-      textAnswer("application/yaml", await scenarioText(world, runtime.given)),
+      textResponse("application/yaml", await scenarioText(world, runtime.given)),
   }),
   controlRoute("PUT /scenario", {
     summary: "Starts a bundled scenario by name, or one sent as application/yaml",
     body: "scenario_choice",
-    answer: answers.Running,
+    response: responses.Running,
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(runtime, withStory(name), name);
@@ -70,14 +70,14 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("POST /scenario/validate", {
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
-    answer: answers.Validation,
+    response: responses.Validation,
     isLocal: true,
     run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
     runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
-    answer: record(anything()),
+    response: record(anything()),
     isBare: true,
     isLocal: true,
     run: () => scenarioJsonSchema(scenarioNames),
@@ -101,7 +101,7 @@ function startScenario(runtime: SandboxState, scenario: Scenario, name: string, 
   return running(settled(runtime));
 }
 
-type TextProblem = ControlAnswer<"Validation">["problems"][number];
+type TextProblem = ControlResponse<"Validation">["problems"][number];
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 

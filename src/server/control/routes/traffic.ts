@@ -33,8 +33,8 @@ import {
   text,
   type ValueOf,
 } from "../../../spec/schema/shape.js";
-import { answers } from "../answers.js";
-import { controlRoute, type Route, textAnswer } from "../route.js";
+import { responses } from "../responses.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 
 const farmerQuery = query({
   offset: described(count(), "The index of the first one. Default: 0."),
@@ -45,7 +45,7 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    answer: list(answers.Request),
+    response: list(responses.Request),
     run: ({ world, query }) => listRequests(world, query).map(requestJson),
   }),
   controlRoute("DELETE /requests", {
@@ -59,12 +59,12 @@ export const trafficRoutes: readonly Route[] = [
       story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
     }),
     // The brief form is JSON, too.
-    answer: either(mapping({ data: answers.Report }), briefShape),
+    response: either(mapping({ data: responses.Report }), briefShape),
     isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
     run({ runtime, world, query: { format = "json", story } }) {
       const report = clientReport(runtime);
-      if (format !== "json") return textAnswer(formats[format].mediaType, renderReport(report, format));
+      if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
       const fromStory = story ? { from_story: storyCounts(world) } : {};
       return { data: { ...(snakeCase(report) as object), ...fromStory } };
     },
@@ -76,32 +76,32 @@ export const trafficRoutes: readonly Route[] = [
       to: described(text(), "The id of the last request. Default: the last one."),
       key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
     }),
-    answer: text(),
+    response: text(),
     types: ["application/yaml"],
-    run: ({ world, query }) => textAnswer("application/yaml", captureText(world, query)),
+    run: ({ world, query }) => textResponse("application/yaml", captureText(world, query)),
   }),
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
     query: farmerQuery,
-    answer: answers.FarmerPage,
+    response: responses.FarmerPage,
     isBare: true,
     run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
   controlRoute("GET /farmers/summary", {
     summary: "The farmers with a tenth of the bytes, for a map",
     query: farmerQuery,
-    answer: answers.FarmerSummaryPage,
+    response: responses.FarmerSummaryPage,
     isBare: true,
     run: ({ world, query }) => farmerPage(world, query, farmerSummary),
   }),
   controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
-    answer: answers.Farmer,
+    response: responses.Farmer,
     run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
   }),
   controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
-    answer: answers.Story,
+    response: responses.Story,
     run({ world }) {
       const { last } = world.story;
       return {
@@ -114,7 +114,7 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
-    answer: answers.NextStep,
+    response: responses.NextStep,
     run({ world }) {
       if (world.story.steps.length === 0) {
         const message = `The scenario ${JSON.stringify(world.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
@@ -185,7 +185,7 @@ function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolea
 export const gateRoutes: readonly Route[] = [
   controlRoute("GET /gate", {
     summary: "The checks of a request in order, with the path ids of their rejections",
-    answer: answers.Gate,
+    response: responses.Gate,
     run: ({ world }) => ({
       checks: gateChecks(endpointsOf(world)),
       successes: outcomesOf(endpointsOf(world)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
@@ -199,7 +199,7 @@ export const gateRoutes: readonly Route[] = [
   controlRoute("GET /requests/{id}", {
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
-    answer: answers.RequestDetails,
+    response: responses.RequestDetails,
     run: ({ world, params: { id = "" } }) => ({
       ...requestDetails(world, id),
       repeat: requestStep(requireRequest(world, id)).step.request,
@@ -208,13 +208,13 @@ export const gateRoutes: readonly Route[] = [
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
-    answer: answers.Sent,
+    response: responses.Sent,
     run({ world, body }) {
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
       const [exchange] = world.history.requests({ limit: 1 });
       return {
         request: requestJson(exchange as Exchange),
-        answer: status === 0 ? null : { status, headers, body: text },
+        response: status === 0 ? null : { status, headers, body: text },
       };
     },
   }),

@@ -15,14 +15,14 @@ import words from "../../../spec/assumptions.json" with { type: "json" };
 import { snakeCase } from "../../../spec/schema/json.js";
 import { list } from "../../../spec/schema/shape.js";
 import { unreadiness } from "../../sockets/server-state.js";
-import { answers } from "../answers.js";
-import { HttpRefusal } from "../refusals.js";
+import { HttpRejection } from "../rejections.js";
+import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
 
 export const worldRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
-    answer: answers.Health,
+    response: responses.Health,
     isBare: true,
     isLocal: true,
     run({ world }, { server, response, instance }) {
@@ -42,12 +42,12 @@ export const worldRoutes: readonly Route[] = [
   }),
   controlRoute("GET /ready", {
     summary: "Whether to send requests here; 503 not_ready has the reason",
-    answer: answers.Readiness,
+    response: responses.Readiness,
     isBare: true,
     isLocal: true,
     run(_context, { server }) {
       const why = unreadiness(server);
-      if (why !== undefined) throw new HttpRefusal("not_ready", why);
+      if (why !== undefined) throw new HttpRejection("not_ready", why);
       const stored = server.log.status();
       return {
         ...{ status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" },
@@ -58,7 +58,7 @@ export const worldRoutes: readonly Route[] = [
   }),
   controlRoute("GET /state", {
     summary: "The sandbox's state: organizations, keys, clock, assumptions",
-    answer: answers.State,
+    response: responses.State,
     run: ({ world }) => ({
       scenario: world.name,
       seed: world.seed,
@@ -71,35 +71,35 @@ export const worldRoutes: readonly Route[] = [
   }),
   controlRoute("GET /clock", {
     summary: "The sandbox's clock",
-    answer: answers.Clock,
+    response: responses.Clock,
     run: ({ world }) => viewClock(world.clock),
   }),
   controlRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
-    answer: answers.Clock,
+    response: responses.Clock,
     run: ({ world, body }) => operations.clock(world, body),
   }),
   controlRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
-    answer: answers.Clock,
+    response: responses.Clock,
     run: ({ world, body }) => operations.advance(world, body),
   }),
   controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
-    answer: list(answers.Upcoming),
+    response: list(responses.Upcoming),
     run: ({ world }) => listUpcoming(world),
   }),
   controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
-    answer: answers.Assumptions,
+    response: responses.Assumptions,
     run: ({ world }) => assumptionsOf(world),
   }),
   controlRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
-    answer: answers.Assumptions,
+    response: responses.Assumptions,
     run({ world, body }) {
       operations.assumptions(world, body as AssumptionsInput);
       return assumptionsOf(world);
@@ -107,19 +107,19 @@ export const worldRoutes: readonly Route[] = [
   }),
   controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
-    answer: list(answers.AssumptionRow),
+    response: list(responses.AssumptionRow),
     isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
-    answer: list(answers.Fault),
+    response: list(responses.Fault),
     run: ({ world }) => describeFaults(world.faults),
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    answer: list(answers.Fault),
+    response: list(responses.Fault),
     run({ world, body }) {
       operations.faults(world, body.faults as Fault[]);
       return describeFaults(world.faults);
@@ -127,7 +127,7 @@ export const worldRoutes: readonly Route[] = [
   }),
   controlRoute("POST /reset", {
     summary: "Restarts the running scenario",
-    answer: answers.Running,
+    response: responses.Running,
     run({ runtime }) {
       resetSandbox(runtime);
       return running(settled(runtime));

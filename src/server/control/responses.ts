@@ -51,7 +51,7 @@ const running = { scenario: text(), seed: count() };
 const step = { kind: choice(stepKinds), say: nullable(text()) };
 const progress = { steps: count(), done: count(), over: flag() };
 const check = { name: text(), question: text(), rules: text() };
-const answer = { status: count(), headers, body: text() };
+const response = { status: count(), headers, body: text() };
 
 const instance = {
   id: text(),
@@ -109,10 +109,10 @@ const { StepResult } = named({
     request: orNull(
       mapping({ method: text(), path: text(), key: text(), headers, body: nullable(text()), times: count() }),
     ),
-    answer: orNull(mapping({ ...answer, code: nullable(text()), pathId, fault })),
+    response: orNull(mapping({ ...response, code: nullable(text()), pathId, fault })),
     performed: orNull(
       mapping({
-        refusal: orNull(mapping({ code: text(), message: text() })),
+        rejection: orNull(mapping({ code: text(), message: text() })),
         key: orNull(records.Key),
         replacement: orNull(records.Key),
         secret: nullable(text()),
@@ -127,7 +127,7 @@ const { StepResult } = named({
         timelineStep: count(),
         at: instant(),
         text: text(),
-        refusal: nullable(text()),
+        rejection: nullable(text()),
         message: nullable(text()),
       }),
     ),
@@ -136,7 +136,7 @@ const { StepResult } = named({
   }),
 });
 
-export const answers = {
+export const responses = {
   ...records,
   ListedKey,
   StepResult,
@@ -195,8 +195,8 @@ export const answers = {
       requiredScope: nullable(text()),
       /** `null` if the request has no key of this sandbox. */
       keyScopes: orNull(list(text())),
-      checks: list(mapping({ ...check, result: choice(["passed", "refused", "not_reached"]) })),
-      answer: orNull(mapping(answer)),
+      checks: list(mapping({ ...check, result: choice(["passed", "rejected", "not_reached"]) })),
+      response: orNull(mapping(response)),
       when: text(),
       whatToDo: text(),
       repeat: controlBodies.sending,
@@ -210,7 +210,7 @@ export const answers = {
         }),
       ),
     }),
-    Sent: mapping({ request: records.Request, answer: orNull(mapping(answer)) }),
+    Sent: mapping({ request: records.Request, response: orNull(mapping(response)) }),
     Gate: mapping({
       checks: list(mapping({ ...check, exits: list(pathId) })),
       successes: list(pathId),
@@ -326,4 +326,4 @@ export const answers = {
 
 export type { KeyActionName } from "../../spec/steps.js";
 
-export type ControlAnswer<Part extends keyof typeof answers> = InJson<ValueOf<(typeof answers)[Part]>>;
+export type ControlResponse<Part extends keyof typeof responses> = InJson<ValueOf<(typeof responses)[Part]>>;

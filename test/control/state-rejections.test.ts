@@ -41,7 +41,7 @@ test.each<[string, Breaking]>([
   expect(readFileSync(state, "utf8")).toBe(text);
 });
 
-test("a state of another scenario is refused, by content and not by name", async () => {
+test("a state of another scenario is rejected, by content and not by name", async () => {
   const state = join(temporaryFolder(), "state.json");
   const [one, other] = [oneKey({}, { name: "one" }), oneKey({ legacy: true }, { name: "one" })];
   for (const scenario of [one, one]) await (await startServer({ scenario, state })).close(0);
@@ -54,12 +54,12 @@ test("a state makes its folder, once the server listens", async () => {
   expect(JSON.parse(readFileSync(file, "utf8")).own.name).toBe("key-states");
 });
 
-test("a place where no state can be is refused at the start", async () => {
+test("a place where no state can be is rejected at the start", async () => {
   const cwd = temporaryFolder({ "a-file": "" });
-  const refused = async (file: string) =>
+  const rejected = async (file: string) =>
     (await startServer({ state: join(cwd, file) }).catch(({ code }) => code)) as string;
-  expect(await refused("a-file/state.json")).toMatch(/^state_un(?:readable|writable)$/);
-  expect(await refused(".")).toBe("state_unreadable");
+  expect(await rejected("a-file/state.json")).toMatch(/^state_un(?:readable|writable)$/);
+  expect(await rejected(".")).toBe("state_unreadable");
 });
 
 test("a state that a running server uses is rejected, under any name, until that server is closed", async () => {

@@ -1,5 +1,5 @@
 import type { ObservedCall } from "../sandbox/journal/client-behaviour.js";
-import type { ApiAnswer, Ending } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
@@ -10,7 +10,7 @@ import {
   type Endpoint,
   type EndpointInput,
   type InputSchema,
-  type OwnRefusal,
+  type OwnRejection,
   type Success,
   successPathOf,
 } from "./endpoint.js";
@@ -52,14 +52,14 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
 }
 
 /** Authorizes, counts and responds to a call (R24). */
-export function answerCall(world: SandboxState, call: ApiCall): Ending {
+export function respondToCall(world: SandboxState, call: ApiCall): Ending {
   const ending = decide(world, call);
   ending.commit?.();
   return ending;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateAnswer(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
+export function evaluateResponse(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
@@ -74,16 +74,16 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   if (typeof admitted !== "string") return admitted;
   const plain = plainInput(route, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
-  const preferred = "refused" in input ? undefined : preferredEnding(world, call, endpoint, input);
+  const preferred = "rejected" in input ? undefined : preferredEnding(world, call, endpoint, input);
   if (preferred !== undefined) return preferred;
-  const responded = "refused" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
-  if ("refused" in responded) {
-    const { refused: path, details, body, note } = responded;
+  const responded = "rejected" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
+  if ("rejected" in responded) {
+    const { rejected: path, details, body, note } = responded;
     const rejected = rejectCall(world, call, { path, details, body });
     return note === undefined ? rejected : { ...rejected, note };
   }
-  const answer = successAnswer(world, call, endpoint, responded);
-  return { pathId: successPathOf(endpoint, admitted), answer, code: null, commit: responded.commit };
+  const response = successResponse(world, call, endpoint, responded);
+  return { pathId: successPathOf(endpoint, admitted), response, code: null, commit: responded.commit };
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
@@ -97,9 +97,9 @@ function preferredEnding(
   if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
   const { headers = [], type } = documented;
   const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
-  const answer = answerOf(code, documented, [...id, ...headers], type);
+  const response = responseOf(code, documented, [...id, ...headers], type);
   const path = "fault.status" as const;
-  return { pathId: path as never, fault: path, answer, code: null, note: `Prefer: code=${code}` };
+  return { pathId: path as never, fault: path, response, code: null, note: `Prefer: code=${code}` };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
@@ -120,9 +120,9 @@ function inputOf(
   { input, operationId }: Endpoint,
   plain: EndpointInput,
   { checked, content }: ApiRequest,
-): EndpointInput | OwnRefusal {
+): EndpointInput | OwnRejection {
   const isChecked = checked?.operation === operationId;
-  if (isChecked && checked.rejection !== undefined) return checked.rejection as OwnRefusal;
+  if (isChecked && checked.rejection !== undefined) return checked.rejection as OwnRejection;
   return (input as InputSchema).read(plain, content ?? noContent, isChecked);
 }
 
@@ -135,7 +135,7 @@ export function withCheckedInput(world: SandboxState, request: ApiRequest): ApiR
   const { apiKey = "", keyHash = world.platform.sha256(apiKey) } = request;
   if (world.registry.find(keyHash) === undefined) return request;
   const read = inputOf(endpoint, plainInput(route, request.path, world.clock.now()), request);
-  const rejection = "refused" in read ? read : undefined;
+  const rejection = "rejected" in read ? read : undefined;
   return { ...request, checked: { operation: endpoint.operationId, rejection } };
 }
 
@@ -156,7 +156,7 @@ export function admit(
   const pathId = authorize(authorizationFacts(world, call, scope));
   const isLetIn = isSuccess(pathId);
   // Only the sandbox's keys have counters.
-  if (entry !== undefined && (isLetIn || assumptions.count_refused)) {
+  if (entry !== undefined && (isLetIn || assumptions.count_rejected)) {
     const { usage } = entry;
     usage.minuteCount += 1;
     usage.dayCount += 1;
@@ -185,14 +185,14 @@ export function authorizationFacts(
 }
 
 /** The response to an admitted call (R1, R7). */
-export function successAnswer(
+export function successResponse(
   world: SandboxState,
   begun: ApiCall,
   endpoint: Endpoint,
   success: Success,
-): ApiAnswer {
+): ApiResponse {
   const status = endpoint.status ?? 200;
-  const isContext = endpoint.answersContext === true;
+  const isContext = endpoint.responsesContext === true;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
@@ -200,10 +200,10 @@ export function successAnswer(
       ? []
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
-  const answer = answerOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
-  if (call.variation === undefined || success.type !== undefined || success.text === "") return answer;
+  const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
+  if (call.variation === undefined || success.type !== undefined || success.text === "") return response;
   const shape = endpoint.documented && endpoint.responseShape;
-  return vary(answer, call.variation, { isContext, shape });
+  return vary(response, call.variation, { isContext, shape });
 }
 
 interface CallRejection {
@@ -218,39 +218,44 @@ interface CallRejection {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
-export function rejectCall(world: SandboxState, begun: ApiCall, refusal: CallRejection): Ending<ApiPathId> {
-  const call = asChosen(world, begun, outcomeOf(refusal.path).status);
-  const { path, allow, body, details = detailsOf(world, call, refusal) } = refusal;
+export function rejectCall(world: SandboxState, begun: ApiCall, rejection: CallRejection): Ending<ApiPathId> {
+  const call = asChosen(world, begun, outcomeOf(rejection.path).status);
+  const { path, allow, body, details = detailsOf(world, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;
-  const own = isPlain ? plainRefusal(path, assumptions) : ownRefusal(path, assumptions, details, body);
+  const own = isPlain ? plainRejection(path, assumptions) : ownRejection(path, assumptions, details, body);
   const headers = openHeaders(world, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);
-  const answer = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
+  const response = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
   return {
     pathId: path,
-    answer: variation === undefined ? answer : vary(answer, variation),
+    response: variation === undefined ? response : vary(response, variation),
     code: codeOf(path, assumptions),
   };
 }
 
 // A rejection without open parts depends only on its path id and the assumptions, so it is created once.
-const plainRefusals = new WeakMap<Assumptions, Map<PathId, ApiAnswer>>();
+const plainRejections = new WeakMap<Assumptions, Map<PathId, ApiResponse>>();
 
-function plainRefusal(path: PathId, assumptions: Assumptions): ApiAnswer {
-  let refusals = plainRefusals.get(assumptions);
-  if (refusals === undefined) {
-    const refused = outcomes.filter(({ code }) => code !== null);
-    refusals = new Map(refused.map((row) => [row.path, ownRefusal(row.path, assumptions)]));
-    plainRefusals.set(assumptions, refusals);
+function plainRejection(path: PathId, assumptions: Assumptions): ApiResponse {
+  let rejections = plainRejections.get(assumptions);
+  if (rejections === undefined) {
+    const rejected = outcomes.filter(({ code }) => code !== null);
+    rejections = new Map(rejected.map((row) => [row.path, ownRejection(row.path, assumptions)]));
+    plainRejections.set(assumptions, rejections);
   }
-  return refusals.get(path) as ApiAnswer;
+  return rejections.get(path) as ApiResponse;
 }
 
-function ownRefusal(path: PathId, assumptions: Assumptions, details?: Details, body?: TextBody): ApiAnswer {
+function ownRejection(
+  path: PathId,
+  assumptions: Assumptions,
+  details?: Details,
+  body?: TextBody,
+): ApiResponse {
   const { status, message } = outcomeOf(path);
   const usual = () => errorBody(String(codeOf(path, assumptions)), String(message), details);
-  return answerOf(status, body ?? usual(), []);
+  return responseOf(status, body ?? usual(), []);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
@@ -282,12 +287,12 @@ function detailsOf(
 }
 
 /** A response without a body has no media type, and one with status 204 no length (RFC 9110). */
-export function answerOf(
+export function responseOf(
   status: number,
   { text, bytes }: TextBody,
   headers: FlatHeaders,
   type = "application/json",
-): ApiAnswer {
+): ApiResponse {
   const about = bytes === 0 ? [] : ["Content-Type", type];
   const length = status === 204 ? [] : ["Content-Length", String(bytes)];
   return { status, headers: [...about, ...headers, ...length], body: status === 204 ? "" : text };

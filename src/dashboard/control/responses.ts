@@ -1,6 +1,6 @@
-import type { ControlAnswer as Shape } from "../../server/control/answers.js";
+import type { ControlResponse as Shape } from "../../server/control/responses.js";
 
-export type { KeyActionName } from "../../server/control/answers.js";
+export type { KeyActionName } from "../../server/control/responses.js";
 
 // The types of the control plane's responses. The page depends on nothing else of it.
 

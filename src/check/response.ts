@@ -4,11 +4,14 @@ import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/shape.js";
 
 /** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
-export type Send = (apiKey: string | undefined, request?: KeylessRequest) => Promise<RawAnswer | NoAnswer>;
+export type Send = (
+  apiKey: string | undefined,
+  request?: KeylessRequest,
+) => Promise<RawResponse | NoResponse>;
 
 type Headers = readonly (readonly [name: string, value: string])[];
 
-export interface RawAnswer {
+export interface RawResponse {
   readonly status: number;
   /** The text after the status, `Unauthorized`; may be empty. */
   readonly reason: string;
@@ -18,13 +21,13 @@ export interface RawAnswer {
   readonly body: Uint8Array;
 }
 
-export interface NoAnswer {
+export interface NoResponse {
   /** The finding, as the rest of a sentence; may contain the system's error code. */
   readonly found: string;
   readonly hint: string;
 }
 
-export function isNoAnswer(reply: RawAnswer | CheckedResponse | NoAnswer): reply is NoAnswer {
+export function isNoResponse(reply: RawResponse | CheckedResponse | NoResponse): reply is NoResponse {
   return "hint" in reply;
 }
 
@@ -40,8 +43,8 @@ export interface CheckedResponse {
   readonly repeatsKeyAt: readonly string[];
 }
 
-export function readAnswer(
-  { status, reason, headers: rawHeaders, body }: RawAnswer,
+export function readResponse(
+  { status, reason, headers: rawHeaders, body }: RawResponse,
   redact: Redact,
 ): CheckedResponse {
   const text = decodeText(body);
@@ -86,8 +89,8 @@ export function headerOf({ headers }: Pick<CheckedResponse, "headers">, name: st
 }
 
 /** Returns the minute of its `Date`; not a number without one. */
-export function minuteOf(answer: CheckedResponse): number {
-  return Math.floor(Date.parse(headerOf(answer, "date") ?? "") / 60_000);
+export function minuteOf(response: CheckedResponse): number {
+  return Math.floor(Date.parse(headerOf(response, "date") ?? "") / 60_000);
 }
 
 /** Returns the body's member at a path of names; `undefined` if it is missing. */
@@ -99,23 +102,23 @@ export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: reado
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */
-export function isHtml(answer: CheckedResponse): boolean {
-  const type = headerOf(answer, "content-type") ?? "";
-  return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(answer.text ?? "");
+export function isHtml(response: CheckedResponse): boolean {
+  const type = headerOf(response, "content-type") ?? "";
+  return /^\s*text\/html\b/i.test(type) || /^\s*<(?:!doctype|html)\b/i.test(response.text ?? "");
 }
 
 /** Describes a response by its status and error code: `401 unauthorized`. */
-export function describeAnswer(answer: CheckedResponse): string {
-  const code = memberAt(answer, "error", "code");
-  return typeof code === "string" ? `${answer.status} ${shownText(code)}` : String(answer.status);
+export function describeResponse(response: CheckedResponse): string {
+  const code = memberAt(response, "error", "code");
+  return typeof code === "string" ? `${response.status} ${shownText(code)}` : String(response.status);
 }
 
-export function describeBody(answer: CheckedResponse): string {
-  const { text } = answer;
+export function describeBody(response: CheckedResponse): string {
+  const { text } = response;
   if (text === undefined) return "a body that is not UTF-8";
   if (text === "") return "an empty body";
   const beginning = quoted(text.length > 40 ? `${text.slice(0, 40)}…` : text);
-  return `${isHtml(answer) ? "an HTML page" : "text"} that starts with ${beginning}`;
+  return `${isHtml(response) ? "an HTML page" : "text"} that starts with ${beginning}`;
 }
 
 /**

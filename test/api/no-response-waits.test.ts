@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { mePath } from "../support/send.js";
 
-/** Whether each answer was written to its connection before anything else could happen in the process. */
+/** Whether each response was written to its connection before anything else could happen in the process. */
 let writtenAtOnce: boolean[] = [];
 
 // Node publishes it before the server sees the request; a microtask runs as soon as the server is done with it.
@@ -56,14 +56,14 @@ describe.each([false, true])("a server (TLS: %s)", (tls) => {
     await server.close(0);
   });
 
-  /** Sends a request, and resolves once it is answered. */
+  /** Sends a request, and resolves once it is responded to. */
   function ask({ key, path = mePath, method = "GET", headers = {}, body }: Asked, agent: PlainAgent) {
     return new Promise<void>((resolve, reject) => {
       const key_ = key === undefined ? {} : { "x-api-key": server.sandbox.secret(key as never) };
       const options = { agent, method, headers: { ...key_, ...headers } };
-      const answered = (answer: IncomingMessage) =>
-        void answer.resume().on("end", resolve).on("error", reject);
-      const sending: ClientRequest = (tls ? tlsRequest : request)(server.url + path, options, answered);
+      const responded = (response: IncomingMessage) =>
+        void response.resume().on("end", resolve).on("error", reject);
+      const sending: ClientRequest = (tls ? tlsRequest : request)(server.url + path, options, responded);
       sending.on("error", reject);
       if (body === undefined) sending.end();
       else sending.once("response", () => sending.end()).write(body);

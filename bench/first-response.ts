@@ -11,15 +11,18 @@ import type { BenchArguments } from "./rounds.js";
  * Compares the start of the command up to its first 200, and `exec -- true` up to its end, with the start and end of an
  * empty program. Also imports the library after an empty module, and the handlers after msw.
  */
-export async function measureFirstAnswer({ node, quick }: BenchArguments, bundle: Bundle): Promise<Figure[]> {
+export async function measureFirstResponse(
+  { node, quick }: BenchArguments,
+  bundle: Bundle,
+): Promise<Figure[]> {
   const { story: _, ...world } = withStory("key-states");
   const file = await scenarioFile(bundle, world);
   const exec = () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"]));
   const nothing = "data:text/javascript,";
   const over = (time: () => Promise<number>) => async (empty: number) => (await time()) / empty;
   const figures = [
-    ["first response: a bundled scenario / node -e 0", 2.6, over(() => timeToAnswer(node, "key-states"))],
-    ["first response: a YAML file / node -e 0", 3.2, over(() => timeToAnswer(node, file))],
+    ["first response: a bundled scenario / node -e 0", 2.6, over(() => timeToResponse(node, "key-states"))],
+    ["first response: a YAML file / node -e 0", 3.2, over(() => timeToResponse(node, file))],
     ["exec -- true / node -e 0", 3.4, over(exec)],
     ["import of svc-sandbox: ms over an empty module", 25, () => timeOfImport(node, "svc-sandbox", nothing)],
     ["import of svc-sandbox/msw: ms over msw", 25, () => timeOfImport(node, "svc-sandbox/msw", "msw")],
@@ -57,7 +60,7 @@ export async function runToEnd(node: string, argv: readonly string[]): Promise<v
 }
 
 /** Milliseconds from the start of the command to its first 200. */
-export async function timeToAnswer(node: string, scenario: string): Promise<number> {
+export async function timeToResponse(node: string, scenario: string): Promise<number> {
   const started = performance.now();
   const { port, keys, stop } = await startCommand(node, scenario);
   const socket = connect(port, "127.0.0.1");

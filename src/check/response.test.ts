@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRedact } from "./answer.js";
+import { createRedact } from "./response.js";
 
 const secret = "SVC_test_aB3dE5fG7hJ9kL1m";
 const redact = createRedact([secret, "legacysvc_live_tiny"]);

@@ -3,11 +3,11 @@ import { errorBody } from "../../api/messages.js";
 import { fileFailure, isOfMachine } from "../../node/files/write-file.js";
 import { ScenarioError, type ScenarioProblem } from "../../scenario/problems.js";
 import { SandboxError, type SandboxErrorCode } from "../../spec/errors.js";
-import { refusals } from "../../spec/outcomes.js";
+import { rejections } from "../../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../../spec/redact.js";
 
 /** The errors that only HTTP calls can get, by code: status and cause. */
-export const httpRefusals = {
+export const httpRejections = {
   bad_request: [400, "The body is not valid JSON, too long or too deep, or has an unsupported compression."],
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
@@ -31,15 +31,15 @@ export const httpRefusals = {
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;
 
-export class HttpRefusal extends Error {
+export class HttpRejection extends Error {
   readonly status: number;
 
   constructor(
-    readonly code: keyof typeof httpRefusals,
+    readonly code: keyof typeof httpRejections,
     message: string,
   ) {
     super(message);
-    this.status = httpRefusals[code][0];
+    this.status = httpRejections[code][0];
   }
 }
 
@@ -95,7 +95,7 @@ export function sendControlError(
     response.destroy();
     return;
   }
-  const { status, code, message, details = {} } = refusalOf(error, onDefect);
+  const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
   // secret, which exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
@@ -104,10 +104,13 @@ export function sendControlError(
   response.status(status).type("application/json").send(text);
 }
 
-type Refusal = Pick<HttpRefusal, "status" | "message"> & { code: string; details?: SandboxError["details"] };
+type Rejection = Pick<HttpRejection, "status" | "message"> & {
+  code: string;
+  details?: SandboxError["details"];
+};
 
-function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal {
-  if (error instanceof HttpRefusal) return error;
+function rejectionOf(error: unknown, onDefect: (error: unknown) => void): Rejection {
+  if (error instanceof HttpRejection) return error;
   if (error instanceof SandboxError && statusOfCode[error.code] !== undefined) {
     const { message, code } = error;
     const details =
@@ -121,14 +124,14 @@ function refusalOf(error: unknown, onDefect: (error: unknown) => void): Refusal 
   } = error as Partial<{ status: number; type: string; limit: number }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type]?.(limit) ?? refusals.bad_request };
+    return { status, code, message: bodyProblems[type]?.(limit) ?? rejections.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {
     const message = `The machine has reached a limit: ${fileFailure(error)}. Try again later.`;
     return { status: 503, code: "machine_exhausted", message };
   }
-  return { status: 500, code: "internal_error", message: refusals.internal_error };
+  return { status: 500, code: "internal_error", message: rejections.internal_error };
 }
 
 export function scenarioFields(problems: readonly ScenarioProblem[]): Record<string, string> {

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { rejectCall, successAnswer } from "../../src/api/answer.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { beginCall } from "../../src/api/handle.js";
+import { rejectCall, successResponse } from "../../src/api/response.js";
 import { documentedRows, type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";
-import { headerOf } from "../../src/check/answer.js";
-import type { ApiAnswer } from "../../src/sandbox/journal/exchange.js";
+import { headerOf } from "../../src/check/response.js";
+import type { ApiResponse } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
@@ -16,29 +16,29 @@ import { openTestWorld } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
 import { isNightly } from "../support/property-seed.js";
 import { asked } from "../support/send.js";
-import { type Answered, ask, everyQuestion, rejectedKeys } from "../support/varied.js";
+import { ask, type Completed, everyQuestion, rejectedKeys } from "../support/varied.js";
 
 const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
 
-/** Checks a varied answer against those that `minimal` and `typical` give to the same request. */
-function expectPromised(answer: Answered, minimal: Answered, typical: Answered, askedAt: number): void {
-  expect([answer.status, answer.pathId]).toEqual([minimal.status, minimal.pathId]);
-  expectHeaders(answer);
-  if (answer.status === 429) expectRetryAfter(answer, typical, askedAt);
-  if (minimal.body === "") expect(answer.body).toBe("");
-  else expectBody(answer, minimal);
+/** Checks a varied response against those that `minimal` and `typical` give to the same request. */
+function expectPromised(response: Completed, minimal: Completed, typical: Completed, askedAt: number): void {
+  expect([response.status, response.pathId]).toEqual([minimal.status, minimal.pathId]);
+  expectHeaders(response);
+  if (response.status === 429) expectRetryAfter(response, typical, askedAt);
+  if (minimal.body === "") expect(response.body).toBe("");
+  else expectBody(response, minimal);
 }
 
-function expectBody(answer: Answered, minimal: Answered): void {
-  expectDescribed(answer);
-  const bytes = new TextEncoder().encode(answer.body).length;
-  expect(headerOf(answer, "content-length")).toBe(String(bytes));
-  const found = JSON.parse(answer.body);
+function expectBody(response: Completed, minimal: Completed): void {
+  expectDescribed(response);
+  const bytes = new TextEncoder().encode(response.body).length;
+  expect(headerOf(response, "content-length")).toBe(String(bytes));
+  const found = JSON.parse(response.body);
   const promised = JSON.parse(minimal.body);
   // R1, R27: nothing else at the top level.
   expect(Object.keys(found)).toEqual(Object.keys(promised));
-  if (answer.status === 200) expectContext(found.data, promised.data);
-  else if (answer.status !== 429) expect(found.error.code).toBe(promised.error.code);
+  if (response.status === 200) expectContext(found.data, promised.data);
+  else if (response.status !== 429) expect(found.error.code).toBe(promised.error.code);
   else expect(found.error.code).toMatch(/./);
 }
 
@@ -58,25 +58,26 @@ function expectContext(found: typeof context, promised: typeof context): void {
 const limits = { per_minute: 0, per_day: 0 };
 const context = { organization: { id: "", name: "", type: "" }, scopes: [""], limits };
 
-function expectHeaders(answer: Answered): void {
-  const names = answer.headers.map(([name]) => name.toLowerCase()).filter((name) => name !== "vary");
+function expectHeaders(response: Completed): void {
+  const names = response.headers.map(([name]) => name.toLowerCase()).filter((name) => name !== "vary");
   expect(new Set(names).size).toBe(names.length);
-  for (const [name, value] of answer.headers) {
+  for (const [name, value] of response.headers) {
     expect(name).toMatch(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/);
     expect(value).toMatch(/^[\x20-\x7e]*$/);
   }
-  expect(headerOf(answer, "content-type")).toMatch(/^application\/json( ?; ?charset="?utf-8"?)?$/i);
-  expect(headerOf(answer, "www-authenticate") ?? "ApiKey").toMatch(/^ApiKey/);
-  if (answer.status === 405) expect(headerOf(answer, "allow")?.split(/, */).sort()).toEqual(["GET", "HEAD"]);
+  expect(headerOf(response, "content-type")).toMatch(/^application\/json( ?; ?charset="?utf-8"?)?$/i);
+  expect(headerOf(response, "www-authenticate") ?? "ApiKey").toMatch(/^ApiKey/);
+  if (response.status === 405)
+    expect(headerOf(response, "allow")?.split(/, */).sort()).toEqual(["GET", "HEAD"]);
   for (const name of ["ratelimit", "ratelimit-policy"]) {
-    expect(headerOf(answer, name) ?? '"minute";a=1, "day";a=1').toMatch(
+    expect(headerOf(response, name) ?? '"minute";a=1, "day";a=1').toMatch(
       /^"minute"(?:;\w=\d+)+, *"day"(?:;\w=\d+)+$/,
     );
   }
 }
 
-function expectRetryAfter(answer: Answered, typical: Answered, askedAt: number): void {
-  const value = headerOf(answer, "retry-after");
+function expectRetryAfter(response: Completed, typical: Completed, askedAt: number): void {
+  const value = headerOf(response, "retry-after");
   if (value === undefined) return;
   const seconds = Number(headerOf(typical, "retry-after"));
   expect(seconds).toBeGreaterThanOrEqual(1);
@@ -84,14 +85,14 @@ function expectRetryAfter(answer: Answered, typical: Answered, askedAt: number):
   else expect(Date.parse(value)).toBeGreaterThanOrEqual(askedAt + seconds * 1000);
 }
 
-/** The answers of `varied`, `minimal` and `typical` to one request. */
+/** The responses of `varied`, `minimal` and `typical` to one request. */
 interface Compared {
   readonly world: SandboxState;
-  readonly answers: readonly [varied: Answered, minimal: Answered, typical: Answered];
+  readonly responses: readonly [varied: Completed, minimal: Completed, typical: Completed];
   readonly askedAt: number;
 }
 
-/** Asks three worlds the same, again and again, until there are as many answers as wanted. */
+/** Asks three worlds the same, again and again, until there are as many responds as wanted. */
 function* compared(wanted: number): Generator<Compared> {
   const profiles = ["varied", "minimal", "typical"] as const;
   let count = 0;
@@ -102,8 +103,8 @@ function* compared(wanted: number): Generator<Compared> {
     for (let round = 0; round < 20; round++) {
       for (const question of everyQuestion(world)) {
         const askedAt = world.clock.now();
-        const answers = worlds.map((one) => ask(one, question)) as unknown as Compared["answers"];
-        yield { world, answers, askedAt };
+        const responses = worlds.map((one) => ask(one, question)) as unknown as Compared["responses"];
+        yield { world, responses, askedAt };
         count += 1;
         if (count === wanted) return;
       }
@@ -112,9 +113,9 @@ function* compared(wanted: number): Generator<Compared> {
   }
 }
 
-/** The variants that an answer shows, as `row: variant`. */
+/** The variants that a response shows, as `row: variant`. */
 function variantsIn({ seed, requestIds }: SandboxState, status: number): string[] {
-  const choose = selector(seed, requestIds.answered());
+  const choose = selector(seed, requestIds.responded());
   return variationTable
     .filter(({ statuses }) => statuses.includes(status))
     .map((row) => `${row.id}: ${choose(row).variant.id}`);
@@ -125,15 +126,15 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
 }) => {
   const seen = new Set<string>();
   const paths = new Set<string>();
-  for (const { world, answers, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
-    expectPromised(...answers, askedAt);
-    paths.add(answers[0].pathId);
-    for (const one of variantsIn(world, answers[0].status)) seen.add(one);
+  for (const { world, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
+    expectPromised(...responses, askedAt);
+    paths.add(responses[0].pathId);
+    for (const one of variantsIn(world, responses[0].status)) seen.add(one);
   }
-  const answering = (outcomes as readonly Outcome[])
+  const responding = (outcomes as readonly Outcome[])
     .filter(({ path, needs }) => needs === undefined && !path.startsWith("fault."))
     .map(({ path }) => path);
-  expect([...paths].sort()).toEqual(answering.sort());
+  expect([...paths].sort()).toEqual(responding.sort());
   const all = variationTable.flatMap(({ id, variants }) => variants.map((one) => `${id}: ${one.id}`));
   const share = all.filter((one) => seen.has(one)).length / all.length;
   annotate(`${(share * 100).toFixed(1)} % of ${all.length} variants`);
@@ -145,12 +146,12 @@ test("R7 every response has its own id, and the journal has the response under i
   const ids: string[] = [];
   for (let round = 0; round < 100; round++) {
     for (const question of everyQuestion(world)) {
-      const answer = ask(world, question);
+      const response = ask(world, question);
       const [entry] = world.history.requests({ limit: 1, probes: true });
-      const id = headerOf(answer, "x-request-id");
+      const id = headerOf(response, "x-request-id");
       expect(id ?? entry?.id).toBe(entry?.id);
       ids.push(entry?.id as string);
-      const code = answer.body === "" ? entry?.code : (JSON.parse(answer.body).error?.code ?? null);
+      const code = response.body === "" ? entry?.code : (JSON.parse(response.body).error?.code ?? null);
       expect(entry?.code).toBe(code);
     }
   }
@@ -209,8 +210,8 @@ const paths: readonly ApiPathId[] = [
   "429.per_minute",
 ];
 
-/** The answers on paths of every status, with what is selected. */
-function answersOf(profile: Profile, choose: Selector): ApiAnswer[] {
+/** The responses on paths of every status, with what is selected. */
+function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return paths.map((path) => {
     const world = openTestWorld(scenario, { profile });
     const begun = beginCall(world, asked({ apiKey: scenarioSecret(world, "key") }));
@@ -218,12 +219,12 @@ function answersOf(profile: Profile, choose: Selector): ApiAnswer[] {
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && path === "200.test")
-      return successAnswer(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
+      return successResponse(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
     return rejectCall(world, call, {
       path,
       scope: null,
       ...(path === "405.method" && { allow: "GET, HEAD" }),
-    }).answer;
+    }).response;
   });
 }
 
@@ -233,16 +234,16 @@ const asMinimal: Selector = (row) => ({ variant: row.variants[0], random });
 const all = variationTable.flatMap((row) => row.variants.map((variant) => ({ row, variant })));
 
 test("the first variant of every row is what minimal does", () => {
-  expect(answersOf("varied", asMinimal)).toEqual(answersOf("minimal", asMinimal));
+  expect(responsesOf("varied", asMinimal)).toEqual(responsesOf("minimal", asMinimal));
 });
 
 test.each(
   all.filter(({ row, variant }) => variant !== row.variants[0] && !documentedRows.includes(row)),
 )("$row.id: $variant.id changes only responses of its statuses", ({ row, variant }) => {
-  const plain = answersOf("varied", asMinimal);
-  const changed = answersOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
+  const plain = responsesOf("varied", asMinimal);
+  const changed = responsesOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
   const statuses = changed
-    .filter((answer, index) => JSON.stringify(answer) !== JSON.stringify(plain[index]))
+    .filter((response, index) => JSON.stringify(response) !== JSON.stringify(plain[index]))
     .map(({ status }) => status);
   expect(statuses.length).toBeGreaterThan(0);
   for (const status of statuses) expect(row.statuses).toContain(status);

@@ -12,12 +12,14 @@ import { isOfTheConnection } from "./send.js";
 const page = "docs/errors.md";
 
 /** The text of docs/errors.md with the response that the curl line of each section gets from a fresh server. */
-export async function withDocumentedAnswers(given: string): Promise<string> {
-  const answers = await Promise.all(outcomes.map(async ({ path }) => [path, await answerOf(path)] as const));
+export async function withDocumentedResponses(given: string): Promise<string> {
+  const responses = await Promise.all(
+    outcomes.map(async ({ path }) => [path, await responseOf(path)] as const),
+  );
   let text = given;
-  for (const [path, answer] of answers) {
+  for (const [path, response] of responses) {
     const [before, after = ""] = text.split(new RegExp(`(?<=\n### \`${path}\`\n)`));
-    text = before + after.replace(/```http\n[\s\S]*?\n```|The API sends no response\./, () => answer);
+    text = before + after.replace(/```http\n[\s\S]*?\n```|The API sends no response\./, () => response);
   }
   return text;
 }
@@ -41,7 +43,7 @@ const curlFailures: Partial<Record<PathId, number>> = {
  * Runs the curl line of a path with the scenario started above it, and returns the response in Markdown; throws if it
  * does not end on this path.
  */
-async function answerOf(path: PathId): Promise<string> {
+async function responseOf(path: PathId): Promise<string> {
   const section = sectionOf(page, `\`${path}\``);
   const before = pageOf(page).split(`\n### \`${path}\`\n`)[0] as string;
   const scenario = [...before.matchAll(/svc-sandbox start ([\w-]+)$/gm)].at(-1)?.[1] ?? "";
