@@ -29,7 +29,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   api: [
     "api",
     90,
-    /^test\/(?:api|faults|varied|records|changes|openapi\/(?!hostile)|report\/client|control\/(?:gate|requests|desc))/,
+    /^test\/(?:api|faults|varied|records|changes|openapi\/(?!hostile)|report\/client|control\/(?:request-checks|requests|desc))/,
   ],
   report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
   library: [

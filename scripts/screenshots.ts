@@ -18,7 +18,7 @@ interface Picture {
   readonly click?: number;
 }
 
-const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: ".gate" };
+const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: ".request-checks" };
 const requests = { ...overview, view: "requests", shows: "main a[href^='#/requests/']", click: 1 };
 const farmers = { view: "farmers", scenario: "announced-endpoints", shows: "main svg, main canvas" };
 const pictures: Readonly<Record<string, Picture>> = {

@@ -2,7 +2,7 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { viewRequest } from "../sandbox/views.js";
 import { adviceTable } from "../spec/advice.js";
-import { authorizationChecks, type GateCheck } from "../spec/authorize.js";
+import { authorizationChecks, type RequestCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
@@ -11,12 +11,12 @@ import { sentResponse } from "./handle.js";
 import { scopeOf } from "./response.js";
 import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
 
-const targetChecks: readonly GateCheck[] = [
+const targetChecks: readonly RequestCheck[] = [
   { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
   { name: "method", question: "Does the path accept this method?", rules: "R1", exits: ["405.method"] },
 ];
 
-const ownChecks: readonly GateCheck[] = [
+const ownChecks: readonly RequestCheck[] = [
   {
     name: "input",
     question: "If the endpoint accepts a body or parameters: are they valid?",
@@ -32,14 +32,14 @@ const ownChecks: readonly GateCheck[] = [
 ];
 
 /** Every check of a request to these endpoints, in order. */
-export function gateChecks(endpoints: readonly Endpoint[]): readonly GateCheck[] {
+export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
   const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
   const own = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
   return [...targetChecks, ...authorizationChecks, ...own];
 }
 
 /** The results of these checks for a request with this path id; a request with a fault has reached none. */
-export function checkResults(checks: readonly GateCheck[], pathId: PathId) {
+export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
   return checks.map(({ name, question, rules, exits }) => {
     const isRejected = !isOver && (exits as readonly PathId[]).includes(pathId);
@@ -77,7 +77,7 @@ export function requestDetails(world: SandboxState, id: string): Record<string, 
     ...requestJson(exchange),
     required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
     key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(gateChecks(endpointsOf(world)), pathId),
+    checks: checkResults(requestChecksOf(endpointsOf(world)), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
     what_to_do: whatToDo,

@@ -36,7 +36,7 @@ const good: AuthorizationFacts = {
 
 /** A fault, and how it changes the facts. */
 type Fault = [PathId, (facts: AuthorizationFacts) => AuthorizationFacts];
-/** In the order in which the gate must notice them. */
+/** In the order in which the request checks must notice them. */
 const faults: readonly Fault[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],

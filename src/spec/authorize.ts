@@ -21,14 +21,14 @@ export interface AuthorizationFacts {
 }
 
 /** A check of a request, with its rules and its path ids for rejections. */
-export interface GateCheck {
+export interface RequestCheck {
   readonly name: string;
   readonly question: string;
   readonly rules: string;
   readonly exits: readonly ApiPathId[];
 }
 
-interface Check extends GateCheck {
+interface Check extends RequestCheck {
   readonly reject: (facts: AuthorizationFacts) => ApiPathId | undefined;
   /** The facts of a key that it rejects: for `error.details`, and in words. */
   readonly tell?: (facts: AuthorizationFacts) => {

@@ -7,7 +7,7 @@ import { openDashboard, settled } from "./open-dashboard.js";
 describe.skipIf(noBrowser)("the overview", () => {
   test("shows the checks in their order, and an exit lights up with its count when a client leaves there", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states" });
-    const { checks, faults, successes } = (await ask("/gate")).body.data;
+    const { checks, faults, successes } = (await ask("/request-checks")).body.data;
     const names = checks.map(({ name }: { name: string }) => name);
     await page.locator(".stage").nth(checks.length).waitFor();
     expect(await page.locator(".stage h3").allTextContents()).toEqual([

@@ -109,7 +109,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     expect(await doneOn(dashboard)).toBe(4);
   });
 
-  test("a request is shown with its response, its way through the gate and the verdict", async () => {
+  test("a request is shown with its response, its way through the request checks and the verdict", async () => {
     const dashboard = await openDashboard({ scenario, view: "/story" });
     const { page } = dashboard;
     await tell(dashboard, 2);
@@ -117,12 +117,12 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }'])
       await request.getByText(text).waitFor();
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
-    const gate = page.getByRole("region", { name: "Request checks" });
-    expect(await gate.getByRole("listitem").allTextContents()).toEqual([
+    const requestChecks = page.getByRole("region", { name: "Request checks" });
+    expect(await requestChecks.getByRole("listitem").allTextContents()).toEqual([
       "✗ path: rejected",
       ...[{ name: "method" }, ...authorizationChecks].map(({ name }) => `${name}: not reached`),
     ]);
-    await gate.getByText("404.unknown_path").waitFor();
+    await requestChecks.getByText("404.unknown_path").waitFor();
     await page.getByText("As expected.").waitFor();
     await page.getByText("A bank calls the API.").first().waitFor();
   });

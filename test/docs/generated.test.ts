@@ -38,7 +38,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
   records: ["farmers", "records"],
-  requests: ["requests", "send", "report", "capture", "gate", "events"],
+  requests: ["requests", "send", "report", "capture", "request-checks", "events"],
   story: ["story"],
   instances: ["instances"],
   server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],

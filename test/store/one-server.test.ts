@@ -103,7 +103,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
     "report",
     "records",
     "records/consent-requests",
-    "gate",
+    "request-checks",
     "organizations",
   ].map((what) => call(`GET /${what}`)),
 );

@@ -7,11 +7,11 @@ import type {
   Collection,
   FarmerSummaryPage,
   Fault,
-  Gate,
   Health,
   Key,
   KeyPage,
   Report,
+  RequestChecks,
   Scenario,
   Story,
 } from "./responses.js";
@@ -49,7 +49,7 @@ export const keys = resource<readonly Key[]>(`/keys?limit=${mostKeys}`, {
     return data;
   },
 });
-export const gate = resource<Gate>("/gate", { on: [world] });
+export const requestChecks = resource<RequestChecks>("/request-checks", { on: [world] });
 export const story = resource<Story>("/story", { on: [world, "story."] });
 export const assumptions = resource<Assumptions>("/assumptions", { on: [world, "assumptions."] });
 export const faults = resource<readonly Fault[]>("/faults", {

@@ -211,7 +211,7 @@ export const responses = {
       ),
     }),
     Sent: mapping({ request: records.Request, response: orNull(mapping(response)) }),
-    Gate: mapping({
+    RequestChecks: mapping({
       checks: list(mapping({ ...check, exits: list(pathId) })),
       successes: list(pathId),
       faults: list(pathId),

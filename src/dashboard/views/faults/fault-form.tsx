@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { resource, useResources } from "../../control/resource.js";
-import { gate } from "../../control/resources.js";
-import type { Gate } from "../../control/responses.js";
+import { requestChecks } from "../../control/resources.js";
+import type { RequestChecks } from "../../control/responses.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
-type Kind = Gate["effects"][number]["effect"];
+type Kind = RequestChecks["effects"][number]["effect"];
 
 type Refs = readonly { readonly ref: string }[];
 
@@ -38,7 +38,7 @@ const ownPlaces = new Map([
 ]);
 
 function FaultFields({ problems }: { readonly problems: Readonly<Record<string, string>> }) {
-  useResources(keys, organizations, gate);
+  useResources(keys, organizations, requestChecks);
   const kind = useSignal<Kind>("status");
   /** The name of a field, and its problem. The names of problems start with the place of the new fault. */
   const field = (name: string) => {
@@ -47,7 +47,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
     return { name, problem: found && problems[found] };
   };
   const refs = ({ data }: typeof keys) => [any, ...(data.value ?? []).map(({ ref }) => ref)];
-  const { successes = [], checks = [], effects = [] } = gate.data.value ?? {};
+  const { successes = [], checks = [], effects = [] } = requestChecks.data.value ?? {};
   const value = effects.find(({ effect }) => effect === kind.value)?.value;
   const isDelay = value === "delay";
   return (
@@ -136,7 +136,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
 }
 
 const isFlag = (kind: Kind) =>
-  gate.data.value?.effects.some(({ effect, value }) => effect === kind && value === "flag");
+  requestChecks.data.value?.effects.some(({ effect, value }) => effect === kind && value === "flag");
 
 /** The fault in the fields of a form, without the empty ones. */
 function faultIn(fields: FormData) {

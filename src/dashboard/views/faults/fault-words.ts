@@ -1,4 +1,4 @@
-import type { Fault, Gate } from "../../control/responses.js";
+import type { Fault, RequestChecks } from "../../control/responses.js";
 import { listText } from "../../elements/words.js";
 
 /** Replaces the active faults with the result of a function. */
@@ -30,7 +30,7 @@ export function conditionWords(when: Condition = {}): string {
 }
 
 /** A description of a fault's effects: `sends 503, after 2s`. */
-export function effectsText({ latency, ...then }: Fault["then"], effects: Gate["effects"]): string {
+export function effectsText({ latency, ...then }: Fault["then"], effects: RequestChecks["effects"]): string {
   const late = typeof latency === "object" ? `${latency.min} to ${latency.max}` : latency;
   const words = effects.flatMap(({ effect, does }) => {
     const value = effect === "latency" ? undefined : then[effect];

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { call } from "../../control/call.js";
-import { faults, gate } from "../../control/resources.js";
+import { faults, requestChecks } from "../../control/resources.js";
 import type { Fault } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Read } from "../../elements/read.js";
@@ -19,7 +19,7 @@ export function FaultsView() {
   );
 }
 
-const effects = () => gate.data.value?.effects ?? [];
+const effects = () => requestChecks.data.value?.effects ?? [];
 
 // The sandbox knows only active faults.
 const switchedOff = signal<readonly Fault[]>([]);

@@ -1,7 +1,7 @@
 import { fetchControl } from "../../control/call.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
-import { gate, report } from "../../control/resources.js";
+import { report, requestChecks } from "../../control/resources.js";
 import type { Report } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
@@ -17,7 +17,7 @@ import { RequestChecks, SendNow } from "./request-checks.js";
 
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
-  useResources(gate);
+  useResources(requestChecks);
   return (
     <>
       <h1>Overview</h1>

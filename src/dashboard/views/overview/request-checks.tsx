@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { gate } from "../../control/resources.js";
+import { requestChecks } from "../../control/resources.js";
 import type { Report, Sent } from "../../control/responses.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
@@ -22,8 +22,8 @@ interface Stage {
 
 /** The request checks in order, each with its outcomes and their numbers of requests. */
 export function RequestChecks({ report }: { readonly report: Report }) {
-  useResources(gate);
-  const drawn = gate.data.value;
+  useResources(requestChecks);
+  const drawn = requestChecks.data.value;
   if (drawn === undefined) return <p class="panel muted">Reading…</p>;
   const paths = new Map(report.paths.map((row) => [row.path_id as string, row]));
   const opened = paths.get(route.value.parts[0] ?? "");
@@ -49,10 +49,10 @@ export function RequestChecks({ report }: { readonly report: Report }) {
   const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
   const all = sum(left);
   return (
-    <section class="panel stack" aria-labelledby="gate-title">
-      <h2 id="gate-title">Request checks</h2>
+    <section class="panel stack" aria-labelledby="request-checks-title">
+      <h2 id="request-checks-title">Request checks</h2>
       <Legend />
-      <ol class="gate">
+      <ol class="request-checks">
         <li class="stage stage-start">
           <Trunk count={all} />
           <div class="check">

@@ -1,4 +1,4 @@
-import type { Gate, StepResult } from "../../control/responses.js";
+import type { RequestChecks, StepResult } from "../../control/responses.js";
 import { Instant } from "../../elements/instant.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
@@ -8,11 +8,11 @@ export function Stage(props: {
   readonly step: StepResult;
   /** The narration, possibly from an earlier step. */
   readonly narration: string | null;
-  readonly gate: Gate | undefined;
+  readonly requestChecks: RequestChecks | undefined;
   /** Whether everything was as the step expects; `null` if it expects nothing. */
   readonly verdict: boolean | null;
 }) {
-  const { step, narration, gate, verdict } = props;
+  const { step, narration, requestChecks, verdict } = props;
   const { say, text, request, response, performed, meanwhile } = step;
   return (
     <>
@@ -22,7 +22,9 @@ export function Stage(props: {
           <bdi>{shortened(narration, 4000)}</bdi>
         </p>
       )}
-      {response === null || gate === undefined ? null : <GateStrip gate={gate} response={response} />}
+      {response === null || requestChecks === undefined ? null : (
+        <CheckStrip requestChecks={requestChecks} response={response} />
+      )}
       {verdict ? <p class="verdict toned tone-success">✓ As expected.</p> : null}
       {request === null ? null : <Exchange request={request} response={response} />}
       {text === null ? null : (
@@ -117,22 +119,22 @@ const results = {
 } as const;
 
 /** The checks in order with their results for one request, and its outcome. */
-function GateStrip({
-  gate,
+function CheckStrip({
+  requestChecks,
   response,
 }: {
-  readonly gate: Gate;
+  readonly requestChecks: RequestChecks;
   readonly response: NonNullable<StepResult["response"]>;
 }) {
   const { path_id: pathId, fault } = response;
   // A fault that only delays a request does not change its outcome.
   const isFaulty = fault === pathId;
-  const rejectedAt = gate.checks.findIndex(({ exits }) => exits.includes(pathId));
-  const reached = isFaulty ? 0 : rejectedAt === -1 ? gate.checks.length : rejectedAt;
+  const rejectedAt = requestChecks.checks.findIndex(({ exits }) => exits.includes(pathId));
+  const reached = isFaulty ? 0 : rejectedAt === -1 ? requestChecks.checks.length : rejectedAt;
   return (
-    <section class="stack gate-strip" aria-label="Request checks">
+    <section class="stack check-strip" aria-label="Request checks">
       <ol>
-        {gate.checks.map(({ name, question }, index) => {
+        {requestChecks.checks.map(({ name, question }, index) => {
           const state = index < reached ? "passed" : index === rejectedAt ? "rejected" : "unreached";
           const [mark, words] = results[state];
           return (

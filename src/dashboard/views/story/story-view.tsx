@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { gate, health, scenarios, story } from "../../control/resources.js";
+import { health, requestChecks, scenarios, story } from "../../control/resources.js";
 import type { Request, Story } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Rejection, useActionQueue } from "../../elements/forms/action.js";
@@ -14,7 +14,7 @@ import { linkTo } from "../../route.js";
 import { Stage } from "./stage.js";
 
 export function StoryView() {
-  useResources(gate);
+  useResources(requestChecks);
   return (
     <>
       {story.data.value?.steps ? null : <h1>Story</h1>}
@@ -123,7 +123,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
             key={last.number}
             step={last}
             narration={last.say ?? narration}
-            gate={gate.data.value}
+            requestChecks={requestChecks.data.value}
             verdict={outline[last.number - 1]?.as_expected ?? null}
           />
         )}

@@ -15,7 +15,7 @@ import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { recordRoutes } from "./records.js";
 import { scenarioRoutes } from "./scenario.js";
-import { gateRoutes, trafficRoutes } from "./traffic.js";
+import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
 import { worldRoutes } from "./world.js";
 
 const document = record(anything());
@@ -25,7 +25,7 @@ export const routes: readonly Route[] = [
   ...scenarioRoutes,
   ...dashboardRoutes,
   ...recordRoutes,
-  ...gateRoutes,
+  ...requestChecksRoutes,
   ...trafficRoutes,
   ...instanceRoutes,
   controlRoute("GET /export", {

@@ -1,5 +1,10 @@
 import { storySender } from "../../../api/handle.js";
-import { gateChecks, requestDetails, requestJson, requireRequest } from "../../../api/request-details.js";
+import {
+  requestChecksOf,
+  requestDetails,
+  requestJson,
+  requireRequest,
+} from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
@@ -182,12 +187,12 @@ function asExpected({ expect }: StoryStep, verdict: boolean | undefined): boolea
   return verdict === undefined || (verdict && expect === undefined) ? null : verdict;
 }
 
-export const gateRoutes: readonly Route[] = [
-  controlRoute("GET /gate", {
+export const requestChecksRoutes: readonly Route[] = [
+  controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
-    response: responses.Gate,
+    response: responses.RequestChecks,
     run: ({ world }) => ({
-      checks: gateChecks(endpointsOf(world)),
+      checks: requestChecksOf(endpointsOf(world)),
       successes: outcomesOf(endpointsOf(world)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {

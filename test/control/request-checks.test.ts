@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { checkResults, gateChecks } from "../../src/api/request-details.js";
+import { checkResults, requestChecksOf } from "../../src/api/request-details.js";
 import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { authorizationChecks } from "../../src/spec/authorize.js";
@@ -15,10 +15,10 @@ interface Check {
 
 const releasedOnly = { version: 1 } as const;
 
-test("the gate has each path of the API once, as an exit of a check or as a success", async () => {
+test("the request checks have each path of the API once, as an exit of a check or as a success", async () => {
   for (const scenario of [undefined, bundledScenarios["announced-endpoints"]]) {
     const { ask } = await serveControl(scenario === undefined ? {} : { scenario });
-    const { checks, successes, faults } = (await ask("/gate")).body.data;
+    const { checks, successes, faults } = (await ask("/request-checks")).body.data;
     const more = scenario === undefined ? [] : ["input", "record"];
     expect(checks.map(({ name }: Check) => name)).toEqual([...names, ...more]);
     const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
@@ -33,7 +33,7 @@ test("the gate has each path of the API once, as an exit of a check or as a succ
 
 test("a request was rejected by the check that has its path, and has passed those before", () => {
   const results = (path: Parameters<typeof checkResults>[1]) =>
-    checkResults(gateChecks(endpointsIn(releasedOnly)), path).map(({ result }) => result);
+    checkResults(requestChecksOf(endpointsIn(releasedOnly)), path).map(({ result }) => result);
   const rejectedBy = (check: string) => {
     const at = names.indexOf(check);
     return names.map((_, index) => (index < at ? "passed" : index === at ? "rejected" : "not_reached"));
