@@ -96,14 +96,18 @@ test("a brief names the key for each missed path, or the steps, and sums the rep
   expect(Object.keys(facts.missed)).toHaveLength(report.coverage.promised - report.coverage.met);
   const how = report.paths.find(({ pathId }) => pathId === "401.expired")?.howToMeet;
   if (!how) throw new Error("the request that covers 401.expired is known");
-  const paths = [{ scenario: "bad-day", reset: false }, { reset: true }, {}].map((change, index) => ({
-    ...{ pathId: `401.${index}` as "401.missing", promised: true, met: false, count: 0, when: "" },
-    howToMeet: { ...how, ...change },
-  }));
+  const elsewhere = { request: { ...how.request, path: "/v1/relying-party/key-limits" }, curl: "curl it" };
+  const paths = [{ scenario: "bad-day", reset: false }, { reset: true }, {}, elsewhere].map(
+    (change, index) => ({
+      ...{ pathId: `401.${index}` as "401.missing", promised: true, met: false, count: 0, when: "" },
+      howToMeet: { ...how, ...change },
+    }),
+  );
   expect(briefFacts({ ...report, paths }, []).missed).toEqual({
     "401.0": how.text,
     "401.1": how.text,
     "401.2": "expired",
+    "401.3": `${how.text}: curl it`,
   });
 });
 

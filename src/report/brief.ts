@@ -1,4 +1,5 @@
 import { type AdviceLevel, adviceIds, adviceLevels } from "../spec/advice.js";
+import { mePath } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import {
   choice,
@@ -103,7 +104,7 @@ export const briefShape = mapping({
   coverage: described(count({ most: 100 }), "The covered share of the promised paths, in percent."),
   missed: described(
     record(text()),
-    "The promised paths that are not covered, each with the ref of the key to send, none, malformed or unknown; or with the steps that it takes.",
+    "The promised paths that are not covered, each with the ref of the key to send to /me, none, malformed or unknown; or with the steps and the request that it takes.",
   ),
   advice: described(list(growingChoice(adviceIds)), "The ids of the advice, the most serious first."),
   repeats: described(record(count()), "How often each key was sent again after a rejection."),
@@ -187,9 +188,10 @@ export function briefFacts(
   };
 }
 
-/** The ref of the key, or also the steps before the request. */
+/** The ref of the key for a request to `/me`; otherwise also the steps before the request, and the request. */
 function keyToSend(how: HowToMeet | null): string {
   if (how === null) return "";
+  if (how.request.path !== mePath) return `${how.text}: ${how.curl}`;
   return how.scenario === null && !how.reset && how.scopes === undefined ? how.ref : how.text;
 }
 

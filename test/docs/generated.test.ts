@@ -23,7 +23,7 @@ import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
-import { withDocumentedResponses } from "../support/documented-responses.js";
+import { withDocumentedResponses, withResponse } from "../support/documented-responses.js";
 import { openTestWorld } from "../support/doors.js";
 import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
@@ -346,3 +346,11 @@ function formatsPart(): string {
   });
   return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }
+
+test("a section with an empty block or none leaves the next one as it is", () => {
+  const next = "\n### `b`\n```http\nHTTP/1.1 403\n```\n";
+  expect(withResponse(`\n### \`a\`\n\`\`\`http\n\`\`\`\n${next}`, "a", "new")).toBe(
+    `\n### \`a\`\nnew\n${next}`,
+  );
+  expect(withResponse(`\n### \`a\`\n${next}`, "a", "new")).toBe(`\n### \`a\`\n${next}`);
+});

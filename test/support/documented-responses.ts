@@ -16,12 +16,14 @@ export async function withDocumentedResponses(given: string): Promise<string> {
   const responses = await Promise.all(
     outcomes.map(async ({ path }) => [path, await responseOf(path)] as const),
   );
-  let text = given;
-  for (const [path, response] of responses) {
-    const [before, after = ""] = text.split(new RegExp(`(?<=\n### \`${path}\`\n)`));
-    text = before + after.replace(/```http\n[\s\S]*?\n```|The API sends no response\./, () => response);
-  }
-  return text;
+  return responses.reduce((text, [path, response]) => withResponse(text, path, response), given);
+}
+
+/** The text with the response of one section. Other sections stay as they are, also if this one has none or an empty one. */
+export function withResponse(text: string, path: string, response: string): string {
+  const section = new RegExp(`(?<=\n### \`${path}\`\n)(?:(?!\n#{2,3} )[\\s\\S])*`);
+  const block = /```http\n(?:[\s\S]*?\n)?```|The API sends no response\./;
+  return text.replace(section, (own) => own.replace(block, () => response));
 }
 
 const environments = new Map<string, Promise<Record<string, string>>>();
