@@ -199,9 +199,10 @@ try {
       const how = results.has(`reached ${one.id}`) ? "" : " (no test reaches it)";
       console.log(`${one.fileName}:${line + 1}:${column + 1}${how}: ${lineOf(one)}\n  → ${one.replacement}`);
     }
-    const score = Math.round((100 * (counted.length - missed.length)) / Math.max(1, counted.length));
+    const noticed = counted.length - missed.length;
+    const score = Math.round((100 * noticed) / Math.max(1, counted.length));
     const [, goal = 0] = rooms[room] ?? [];
-    const cells = [room, `${score}%`, `${goal}%`, `${counted.length - missed.length} of ${counted.length}`];
+    const cells = [room, rangeOf(noticed, counted.length), `${goal}%`, `${noticed} of ${counted.length}`];
     const row = `| ${[...cells, tried.length - counted.length, all.toLocaleString("en")].join(" | ")} |`;
     console.log(row);
     if (score < goal) process.exitCode = 1;
@@ -210,4 +211,15 @@ try {
   if (flags.write) writeFileSync(join(root, "docs/development.md"), page);
 } finally {
   rmSync(copy, { recursive: true, force: true });
+}
+
+/** The shares of all mutants that such a sample allows with 95% confidence (Wilson's interval). */
+function rangeOf(noticed: number, tried: number): string {
+  if (tried === 0) return "0–100%";
+  const z = 1.96;
+  const share = noticed / tried;
+  const center = share + z ** 2 / (2 * tried);
+  const half = z * Math.sqrt((share * (1 - share)) / tried + z ** 2 / (4 * tried ** 2));
+  const percent = (value: number) => Math.round((100 * value) / (1 + z ** 2 / tried));
+  return `${percent(center - half)}–${percent(center + half)}%`;
 }
