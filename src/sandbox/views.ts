@@ -11,7 +11,6 @@ import type {
   KeyView,
   ListedKeyRef,
   OrganizationView,
-  RecordView,
   RequestView,
 } from "./view-shapes.js";
 
