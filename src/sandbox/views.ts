@@ -6,13 +6,7 @@ import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import { type KeyEntry, usageAt } from "./keys.js";
 import type { SandboxState } from "./sandbox.js";
-import type {
-  ClockView,
-  KeyView,
-  ListedKeyRef,
-  OrganizationView,
-  RequestView,
-} from "./view-shapes.js";
+import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
 export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
   const usage = usageAt(entry.usage, world.windows, now);
