@@ -4,7 +4,7 @@ import type { ApiResponse, Delivery, Ending, Exchange } from "../sandbox/journal
 import { settled } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { SendStoryRequest, StoryResponse } from "../sandbox/steps.js";
-import { fingerprintOf, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
+import { fingerprintOf, formOfKey, isWellFormedKey, parseApiKey } from "../spec/api-key.js";
 import type { Presented } from "../spec/authorize.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { containsKey, copyOf, findFirstKeys, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
@@ -131,6 +131,8 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     traits,
     leaksRealKey,
     presented,
+    client: request.client,
+    keyForm: keyFormIn(begun),
     key: entry === undefined ? null : entry.key.ref,
     fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
     pathId,
@@ -148,6 +150,11 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
   if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
   world.history.record(exchange);
   return exchange;
+}
+
+// Of a key that the sandbox does not have.
+function keyFormIn({ entry, request: { apiKey, keyForm } }: ApiCall): string | undefined {
+  return entry !== undefined || apiKey === undefined ? undefined : (keyForm ?? formOfKey(apiKey));
 }
 
 const unobserved = { advice: noAdvice, isResent: undefined };

@@ -1,4 +1,4 @@
-import { isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
+import { formOfKey, isSandboxKey, isWellFormedKey, keyPrefixes, sandboxMark } from "../spec/api-key.js";
 import { containsKey, findFirstKeys, redactEncoded, redactPath, redactValue } from "../spec/redact.js";
 import type { ApiRequest, RequestContent } from "../spec/request.js";
 import { headerIn, isMeantAsKey, type RequestEvidence, type RequestTraits } from "../spec/request-traits.js";
@@ -38,7 +38,7 @@ export function maskRequest(
   sha256: (text: string) => string,
   routed?: string,
 ): MaskedRequest {
-  const { method, path, apiKey, keyHash, traits, evidence, content, checked, fromStory } = request;
+  const { method, path, apiKey, keyHash, traits, client, evidence, content, checked, fromStory } = request;
   const hashes: string[] = [];
   const mask = (key: string): string => {
     const hash = sha256(key);
@@ -55,6 +55,8 @@ export function maskRequest(
     keyHash,
     keysInPath: inPath.length > 0 ? inPath.map(mask) : undefined,
     traits: traits === 0 ? undefined : traits,
+    client,
+    keyForm: apiKey === undefined || isSandboxKey(apiKey) ? undefined : formOfKey(apiKey),
     evidence: evidence && maskEvidence(evidence),
     content: content && maskContent(content),
     checked,

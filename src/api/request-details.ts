@@ -1,15 +1,32 @@
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
-import { adviceTable } from "../spec/advice.js";
+import { controlBodies } from "../scenario/format/inputs.js";
+import { adviceIds, adviceLevels, adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type RequestCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
+import { choice, count, list, mapping, nullable, orNull, record, text } from "../spec/schema/shape.js";
 import type { Endpoint } from "./endpoint.js";
+import { causeOf, evaluateKey } from "./evaluate.js";
 import { sentResponse } from "./handle.js";
+import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
 import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
+
+// The state of a key may have changed since its request.
+function whyNow(
+  world: SandboxState,
+  { key, pathId }: Exchange,
+  endpoint: Endpoint | undefined,
+): string | null {
+  const entry = world.registry.keys.get(key ?? "");
+  if (entry === undefined || endpoint === undefined) return null;
+  const now = evaluateKey(world, entry.key.ref, endpoint).pathId;
+  return now === pathId ? causeOf(world, now, entry, endpoint) : null;
+}
 
 const targetChecks: readonly RequestCheck[] = [
   { name: "path", question: "Does the API have this path?", rules: "R1", exits: ["404.unknown_path"] },
@@ -37,6 +54,35 @@ export function requestChecksOf(endpoints: readonly Endpoint[]): readonly Reques
   const own = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
   return [...targetChecks, ...authorizationChecks, ...own];
 }
+
+export const checkShape = mapping({ name: text(), question: text(), rules: text() });
+export const responseShape = mapping({ status: count(), headers: record(text()), body: text() });
+
+export const requestDetailsShape = mapping({
+  ...requestShape.fields,
+  /** `null` for an unknown path, or an endpoint that requires no scope. */
+  requiredScope: nullable(text()),
+  /** `null` if the request has no key of this sandbox. */
+  keyScopes: orNull(list(text())),
+  checks: list(mapping({ ...checkShape.fields, result: choice(["passed", "rejected", "not_reached"]) })),
+  response: orNull(responseShape),
+  when: text(),
+  /** The facts of the key behind it, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  why: nullable(text()),
+  whatToDo: text(),
+  /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
+  sent: mapping({ headers: record(text()), keyForm: nullable(text()) }),
+  repeat: controlBodies.sending,
+  adviceDetails: list(
+    mapping({
+      id: choice(adviceIds),
+      level: choice(adviceLevels),
+      rule: text(),
+      meaning: text(),
+      whatToDo: text(),
+    }),
+  ),
+});
 
 /** The results of these checks for a request with this path id; a request with a fault has reached none. */
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
@@ -80,6 +126,11 @@ export function requestDetails(world: SandboxState, id: string) {
     checks: checkResults(requestChecksOf(endpointsOf(world)), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
+    why: whyNow(world, exchange, endpoint),
+    sent: {
+      headers: Object.fromEntries(headerPairs(exchange.client)),
+      keyForm: exchange.keyForm ?? null,
+    },
     whatToDo,
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))

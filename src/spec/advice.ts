@@ -113,6 +113,14 @@ export const adviceTable = [
     whatToDo: "Call exactly {endpoints}, in lower case, without a slash at the end.",
   },
   {
+    id: "key-cut",
+    level: "warning",
+    rule: "R11",
+    meaning: "The request had a sandbox's key that was cut or extended: it has the mark, but not the length.",
+    whatToDo:
+      "Send the whole key, unchanged. A shell, a secret store with a maximum length, or copying may have cut it.",
+  },
+  {
     id: "sent-again-after-rejection",
     level: "note",
     rule: "R11–R14, R18–R24",

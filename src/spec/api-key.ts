@@ -119,6 +119,30 @@ export function isSandboxKey(key: string): boolean {
 }
 
 /**
+ * Describes the form of a presented key without any of its characters (R46).
+ *
+ * @example
+ * formOfKey("SVC_test_sbx0abc"); // "16 characters: 25 less than a key of this sandbox has"
+ * formOfKey('"SVC_test_sbx0abc"'); // "18 characters, a quotation mark first"
+ */
+export function formOfKey(presented: string): string {
+  const length = `${presented.length} character${presented.length === 1 ? "" : "s"}`;
+  const first = presented.slice(0, 1);
+  const prefix = prefixIn(presented);
+  if (prefix === undefined) {
+    if (presented === "") return "empty";
+    if (first === '"' || first === "'") return `${length}, a quotation mark first`;
+    const rest = presented.includes(" ") ? "a space in it" : "";
+    return [length, "no prefix of a key", rest].filter(Boolean).join(", ");
+  }
+  const others = presented.length - prefix.prefix.length - sandboxMark.length - randomLength;
+  if (!isWellFormedKey(presented)) return `${length}, some of which no key has`;
+  if (!isMarked(presented)) return `${length}, without the mark of a sandbox`;
+  const difference = `${Math.abs(others)} ${others > 0 ? "more" : "less"} than a key of this sandbox has`;
+  return others === 0 ? length : `${length}: ${difference}`;
+}
+
+/**
  * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, at most 256 characters.
  *
  * The specification does not describe the part after the prefix. The characters of URL-safe random strings are

@@ -50,7 +50,12 @@ test.each([
 
 test("several keys are one list, and a key where one belongs shows nothing", () => {
   const keys = ["x-api-key", key, "X-API-Key", "another"];
-  expect(readHeaders(keys, "")).toEqual({ apiKey: `${key}, another`, traits: 0, evidence: undefined });
+  expect(readHeaders(keys, "")).toEqual({
+    apiKey: `${key}, another`,
+    traits: 0,
+    client: [],
+    evidence: undefined,
+  });
 });
 
 test.each([

@@ -1,5 +1,5 @@
 import { isKeyCharacter } from "./api-key.js";
-import { copyOf, findFirstKeys, findKeys, mostFirst } from "./redact.js";
+import { copyOf, findFirstKeys, findKeys, mostFirst, redactEncoded } from "./redact.js";
 
 /**
  * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits
@@ -88,14 +88,33 @@ export interface RequestEvidence {
 export function readHeaders(flat: readonly string[], query: string) {
   let apiKey: string | undefined;
   let traits = traitsOfQuery(query);
+  const client: string[] = [];
   for (let i = 0; i < flat.length; i += 2) {
     const name = flat[i] as string;
     const value = flat[i + 1] as string;
     if (isNamed(name, "x-api-key")) apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
-    else traits |= traitsOfHeader(name, value);
+    else {
+      traits |= traitsOfHeader(name, value);
+      if (lengthsOfKept.has(name.length) && keptHeaders.includes(name.toLowerCase()))
+        client.push(name.toLowerCase(), shownValue(value));
+    }
   }
   const needsEvidence = shows(traits, hasKeyInQuery | hasKeyInOtherHeader | isFromBrowser);
-  return { apiKey, traits, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
+  return { apiKey, traits, client, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
+}
+
+/** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
+const keptHeaders: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
+const lengthsOfKept = new Set(keptHeaders.map(({ length }) => length));
+const longestKept = 200;
+
+// The last values without a key: nearly all requests of a client have the same ones.
+const plainValues: string[] = [];
+function shownValue(value: string): string {
+  if (plainValues.includes(value)) return value;
+  const shown = copyOf(redactEncoded(value).slice(0, longestKept));
+  if (shown === value && plainValues.unshift(shown) > keptHeaders.length) plainValues.pop();
+  return shown;
 }
 
 /** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */

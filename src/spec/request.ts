@@ -17,6 +17,10 @@ export interface ApiRequest {
   readonly keysInPath: readonly string[] | undefined;
   /** Its other traits, for advice. */
   readonly traits: RequestTraits;
+  /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
+  readonly client: readonly string[];
+  /** The form of `apiKey`, if it was replaced by a mask; otherwise `undefined`. */
+  readonly keyForm: string | undefined;
   /** Details about its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
   /** Its query, body and headers, for endpoints that accept them. */
@@ -75,6 +79,8 @@ export function receivedRequest({ method, path, query, headers, traits = 0 }: Re
     keyHash: undefined,
     keysInPath: undefined,
     traits: read.traits | traits,
+    client: read.client,
+    keyForm: undefined,
     evidence: read.evidence,
     content: undefined,
     checked: undefined,

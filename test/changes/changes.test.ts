@@ -136,7 +136,7 @@ describe("a path that moves", () => {
     const world = openTestWorld(moved, { now: june });
     ask(world, { key: "active", path: "/v2/relying-party/me" });
     const id = world.history.requests({ limit: 1 })[0]?.id ?? "";
-    expect(requestDetails(world, id)).toMatchObject({ required_scope: "attestations:read" });
+    expect(requestDetails(world, id)).toMatchObject({ requiredScope: "attestations:read" });
   });
 
   test("is not suggested to those who call it after its sunset", () => {

@@ -234,7 +234,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
   const keyless: Readonly<Record<string, string>> = {
     none: "",
     malformed: "not-a-key",
-    unknown: "SVC_test_sbx-nobody-holds-this",
+    unknown: "SVC_test_sbxnobodyHoldsThis00000000000000",
   };
   for (const { promised, howToMeet } of sandbox.report().paths) {
     if (!promised || howToMeet === null) continue;

@@ -3,6 +3,7 @@ import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
 import { endpointNamed, firstEndpoint } from "../../api/routes.js";
+import { askRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -13,20 +14,43 @@ import { fingerprintOf, isSandboxKey, parseApiKey } from "../../spec/api-key.js"
 import { authorizationChecks } from "../../spec/authorize.js";
 import { SandboxError } from "../../spec/errors.js";
 import { outcomeOf } from "../../spec/outcomes.js";
+import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand } from "../command.js";
+import { declareCommand, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
+import { isAboutRequest, requestLines, retriesOf } from "../explained-request.js";
+import {
+  askFlags,
+  controlCall,
+  endpoint,
+  json,
+  readText,
+  runningUrl,
+  scenarioWord,
+  worldFlags,
+} from "../flags.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
-import { paintStatus, responseText, type Style, styleFor } from "../terminal.js";
+import { checkLines, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
 
 export const command = declareCommand({
-  summary: "show the checks for a key, and its response",
+  summary: "show why a request or a key was rejected, and what to do",
   description:
-    "Shows what an endpoint returns for a key, by default GET /v1/relying-party/me: the checks in order, the response, and what to do about it. Sends nothing and counts nothing. Never prints the key.",
-  words: { "<key>": "a key's ref, a full key, or one of: none, malformed, unknown", ...scenarioWord },
-  flags: { endpoint, json, ...worldFlags },
+    "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what an endpoint returns for a key, by default GET /v1/relying-party/me, and sends and counts nothing. Never prints a key.",
+  words: {
+    "<key>":
+      "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
+    ...scenarioWord,
+  },
+  flags: {
+    endpoint,
+    url: option("--url <url>", `of a request: ${runningUrl}`, readText, { variables: [] }),
+    ...askFlags,
+    json,
+    ...worldFlags,
+  },
   examples: {
+    "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",
+    "svc-sandbox explain req_bc8550a0796dcd92bd275137": "the request with this X-Request-Id",
     "svc-sandbox explain revoked": "a key of the scenario, by its ref",
     'svc-sandbox explain "$SVC_API_KEY" my.yaml': "the key that your client sends",
     "svc-sandbox explain main scenario.yaml --endpoint createReport": "at another endpoint",
@@ -34,12 +58,21 @@ export const command = declareCommand({
   },
   async run({ words, flags, io }) {
     const [word = "", scenario] = words;
+    const style = styleFor(io.stdout, io.env);
+    if (isAboutRequest(word) || flags.url !== undefined) {
+      const { details, requests } = await askRequest(controlCall(flags.url, flags, io), word);
+      const around = retriesOf(details.id, requests);
+      const text = flags.json
+        ? JSON.stringify({ ...details, around }, null, 2)
+        : requestLines(details, around, style).join("\n");
+      io.stdout.say(redactKeys(`${text}\n`));
+      return exitCode.fine;
+    }
     const loaded = await loadNamed(scenario, io, flags);
     const world = openNamed(loaded, flags);
     const program = io.program;
     const asked = endpointNamed(world, flags.endpoint);
     const explained = explain(apiKeyFor(word, world, loaded.name, program), world, asked);
-    const style = styleFor(io.stdout, io.env);
     const lines = describe(explained, loaded.name, style, program);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(`${lines.join("\n")}\n`);
@@ -106,20 +139,10 @@ export function explain(
   };
 }
 
-const marks = {
-  passed: { sign: "✓", word: "passed", colour: "green" },
-  rejected: { sign: "✗", word: "rejected", colour: "red" },
-  not_reached: { sign: "·", word: "not reached", colour: "dim" },
-} as const;
-
 function describe(explained: Explanation, scenario: string, style: Style, program: string): string[] {
-  const { palette, isTerminal } = style;
+  const { palette } = style;
   const { checks, status, path_id, fault_paths: faults, when } = explained;
   const { method, path, at } = explained;
-  const rows = checks.map(({ name, question, result }) => {
-    const { sign, word, colour } = marks[result];
-    return [isTerminal ? sign : word, name, question].map(palette[colour]);
-  });
   const response = paintStatus(palette, status)(responseText(explained));
   const facts = [
     ["Response", `${response}  ${path_id}  (${when})`],
@@ -132,7 +155,7 @@ function describe(explained: Explanation, scenario: string, style: Style, progra
   return [
     `${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`,
     "",
-    ...alignColumns(rows).map((line) => `  ${line}`),
+    ...checkLines(checks, style),
     "",
     ...alignColumns(facts),
     ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),

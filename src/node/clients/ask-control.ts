@@ -1,12 +1,23 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { requestDetailsShape } from "../../api/request-details.js";
 import { isNoResponse, type RawResponse } from "../../check/response.js";
 import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
+import { requestShape } from "../../sandbox/view-shapes.js";
 import { SandboxError } from "../../spec/errors.js";
 import { escapeControls, redactEncoded } from "../../spec/redact.js";
 import { mistakesIn } from "../../spec/schema/check.js";
-import { isTooDeep, parsedJson } from "../../spec/schema/json.js";
-import { always, openMapping, optional, type Shape, text, type ValueOf } from "../../spec/schema/shape.js";
+import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../spec/schema/json.js";
+import {
+  always,
+  list,
+  openMapping,
+  optional,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../spec/schema/shape.js";
+import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { sendOnce } from "./send-once.js";
 
@@ -49,6 +60,39 @@ export async function askReport(call: ControlAddress): Promise<Report> {
   const report = status === 200 ? parseReport(data) : undefined;
   if (report !== undefined) return report;
   throw failed(status === 404 ? noControlPlane : isNot(status, "a report"));
+}
+
+const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
+const requestsShape = inJsonOfAnyVersion(list(requestShape));
+
+/**
+ * Returns a request of a running sandbox, `last` for the latest one without a 2xx, with all its requests. Throws `usage` if that
+ * fails, and `not_found` if the journal does not have it.
+ */
+export async function askRequest(call: ControlAddress, id: string) {
+  const all = await ask(call, "get the requests of", "GET", "/requests");
+  const requests = readAs(requestsShape, all.data) as
+    | readonly InJson<ValueOf<typeof requestShape>>[]
+    | undefined;
+  if (all.status !== 200 || requests === undefined)
+    throw all.failed(all.status === 404 ? noControlPlane : isNot(all.status, "requests"));
+  const last = requests.findLast(
+    ({ status, source }) => (status < 200 || status > 299) && source === "client",
+  );
+  if (id === "last" && last === undefined)
+    throw new SandboxError(
+      "not_found",
+      `${all.url} has rejected no request. Its journal has ${requests.length}.`,
+    );
+  const wanted = id === "last" ? (last?.id ?? "") : id;
+  const found = await ask(call, "get the request from", "GET", `/requests/${encodeURIComponent(wanted)}`);
+  if (found.status === 404) {
+    const message = `The journal of ${all.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
+    throw new SandboxError("not_found", message);
+  }
+  const details = readAs(detailsShape, found.data) as InJson<ValueOf<typeof requestDetailsShape>> | undefined;
+  if (details === undefined) throw found.failed(isNot(found.status, "a request"));
+  return { details, requests };
 }
 
 const captureErrors: readonly string[] = ["capture_impossible", "validation_failed", "unknown_ref"];

@@ -65,13 +65,18 @@ export function observe(
     advice.push("old-key-after-replacement-seen");
   else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");
-  const isStray = isSandboxKey(apiKey) && sha256 !== behaviour.unknownKey;
-  if (isStray && pathId.startsWith("401") && entry === undefined) advice.push("key-of-another-sandbox");
+  if (entry === undefined && sha256 !== behaviour.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
   // A delayed response may not have arrived yet.
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
   const isResent = isResentKey(behaviour, call, exchange);
   if (isResent) advice.push("sent-again-after-rejection");
   return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), isResent: isResent || undefined };
+}
+
+// On a key with the mark of a sandbox that this one does not have.
+function adviceOnStray(apiKey: string, { presented, pathId }: Observed): readonly AdviceId[] {
+  if (presented !== "well_formed" || !isMarked(apiKey) || !pathId.startsWith("401")) return noAdvice;
+  return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
 function adviceOnTraits(call: ObservedCall, exchange: Observed, pages: Set<string>): AdviceId[] {

@@ -73,6 +73,10 @@ export interface Exchange {
   /** Whether a possibly real key was outside its header, or in the header with other text. */
   readonly leaksRealKey: boolean;
   readonly presented: Presented;
+  /** Lower-case names and values in turn, without keys. */
+  readonly client: readonly string[];
+  /** The form of a presented key that the sandbox does not have; `undefined` for a key of it, or none. */
+  readonly keyForm: string | undefined;
   readonly key: string | null;
   /** The first 12 hex digits of the presented key's SHA-256. */
   readonly fingerprint: string | null;
@@ -106,7 +110,7 @@ export function sourceOf({ fromStory }: Exchange): RequestSource {
 }
 
 /** Estimates the memory of an exchange in bytes, equal on every machine. */
-export function bytesOf({ path, content, response }: Exchange): number {
+export function bytesOf({ path, content, response, client }: Exchange): number {
   const { query = "", contentType = "", idempotencyKey = "", body } = content ?? {};
   const texts = [
     path,
@@ -116,6 +120,7 @@ export function bytesOf({ path, content, response }: Exchange): number {
     body?.text ?? "",
     response.body,
     ...response.headers,
+    ...client,
   ];
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }

@@ -70,7 +70,8 @@ test("an operation is listed between the requests before and after it, announced
 test("the last requests are kept up to a number of bytes; earlier requests stay counted, and are not events", () => {
   const history = open(5);
   const response = { status: 404, headers: [], body: "x".repeat(300) };
-  const long = (number: number) => ({ ...request(number), path: "", response }) as unknown as Exchange;
+  const long = (number: number) =>
+    ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
   history.enter(undefined, [1, 2, 3].map(long), 40);
   for (let i = 4; i <= 6; i++) history.record(long(i));
   expect(history.bytes()).toBe(6000);
@@ -88,7 +89,8 @@ test("a capture starts after requests that were discarded", () => {
   let at = 0;
   const history = openHistory(() => ({ scenario: { version: 1 }, at }));
   const response = { status: 404, headers: [], body: "" };
-  const plain = (number: number) => ({ ...request(number), path: "", response }) as unknown as Exchange;
+  const plain = (number: number) =>
+    ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
   for (let i = 1; i <= 500; i++) history.record(plain(i));
   at = 501;
   // The second stretch begins after request 480.

@@ -1,3 +1,4 @@
+import { checkShape, requestDetailsShape, responseShape } from "../../api/request-details.js";
 import { farmerShape } from "../../farmers/farmer-shape.js";
 import { reportShape } from "../../report/report-shape.js";
 import {
@@ -8,10 +9,8 @@ import {
   requestShape,
   upcomingShape,
 } from "../../sandbox/view-shapes.js";
-import { controlBodies } from "../../scenario/format/inputs.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
-import { adviceIds, adviceLevels } from "../../spec/advice.js";
 import type { Assumptions, Profile } from "../../spec/assumptions.js";
 import { effectEnds, effectValues, faultKinds } from "../../spec/fault-effects.js";
 import type { InJson } from "../../spec/schema/json.js";
@@ -50,8 +49,6 @@ const headers = record(text());
 const running = { scenario: text(), seed: count() };
 const step = { kind: choice(stepKinds), say: nullable(text()) };
 const progress = { steps: count(), done: count(), over: flag() };
-const check = { name: text(), question: text(), rules: text() };
-const response = { status: count(), headers, body: text() };
 
 const instance = {
   id: text(),
@@ -109,7 +106,7 @@ const { StepResult } = named({
     request: orNull(
       mapping({ method: text(), path: text(), key: text(), headers, body: nullable(text()), times: count() }),
     ),
-    response: orNull(mapping({ ...response, code: nullable(text()), pathId, fault })),
+    response: orNull(mapping({ ...responseShape.fields, code: nullable(text()), pathId, fault })),
     performed: orNull(
       mapping({
         rejection: orNull(mapping({ code: text(), message: text() })),
@@ -189,30 +186,10 @@ export const responses = {
       typical: anything(),
       varied: flag(),
     }),
-    RequestDetails: mapping({
-      ...requestShape.fields,
-      /** `null` for an unknown path, or an endpoint that requires no scope. */
-      requiredScope: nullable(text()),
-      /** `null` if the request has no key of this sandbox. */
-      keyScopes: orNull(list(text())),
-      checks: list(mapping({ ...check, result: choice(["passed", "rejected", "not_reached"]) })),
-      response: orNull(mapping(response)),
-      when: text(),
-      whatToDo: text(),
-      repeat: controlBodies.sending,
-      adviceDetails: list(
-        mapping({
-          id: choice(adviceIds),
-          level: choice(adviceLevels),
-          rule: text(),
-          meaning: text(),
-          whatToDo: text(),
-        }),
-      ),
-    }),
-    Sent: mapping({ request: records.Request, response: orNull(mapping(response)) }),
+    RequestDetails: requestDetailsShape,
+    Sent: mapping({ request: records.Request, response: orNull(responseShape) }),
     RequestChecks: mapping({
-      checks: list(mapping({ ...check, exits: list(pathId) })),
+      checks: list(mapping({ ...checkShape.fields, exits: list(pathId) })),
       successes: list(pathId),
       faults: list(pathId),
       effects: list(

@@ -1,0 +1,70 @@
+import { describe, expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
+import { runCli } from "../support/run-cli.js";
+import { mePath } from "../support/send.js";
+import { served } from "../support/servers.js";
+
+// `explain` with the id of a request: from a rejection to its cause.
+
+const secret = createSandbox().secret("active");
+const real = "SVC_test_RealKeyThatNobodyShouldSee1";
+const causes: Readonly<Record<string, readonly [headers: Record<string, string>, says: RegExp]>> = {
+  "401.malformed": [{ "x-api-key": `"${secret}"` }, /43 characters, a quotation mark first/],
+  "401.unknown": [
+    { "x-api-key": secret.slice(0, -1) },
+    /40 characters: 1 less than .*\n[\s\S]*warning key-cut/,
+  ],
+  "401.revoked": [{ key: "revoked" }, /revoked since 2026-03-02T09:00:00Z/],
+  "403.insufficient_scope": [{ key: "wrong-scope" }, /attestations:read/],
+  "403.live_suspended": [{ key: "live-suspended" }, /suspended/],
+  "429.per_day": [{ key: "rate-limited" }, /allows 0 requests a day/],
+  "404.unknown_path": [
+    { key: "active", path: "/v1/relying-party/mee" },
+    /Call exactly GET \/v1\/relying-party\/me/,
+  ],
+  "fault.status": [{ key: "legacy" }, /fault\.status/],
+};
+
+const frozen = {
+  scenario: "key-states",
+  frozen: true,
+} as const;
+
+test.each(Object.entries(causes))("the cause of %s is found from the id of its request", async (path, [
+  given,
+  says,
+]) => {
+  const { url, sandbox } = await served(frozen);
+  sandbox.faults.set([{ when: { key: "legacy" }, then: { status: 503 } }]);
+  const { key, path: target = mePath, ...sent } = given;
+  const headers = {
+    ...sent,
+    ...(key && { "x-api-key": sandbox.secret(key as "active") }),
+    "user-agent": `bank/1 ${real}`,
+  };
+  for (let i = 0; i < 2; i++) await fetch(url + target, { headers });
+  const [first, last] = sandbox.requests.list();
+  const explain = (word: string) => runCli(["explain", word, "--url", url], { terminal: true, columns: 80 });
+  const { code, stdout } = await explain(first?.id ?? "");
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal
+  const lines = stdout.replace(/\x1b\[\d+m/g, "").split("\n");
+  const text = lines.join("\n").replace(/\n +(?=\S)/g, (_) => " ");
+  expect([code, lines.filter((line) => line.length > 80)]).toEqual([0, []]);
+  expect(lines.join(" ").replace(/ +/g, " ")).toMatch(new RegExp(says.source.replaceAll("\\n", " "), "s"));
+  for (const part of [path, "bank/1", first?.id, last?.id, "What to do"]) expect(text).toContain(part);
+  for (const part of [real, secret, secret.slice(-12)]) expect(stdout).not.toContain(part);
+  expect((await explain("last")).stdout).toContain(String(last?.id));
+});
+
+describe("an id", () => {
+  test("that the journal does not have ends with 2 and a hint, and is never explained as a key", async () => {
+    const { url } = await served();
+    const id = "req_bc8550a0796dcd92217f3541";
+    const gone = await runCli(["explain", id, "--url", url]);
+    expect([gone.code, gone.stdout, gone.stderr]).toEqual([2, "", expect.stringContaining('"last"')]);
+    const none = await runCli(["explain", "last", "--url", url]);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining("has rejected no request")]);
+    const stopped = await runCli(["explain", id, "--url", "http://127.0.0.1:1"]);
+    expect([stopped.code, stopped.stderr]).toEqual([2, expect.stringContaining("nothing listens")]);
+  });
+});
