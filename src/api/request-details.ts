@@ -67,22 +67,22 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
 }
 
 /** All details of a request in the journal; throws `not_found` for an unknown id. */
-export function requestDetails(world: SandboxState, id: string): Record<string, unknown> {
+export function requestDetails(world: SandboxState, id: string) {
   const { registry } = world;
   const exchange = requireRequest(world, id);
   const { pathId, advice, response, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
   const endpoint = routeOf(world, exchange.path, exchange.at)?.methods.get(exchange.method);
   return {
-    ...requestJson(exchange),
-    required_scope: endpoint === undefined ? null : scopeOf(endpoint, world),
-    key_scopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
+    ...viewRequest(exchange),
+    requiredScope: endpoint === undefined ? null : scopeOf(endpoint, world),
+    keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
     checks: checkResults(requestChecksOf(endpointsOf(world)), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    what_to_do: whatToDo,
-    advice_details: adviceTable
+    whatToDo,
+    adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, what_to_do: withEndpoints(whatToDo, endpointsOf(world)) })),
+      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(world)) })),
   };
 }

@@ -1,3 +1,4 @@
+import { variationTable } from "../api/variation/table.js";
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type {
@@ -186,7 +187,7 @@ function causesOf(all: readonly Run[]): TableRow[] {
       details: [
         first?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
-        [...new Set(causes.map(takenBy))],
+        conditionsOf(causes),
         [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
         runs.flatMap(lastRequestOf).slice(0, 1),
       ].map((lines) => lines.filter((line) => line !== "")),
@@ -194,9 +195,19 @@ function causesOf(all: readonly Run[]): TableRow[] {
   });
 }
 
-function takenBy({ points, fault }: RunCause): string {
-  if (points.length === 0) return fault ?? "";
-  return points.map(({ row, variant, status }) => `${row}: ${variant}, on a ${status}`).join("; ");
+// Three variants of a row for one reason are one condition: any but the usual one.
+function conditionsOf(causes: readonly RunCause[]): string[] {
+  const all = causes.flatMap(({ points }) => points);
+  const conditions = causes.map(({ points, fault = "" }) => {
+    const lines = points.map(({ row, variant, status }) => {
+      const alike = all.filter((one) => one.row === row && one.status === status);
+      const [usual] = variationTable.find(({ id }) => id === row)?.variants ?? [];
+      const isAny = usual !== undefined && new Set(alike.map((one) => one.variant)).size > 2;
+      return `${row}: ${isAny ? `other than ${usual.id}` : variant}, on a ${status}`;
+    });
+    return lines.length === 0 ? fault : [...new Set(lines)].join("; ");
+  });
+  return [...new Set(conditions)];
 }
 
 function runRows(runs: readonly Run[]): TableRow[] {

@@ -23,6 +23,11 @@ export function stepData(event: StepEvent): Record<string, unknown> {
  * the key that the step made.
  */
 export function stepJson(result: PlayedStep) {
+  return snakeCase(stepView(result)) as Record<string, unknown>;
+}
+
+/** The same as a value. */
+export function stepView(result: PlayedStep) {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => ({
     timelineStep: index + 1,
@@ -31,13 +36,12 @@ export function stepJson(result: PlayedStep) {
     ...rejectionOf(performed),
   }));
   const text = stepText(result);
-  const sent = {
+  return {
     ...shown,
     text,
     response: response && { ...response, code: errorCodeOf(response) },
     meanwhile,
   };
-  return snakeCase(sent) as Record<string, unknown>;
 }
 
 function timelineData({ at, step, performed }: TimelineResult) {

@@ -1,20 +1,12 @@
 import type { requestQuery } from "../scenario/format/inputs.js";
 import { ofEachEnd, settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
-import { snakeCase } from "../spec/schema/json.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import { type KeyEntry, usageAt } from "./keys.js";
 import type { SandboxState } from "./sandbox.js";
-import type {
-  ClockView,
-  KeyView,
-  ListedKeyRef,
-  OrganizationView,
-  RecordView,
-  RequestView,
-} from "./view-shapes.js";
+import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
 export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
   const usage = usageAt(entry.usage, world.windows, now);
@@ -86,9 +78,4 @@ export function viewRequest(exchange: Exchange): RequestView {
     key: exchange.key as ListedKeyRef | null,
     fingerprint: exchange.fingerprint,
   };
-}
-
-/** A record in the spelling of JSON; its members stay as in responses. */
-export function recordJson({ members, next, moves, ...record }: RecordView): Record<string, unknown> {
-  return { ...(snakeCase(record) as object), next, moves, members };
 }

@@ -101,7 +101,9 @@ test("validate --openapi checks a document with its notes, and a document that i
   });
   expect(await runCli(["validate", "--openapi", "good.yaml"], { cwd })).toEqual({
     ...{ code: 0, stdout: expect.stringMatching(/^ok {2}key-states /) },
-    stderr: "The document does not have GET /v1/relying-party/me, which the sandbox has.\n",
+    stderr: expect.stringMatching(
+      /^The document does not have GET \/v1\/relying-party\/me.*, which the sandbox has\.\n/,
+    ),
   });
   const problem = { code: "openapi_invalid", file: "bad.yaml", line: 3 };
   const { code, stdout } = await runCli(["validate", "--openapi", "bad.yaml", "--json"], { cwd });

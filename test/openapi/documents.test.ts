@@ -387,7 +387,7 @@ test("objects and lists in a query and forms are checked; the notes list what is
   expect(await ask("/form", "tags=a")).toEqual({ fields: { "body.months": "is missing" } });
   expect(await ask("/form", "{}", "application/json")).toEqual({ reason: expect.stringContaining("form") });
   expect(await ask("/file", "a", "image/png")).toBe(204);
-  expect(readApi({ text: JSON.stringify(searched) }, builtIn).notes.list()).toEqual([
+  expect(readApi({ text: JSON.stringify(searched) }, builtIn.slice(0, 1)).notes.list()).toEqual([
     expect.stringContaining("does not have GET /v1/relying-party/me"),
     "find names the security scheme key, which the document does not have.",
     "find does not check the scope reports:write.",

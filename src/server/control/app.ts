@@ -12,8 +12,8 @@ import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
-import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
-import { shapeOf } from "../../spec/schema/shape.js";
+import { isTooDeep, jsonOf, mostLevels, parsedJson } from "../../spec/schema/json.js";
+import { anything, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
@@ -76,9 +76,14 @@ async function runRoute(row: Route, local: LocalContext) {
   if (row.status === 204) return void response.end();
   const { type, text } = isTextResponse(result)
     ? result
-    : { type: "json", text: JSON.stringify(row.isBare ? result : { data: result }) };
+    : { type: "json", text: JSON.stringify(jsonBody(row, result)) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
+}
+
+function jsonBody({ response = anything(), isBare }: Route, result: unknown): unknown {
+  const data = jsonOf(response, result);
+  return isBare ? data : { data };
 }
 
 // A document has text and its own style; nothing that a text brings along is loaded or run.

@@ -25,7 +25,11 @@ export interface LocalContext extends CallTarget {
 }
 
 /** A route of the control plane, the source of its handler, its 405, its checks and its description. */
-export interface Route<Name extends ControlBodyName = ControlBodyName, Parameters extends Query = Query> {
+export interface Route<
+  Name extends ControlBodyName = ControlBodyName,
+  Parameters extends Query = Query,
+  Of extends Shape = Shape,
+> {
   readonly method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Has named parts in braces: `/keys/{ref}`. */
   readonly path: string;
@@ -36,7 +40,7 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
-  readonly response?: Shape;
+  readonly response?: Of;
   readonly isBare?: true;
   /** The content types of its responses. Default: JSON. */
   readonly types?: readonly string[];
@@ -49,14 +53,18 @@ export interface Route<Name extends ControlBodyName = ControlBodyName, Parameter
   readonly isOfInstances?: true;
   /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
-  /** Returns the response: a value for JSON, or a `textResponse`. Only routes that run in one process get `local`. */
+  /** Returns the response: a value of its shape, or a `textResponse`. Only routes that run in one process get `local`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
-  ) => unknown;
+  ) => Returned<Of>;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<string>) => unknown;
+  readonly runYaml?: (context: RouteContext<string>) => Returned<Of>;
 }
+
+// biome-ignore lint/suspicious/noConfusingVoidType: a route that sends its response itself returns nothing
+type Value<Of> = ValueOf<Of> | TextResponse | void;
+type Returned<Of> = Value<Of> | Promise<Value<Of>>;
 
 const isText = Symbol("text response");
 
@@ -75,9 +83,13 @@ export function isTextResponse(response: unknown): response is TextResponse {
 }
 
 /** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `response`. */
-export function controlRoute<Name extends ControlBodyName = "nothing", Parameters extends Query = Query>(
+export function controlRoute<
+  Name extends ControlBodyName = "nothing",
+  Parameters extends Query = Query,
+  Of extends Shape = Shape<void>,
+>(
   call: `${Route["method"]} /${string}`,
-  row: Omit<Route<Name, Parameters>, "method" | "path" | "status"> & { readonly status?: 201 },
+  row: Omit<Route<Name, Parameters, Of>, "method" | "path" | "status"> & { readonly status?: 201 },
 ): Route {
   const [method, path] = call.split(" ") as [Route["method"], string];
   const status = row.status ?? (row.response === undefined ? 204 : 200);

@@ -1,4 +1,4 @@
-import { mapFields, orNull, type Shape, text } from "./shape.js";
+import { anything, mapFields, orNull, type Shape, shapeOf, text } from "./shape.js";
 
 /**
  * The value of a JSON text; `undefined` if it is not valid JSON.
@@ -59,6 +59,25 @@ function respelled(value: unknown, spell: (name: string) => string): unknown {
   if (value === null || typeof value !== "object") return value;
   const members = Object.entries(value).map(([name, member]) => [spell(name), respelled(member, spell)]);
   return Object.fromEntries(members);
+}
+
+/** A value of a shape in JSON: members of mappings in snake_case, names in records and free values as they are. */
+export function jsonOf(shape: Shape, value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (shape.kind === "list") return (value as readonly unknown[]).map((item) => jsonOf(shape.item, item));
+  if (shape.kind === "either") {
+    const isOne = (one: Shape) => one.kind !== "null" && (one.kind === "list") === Array.isArray(value);
+    return jsonOf(shape.options.find(isOne) ?? anything(), value);
+  }
+  const members = Object.entries(value);
+  if (shape.kind === "record")
+    return Object.fromEntries(members.map(([name, member]) => [name, jsonOf(shape.member, member)]));
+  if (shape.kind !== "mapping" || shape.isAsSpelled) return value;
+  const spelled = members.map(([name, member]) => {
+    const field = shape.fields[name];
+    return field === undefined ? [name, member] : [snake(name), jsonOf(shapeOf(field), member)];
+  });
+  return Object.fromEntries(spelled);
 }
 
 export type InJson<Value> = Value extends string | number | boolean | null | undefined

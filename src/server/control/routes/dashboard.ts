@@ -4,13 +4,17 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import { type ControlBody, type ControlBodyName, query } from "../../../scenario/format/inputs.js";
+import {
+  type ControlBody,
+  type ControlBodyName,
+  type Query,
+  query,
+} from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
-import { snakeCase } from "../../../spec/schema/json.js";
-import { choice, count, described, text, type ValueOf } from "../../../spec/schema/shape.js";
+import { choice, count, described, type Shape, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { type ActionName, actionRoute, actionRow, keyActionNames } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
@@ -42,15 +46,14 @@ export const dashboardRoutes: readonly Route[] = [
     response: responses.OrganizationPage,
     isBare: true,
     run: ({ world, query }) => ({
-      data: snakeCase(viewOrganizations(world, query)),
+      data: viewOrganizations(world, query),
       total: world.registry.organizations.size,
     }),
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
     response: responses.Organization,
-    run: ({ world, params: { ref = "" } }) =>
-      snakeCase(viewOrganization(world.registry.organization(ref).organization)),
+    run: ({ world, params: { ref = "" } }) => viewOrganization(world.registry.organization(ref).organization),
   }),
   operation("organization", { body: "organization_update", response: responses.Organization }),
   controlRoute("GET /keys", {
@@ -61,7 +64,7 @@ export const dashboardRoutes: readonly Route[] = [
     isBare: true,
     run({ world, query: { offset, limit = keysOnAPage } }) {
       return {
-        data: snakeCase(viewKeys(world, { offset, limit }).map((key) => withNextRequest(key, world))),
+        data: viewKeys(world, { offset, limit }).map((key) => withNextRequest(key, world)),
         total: world.registry.keys.size,
         created: world.registry.keys.size - describedCount(world.scenario),
       };
@@ -72,14 +75,13 @@ export const dashboardRoutes: readonly Route[] = [
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: directoryQuery,
     response: responses.Directory,
-    run: ({ world, query }) => snakeCase(directoryOf(world, query)),
+    run: ({ world, query }) => directoryOf(world, query),
   }),
   operation("create_key", { body: "key_creation", response: responses.IssuedKey }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
     response: responses.ListedKey,
-    run: ({ world, params: { ref = "" } }) =>
-      snakeCase(withNextRequest(viewKey(world.registry.key(ref), world), world)),
+    run: ({ world, params: { ref = "" } }) => withNextRequest(viewKey(world.registry.key(ref), world), world),
   }),
   operation("rotate", {
     body: "key_rotation",
@@ -91,29 +93,30 @@ export const dashboardRoutes: readonly Route[] = [
   ...keyActionNames.map((name) => operation(name, { response: responses.RevokedKey })),
 ];
 
-interface OperationRow<Body extends ControlBodyName> extends Pick<Route<Body>, "body" | "response"> {
+interface OperationRow<Body extends ControlBodyName, Of extends Shape>
+  extends Pick<Route<Body, Query, Of>, "body" | "response"> {
   /** Returns its input for a body, besides the ref in the path. Default: the body. */
   readonly inputOf?: (body: ControlBody<Body>) => object;
   /** Returns the response for its result. Default: the member with its name, or all. */
-  readonly view?: (result: Result) => unknown;
+  readonly view?: (result: Result) => object;
 }
-type Result = Readonly<Record<string, unknown>>;
+type Result = Readonly<Record<string, object>>;
 
 /** Makes the route of an operation from its row. */
-function operation<Body extends ControlBodyName = "nothing">(
+function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   name: Extract<ActionName, keyof typeof operations>,
-  { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body>,
+  { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body, Of>,
 ): Route {
   const { key, organization = "", makes } = actionRow(name);
   const [call, summary] = actionRoute(name) as NonNullable<ReturnType<typeof actionRoute>>;
-  return controlRoute<Body>(call, {
+  return controlRoute<Body, Query, Of>(call, {
     ...{ ...shapes, summary },
     ...(makes !== undefined && { makes: "key", status: 201 }),
     run({ world, actor, params: { ref }, body }) {
       const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
       const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
       try {
-        return snakeCase(view(run(world, input, { actor })));
+        return view(run(world, input, { actor })) as ValueOf<Of>;
       } catch (error) {
         const isUnknown = error instanceof SandboxError && error.code === "unknown_ref";
         if (!isUnknown || ref !== undefined) throw error;

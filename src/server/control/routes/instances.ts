@@ -63,11 +63,11 @@ export const instanceRoutes: readonly Route[] = [
       return {
         data: sorted.slice(offset, offset + limit).map(({ one }) => ({
           ...summaryOf(one, context),
-          idle_seconds: Math.max(0, Math.floor(one.idle / 1000)),
+          idleSeconds: Math.max(0, Math.floor(one.idle / 1000)),
           traffic: traffic(one),
         })),
         total: sorted.length,
-        idle_limit_seconds: server.instanceTtl / 1000,
+        idleLimitSeconds: server.instanceTtl / 1000,
       };
     },
   }),
@@ -117,7 +117,7 @@ export const instanceRoutes: readonly Route[] = [
       return {
         ...summaryOf(instance, context),
         keys: scenarioSecrets(settled(instance.runtime)),
-        ...{ token: instanceTokenPrefix + token.text, claim_url: linkTo(instance, code.text, context) },
+        ...{ token: instanceTokenPrefix + token.text, claimUrl: linkTo(instance, code.text, context) },
       };
     },
   }),
@@ -131,7 +131,7 @@ export const instanceRoutes: readonly Route[] = [
       const hashes = { claimHash: code.sha256 };
       const instance = await requireInstances(context).changeHashes(context.params.id as string, hashes);
       server.audit(`Created a claim link for the ${instanceName(instance)}.`);
-      return { claim_url: linkTo(instance, code.text, context) };
+      return { claimUrl: linkTo(instance, code.text, context) };
     },
   }),
   controlRoute("POST /instances/{id}/claim", {
@@ -208,10 +208,10 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
   const { label = null, expiresAt, requestsPerMinute = null } = tenancy;
   const url = `${baseUrl()}/i/${id}`;
   return {
-    ...{ id, label, created_at: isoOf(createdAt) },
-    ...{ base_url: url, control_url: url + controlPath, scenario: name, seed },
-    expires_at: expiresAt === undefined ? null : isoOf(expiresAt),
-    requests_per_minute: requestsPerMinute,
+    ...{ id, label, createdAt: isoOf(createdAt) },
+    ...{ baseUrl: url, controlUrl: url + controlPath, scenario: name, seed },
+    expiresAt: expiresAt === undefined ? null : isoOf(expiresAt),
+    requestsPerMinute,
   };
 }
 
@@ -224,7 +224,7 @@ interface Listed {
 const orders = {
   created: ({ one }: Listed) => -one.createdAt,
   errors: ({ traffic }: Listed) => -(traffic?.errors ?? 0),
-  last_request: ({ one, traffic }: Listed) => (traffic?.last_path_id ? one.idle : Number.MAX_VALUE),
+  last_request: ({ one, traffic }: Listed) => (traffic?.lastPathId ? one.idle : Number.MAX_VALUE),
   expiry: ({ one }: Listed) => one.tenancy.expiresAt ?? Number.MAX_VALUE,
 } as const;
 
@@ -242,7 +242,7 @@ function trafficOf(instance: Instance | undefined) {
     requests,
     errors: requests - passed,
     coverage: Math.floor((met.length * 100) / promised.length),
-    last_path_id: last?.pathId ?? null,
+    lastPathId: last?.pathId ?? null,
   };
 }
 

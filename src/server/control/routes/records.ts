@@ -1,6 +1,5 @@
 import { operations } from "../../../sandbox/operations/operations.js";
 import { listRecords } from "../../../sandbox/operations/records.js";
-import { recordJson } from "../../../sandbox/views.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { count, described, list } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
@@ -33,8 +32,8 @@ export const recordRoutes: readonly Route[] = [
     response: responses.RecordPage,
     isBare: true,
     run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {
-      const data = listRecords(world, collection, offset, limit).map(recordJson);
-      return { data, total: world.records.get(collection)?.records.size };
+      const data = listRecords(world, collection, offset, limit);
+      return { data, total: world.records.get(collection)?.records.size ?? 0 };
     },
   }),
   controlRoute("POST /records/{collection}", {
@@ -43,14 +42,14 @@ export const recordRoutes: readonly Route[] = [
     response: responses.Record,
     status: 201,
     run: ({ world, params: { collection = "" }, body }) =>
-      recordJson(operations.record(world, { in: collection, add: body as never }).record),
+      operations.record(world, { in: collection, add: body as never }).record,
   }),
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
     response: responses.Record,
     run: ({ world, params: { collection = "", id = "" }, body }) =>
-      recordJson(operations.record(world, { in: collection, id, set: body as never }).record),
+      operations.record(world, { in: collection, id, set: body as never }).record,
   }),
   controlRoute("DELETE /records/{collection}/{id}", {
     summary: "Removes a record",

@@ -48,7 +48,7 @@ export const routes: readonly Route[] = [
       requireInstances(context);
       // After the response is sent.
       response.once("close", server.stop);
-      return { scenario: world.name, seed: world.seed, started_at: isoOf(server.startedAt) };
+      return { scenario: world.name, seed: world.seed, startedAt: isoOf(server.startedAt) };
     },
   }),
   controlRoute("GET /events", {

@@ -1,14 +1,9 @@
 import { storySender } from "../../../api/handle.js";
-import {
-  requestChecksOf,
-  requestDetails,
-  requestJson,
-  requireRequest,
-} from "../../../api/request-details.js";
+import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
-import { stepJson } from "../../../node/step-data.js";
+import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
@@ -20,13 +15,12 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
-import { listRequests } from "../../../sandbox/views.js";
+import { listRequests, viewRequest } from "../../../sandbox/views.js";
 import { ref } from "../../../scenario/format/fields.js";
 import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
-import { snakeCase } from "../../../spec/schema/json.js";
 import {
   choice,
   count,
@@ -51,7 +45,7 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
     response: list(responses.Request),
-    run: ({ world, query }) => listRequests(world, query).map(requestJson),
+    run: ({ world, query }) => listRequests(world, query).map(viewRequest),
   }),
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
@@ -70,8 +64,7 @@ export const trafficRoutes: readonly Route[] = [
     run({ runtime, world, query: { format = "json", story } }) {
       const report = clientReport(runtime);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
-      const fromStory = story ? { from_story: storyCounts(world) } : {};
-      return { data: { ...(snakeCase(report) as object), ...fromStory } };
+      return { data: { ...report, ...(story && { fromStory: storyCounts(world) }) } };
     },
   }),
   controlRoute("GET /capture", {
@@ -113,7 +106,7 @@ export const trafficRoutes: readonly Route[] = [
         ...storyView(world),
         description: world.scenario.description ?? null,
         outline: outlineOf(world),
-        last: last === undefined ? null : stepJson(last),
+        last: last === undefined ? null : stepView(last),
       };
     },
   }),
@@ -127,7 +120,7 @@ export const trafficRoutes: readonly Route[] = [
       }
       const step = runNextStep(world, storySender(world));
       const { next: _, ...progress } = storyView(world);
-      return { step: step === undefined ? null : stepJson(step), ...progress };
+      return { step: step === undefined ? null : stepView(step), ...progress };
     },
   }),
 ];
@@ -148,11 +141,11 @@ function farmerPage<View>(
 
 function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
   return {
-    farmer_id: farmer.farmer_id,
+    farmerId: farmer.farmer_id,
     name: `${name.given_name} ${name.surname}`,
-    country_code: location.country_code,
+    countryCode: location.country_code,
     region: location.subdivision_name,
-    ...{ farm_area_ha: farmer.farm_area_ha, birth_year: farmer.birth_year },
+    ...{ farmAreaHa: farmer.farm_area_ha, birthYear: farmer.birth_year },
     crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
   };
 }
@@ -175,7 +168,7 @@ function outlineOf({ story: { steps, next, verdicts } }: SandboxState) {
     say: step.say ?? null,
     text: step.say === undefined ? stepIntent(step) : null,
     done: index < next,
-    as_expected: asExpected(step, verdicts.get(index)),
+    asExpected: asExpected(step, verdicts.get(index)),
   }));
 }
 
@@ -194,7 +187,7 @@ export const requestChecksRoutes: readonly Route[] = [
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];
-        return { effect, value, only_delays: onlyDelays, ends, does };
+        return { effect, value, onlyDelays, ends, does };
       }),
     }),
   }),
@@ -204,7 +197,7 @@ export const requestChecksRoutes: readonly Route[] = [
     response: responses.RequestDetails,
     run: ({ world, params: { id = "" } }) => ({
       ...requestDetails(world, id),
-      repeat: requestStep(requireRequest(world, id)).step.request,
+      repeat: requestStep(requireRequest(world, id)).step.request as ControlBody<"sending">,
     }),
   }),
   controlRoute("POST /send", {
@@ -215,7 +208,7 @@ export const requestChecksRoutes: readonly Route[] = [
       const { status, headers, body: text } = storySender(world)(sendable(world, body));
       const [exchange] = world.history.requests({ limit: 1 });
       return {
-        request: requestJson(exchange as Exchange),
+        request: viewRequest(exchange as Exchange),
         response: status === 0 ? null : { status, headers, body: text },
       };
     },

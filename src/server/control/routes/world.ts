@@ -12,7 +12,6 @@ import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.j
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
 import words from "../../../spec/assumptions.json" with { type: "json" };
-import { snakeCase } from "../../../spec/schema/json.js";
 import { list } from "../../../spec/schema/shape.js";
 import { unreadiness } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
@@ -31,8 +30,8 @@ export const worldRoutes: readonly Route[] = [
         status: "ok",
         version,
         ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
-        ...(store?.in === "file" && { state: storeState(store) }),
-        ...(response.locals.mayKnowAll && { ...summaryOf(world), started_at: isoOf(server.startedAt) }),
+        ...(store?.in === "file" && { state: fileState(store) }),
+        ...(response.locals.mayKnowAll && { ...summaryOf(world), startedAt: isoOf(server.startedAt) }),
         ...(response.locals.mayKnowAll &&
           instance !== undefined && {
             label: server.log.instances.find(instance)?.tenancy.label ?? null,
@@ -50,9 +49,13 @@ export const worldRoutes: readonly Route[] = [
       if (why !== undefined) throw new HttpRejection("not_ready", why);
       const stored = server.log.status();
       return {
-        ...{ status: "ready", version, memory: server.log.memory().isFull ? "full" : "free" },
-        ...(stored?.in === "file" && { state: storeState(stored) }),
-        ...(stored?.broken && { broken_instances: stored.broken }),
+        ...{
+          status: "ready" as const,
+          version,
+          memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
+        },
+        ...(stored?.in === "file" && { state: fileState(stored) }),
+        ...(stored?.broken && { brokenInstances: stored.broken }),
       };
     },
   }),
@@ -65,8 +68,8 @@ export const worldRoutes: readonly Route[] = [
       clock: viewClock(world.clock),
       assumptions: assumptionsOf(world),
       faults: describeFaults(world.faults),
-      organizations: snakeCase(viewOrganizations(world)),
-      keys: snakeCase(viewKeys(world)),
+      organizations: viewOrganizations(world),
+      keys: viewKeys(world),
     }),
   }),
   controlRoute("GET /clock", {
@@ -159,8 +162,12 @@ export function running(world: SandboxState) {
   return { ...summaryOf(world), warnings: [] };
 }
 
-function storeState({ in: place, isFull, problem }: LogStatus) {
+function storeState(store: LogStatus) {
+  const state = fileState(store);
+  return state === "saved" ? "reachable" : state;
+}
+
+function fileState({ isFull, problem }: LogStatus): "full" | "saved" | "unwritable" {
   if (isFull) return "full";
-  if (problem !== undefined) return "unwritable";
-  return place === "store" ? "reachable" : "saved";
+  return problem === undefined ? "saved" : "unwritable";
 }
