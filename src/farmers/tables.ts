@@ -37,7 +37,7 @@ export interface FarmContext {
 
 export type CropName = keyof typeof cropTable;
 
-export interface Crop {
+interface Crop {
   /** The concept's code in AGROVOC, the last part of http://aims.fao.org/aos/agrovoc/c_…. */
   readonly code: string;
   readonly name: string;
@@ -68,7 +68,7 @@ interface FarmSize {
 }
 
 /** A locale and its country, with the facts that its farms share. */
-export interface Country {
+interface Country {
   /** BCP 47. */
   readonly language: string;
   /** ISO 3166-1 alpha-2. */
