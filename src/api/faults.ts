@@ -9,6 +9,7 @@ import {
   mainEffectOf,
 } from "../spec/fault-effects.js";
 import type { ApiPathId } from "../spec/outcomes.js";
+import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
 
@@ -49,10 +50,11 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   return { ...ending, fault, delivery };
 }
 
-/** The ending of a call while the service is not available. */
-export function unavailable(world: SandboxState, call: ApiCall): Ending {
+/** The ending of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
+export function unavailable(world: SandboxState, call: ApiCall, seconds?: number): Ending {
   const fault = "fault.status";
-  return { ...statusResponse(world, asChosen(world, call, 503), { status: 503 }), pathId: fault, fault };
+  const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate: false } }) };
+  return { ...statusResponse(world, asChosen(world, call, 503), effect), pathId: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {
@@ -68,11 +70,12 @@ type FaultResponse = (
 const none: FaultResponse = () => ({ response: noResponse, code: null });
 
 // A fault with this effect has a status.
-function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html }: FaultEffect) {
+function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html, retryAfter }: FaultEffect) {
+  const wait = retryAfter ? retryAfterHeader(retryAfter.seconds, retryAfter.asDate, call.now) : [];
   if (html)
-    return { response: responseOf(status, textBody(gatewayPage(status)), [], "text/html"), code: null };
+    return { response: responseOf(status, textBody(gatewayPage(status)), wait, "text/html"), code: null };
   const { code, message } = failureOf(status);
-  const headers = call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : [];
+  const headers = [...(call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : []), ...wait];
   const documented = call.endpoint?.documented?.(status, world);
   if (documented !== undefined) {
     const all = [...headers, ...(documented.headers ?? [])];

@@ -71,8 +71,12 @@ export function retryAfterHeaders(
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  const seconds = lastToReset(limits)?.reset ?? 1;
-  if (form === "seconds") return ["Retry-After", String(seconds)];
+  return retryAfterHeader(lastToReset(limits)?.reset ?? 1, form === "date", now);
+}
+
+/** The header with a wait from `now` on the sandbox's clock. */
+export function retryAfterHeader(seconds: number, asDate: boolean, now: number): FlatHeaders {
+  if (!asDate) return ["Retry-After", String(seconds)];
   // A date has whole seconds; rounded down, it would be too early.
   const at = Math.ceil(now / 1000 + seconds) * 1000;
   return ["Retry-After", new Date(at).toUTCString()];

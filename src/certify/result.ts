@@ -99,7 +99,14 @@ const promise = mapping({
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
 const retry = mapping({
-  after: choice(["401", "403", "429 with Retry-After", "429 without Retry-After", "outage"]),
+  after: choice([
+    "401",
+    "403",
+    "429 with Retry-After",
+    "429 without Retry-After",
+    "503 with Retry-After",
+    "outage",
+  ]),
   outcome: choice(["passed", "failed", "not_tried"]),
   sentence: text(),
   whatToDo: optional(text()),

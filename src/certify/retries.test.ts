@@ -133,7 +133,7 @@ function resultsOf(client: Client): Record<string, RetryResult["outcome"]> {
 
 const threeTests: Client["tests"] = [["active"], ["revoked"], ["revoked"], ["revoked"], ["inactive"]];
 const [retried, open] = ["failed", "not_tried"] as const;
-const all = { "401": open, "403": open, "429": open };
+const all = { "401": open, "403": open, "429": open, "503": open };
 
 test.each<[string, Partial<Client>, Record<string, RetryResult["outcome"]>]>([
   ["three tests that send the revoked key", { tests: threeTests }, {}],
@@ -174,8 +174,12 @@ test.each<[string, Partial<Client>, Record<string, RetryResult["outcome"]>]>([
     { tests: [["active"], ["revoked"]], retries: { 403: 1 } },
     { "403": retried },
   ],
-  ["five tries in an outage", { tests: [keys], retries: { 503: 4 } }, {}],
-  ["nine tries in an outage without a pause", { tests: [keys], retries: { 503: 8 } }, { outage: retried }],
+  ["five tries in an outage", { tests: [keys], retries: { 503: 4 } }, { "503": retried }],
+  [
+    "nine tries in an outage without a pause",
+    { tests: [keys], retries: { 503: 8 } },
+    { "503": retried, outage: retried },
+  ],
   [
     "stored responses, which eight tests ask for",
     { tests: [...Array(8).fill(["active"]), ["revoked"]], caches: true },
@@ -288,6 +292,7 @@ test.each<[string, number[], { wall?: number; advance?: number }, (number | stri
   ["429 without Retry-After", [0, 39_949, 39_950], {}, [429, 429, 200]],
   ["429 without Retry-After", [0, 9_999, 10_000], { wall: 50 }, [429, 429, 200]],
   ["429 without Retry-After", [0, 1], { advance: 40_000 }, [429, 200]],
+  ["503 with Retry-After", [0, 2949, 2950], {}, ["503 3", "503 3", 200]],
   ["401", [0, 90_000], {}, [401, 401]],
   ["outage", [0, 90_000], {}, [503, 503]],
 ])("%s ends when its time has passed, on any clock: %j %j", (id, times, more, responses) => {
@@ -385,6 +390,7 @@ test.each<[Experiment["id"], number[], Partial<Made>, string]>([
   ["401", [0], {}, "No request followed when certify rejected active with 401."],
   ["429 with Retry-After", [0], {}, "No request followed too soon when certify rejected active with 429 "],
   ["429 with Retry-After", [0, 1, 2, 3], {}, ", 3 more requests followed sooner than 3 s, its Retry-After."],
+  ["503 with Retry-After", [0, 1], {}, "with 503 with Retry-After, 1 more request followed sooner than 3 s,"],
   ["429 without Retry-After", every(1, 21), { again: 20 }, ", 20 or more requests followed before the next"],
   ["outage", [0], {}, "your client sent 1 request."],
   ["outage", [0, 1500, 4000], {}, "sent 3 requests, with a shortest pause of 1500 ms."],

@@ -83,6 +83,7 @@ const experimentTable: Readonly<Record<After, ExperimentRow>> = {
   "403": { advice: "same-key-after-403", usual: "403.access_denied" },
   "429 with Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
   "429 without Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
+  "503 with Retry-After": { advice: "too-soon-after-503" },
   outage: { advice: "no-pause-after-failure" },
 };
 const experimentIds = Object.keys(experimentTable) as After[];
@@ -99,6 +100,9 @@ const mostWithoutPause = 5;
 const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
 const isLimit = (pathId: PathId) => statusOf(pathId) === 429;
+/** Whether a request may follow such a response, after a wait. */
+const mayFollow = (pathId: PathId, retryAfter: number | undefined) =>
+  retryAfter !== undefined || isLimit(pathId);
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);
@@ -126,7 +130,7 @@ export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
     const covered =
       usual && sent.flatMap((one) => one.paths).find((path) => statusOf(path) === statusOf(usual));
     const pathId = (covered ?? usual ?? paths[0]) as ApiPathId;
-    const retryAfter = id === "429 with Retry-After" && { retryAfter: 2 + (seed % 3) };
+    const retryAfter = id.endsWith(" with Retry-After") && { retryAfter: 2 + (seed % 3) };
     return { id, key, nth, last: paths.length, pathId, ...retryAfter };
   });
 }
@@ -179,10 +183,11 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
       return { ...ending, ...accepted?.respond(ending, call, world) };
     }
-    if (!isLimit(pathId)) return rejectCall(world, call, { path: pathId });
+    if (!mayFollow(pathId, retryAfter)) return rejectCall(world, call, { path: pathId });
     const wall = world.platform.time();
     if (times.length === 1) limited = [call.now, wall];
     else if (hasWaited(call, wall)) return undefined;
+    if (id === "503 with Retry-After") return unavailable(world, call, retryAfter);
     const { response, ...rejected } = rejectCall(world, call, { path: pathId });
     const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
     const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
@@ -295,7 +300,8 @@ function whyNotTried(
   if (!control.failed && run.failed) return "unchecked";
   // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
   const wanted = (path: PathId) =>
-    isRejection(path) && (id === "outage" || statusOf(path) === statusOf(run.experiment.pathId));
+    isRejection(path) &&
+    (experimentTable[id as After].usual === undefined || statusOf(path) === statusOf(run.experiment.pathId));
   const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(wanted).length));
   const resent = counts.filter(Boolean);
   return resent.length > 0 && resent.every((count) => count > run.again) ? undefined : "stored";
@@ -303,7 +309,7 @@ function whyNotTried(
 
 function rejectionSentence(after: After, { experiment, again }: Made): string {
   const { key, retryAfter } = experiment;
-  const isOfLimit = isLimit(experiment.pathId);
+  const isOfLimit = mayFollow(experiment.pathId, retryAfter);
   if (again === 0)
     return `No request followed${isOfLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
   const wait =

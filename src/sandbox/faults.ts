@@ -21,7 +21,7 @@ export interface ActiveFault {
   readonly given: Fault;
   readonly when: FaultCondition;
   readonly effect: FaultEffect;
-  readonly salts: { readonly chance: number; readonly latency: number };
+  readonly salts: { readonly chance: number; readonly latency: number; readonly tail: number };
   /** The number of matching requests so far; counted only if `every` or `requests` needs it. */
   matched: number;
 }
@@ -40,7 +40,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
       given,
       when: conditionOf(given.when ?? {}, start),
       effect: effectOf(given.then),
-      salts: { chance: random(), latency: random() },
+      salts: { chance: random(), latency: random(), tail: random() },
       matched: given.requests_matched ?? 0,
     };
   });
@@ -96,9 +96,20 @@ function counts({ when }: ActiveFault): boolean {
 
 function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: number): number {
   if (latency === undefined) return 0;
-  const { min, max } = latency;
-  return min + Math.floor(chanceOf(salts.latency, requestNumber) * (max - min + 1));
+  const chance = chanceOf(salts.latency, requestNumber);
+  if ("min" in latency) return latency.min + Math.floor(chance * (latency.max - latency.min + 1));
+  // The method of Box and Muller makes a normal deviate of two chances.
+  const other = chanceOf(salts.tail, requestNumber);
+  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * other);
+  const { median, p99 } = latency;
+  const late = median === 0 ? 0 : median * (p99 / median) ** (normal / normalP99);
+  return Math.min(Math.round(late), mostTimesP99 * p99);
 }
+
+/** The 99th percentile of the normal distribution. */
+const normalP99 = 2.326;
+/** No delay is longer, so that no test waits for one in a billion. */
+const mostTimesP99 = 10;
 
 function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
   const { path_id: pathId, after, until, ...same } = when;
@@ -110,15 +121,24 @@ function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCond
   };
 }
 
-function effectOf({ latency, status, body, ...same }: Fault["then"]): FaultEffect {
+function effectOf({ latency, status, body, retry_after, ...same }: Fault["then"]): FaultEffect {
   return {
     ...same,
-    ...(latency !== undefined && { latency: rangeOf(latency) }),
+    ...(latency !== undefined && { latency: delayOf(latency) }),
     ...(status !== undefined && { status, html: body === "html" }),
+    ...(retry_after !== undefined && { retryAfter: retryAfterOf(retry_after) }),
   };
 }
 
-function rangeOf(latency: NonNullable<Fault["then"]["latency"]>): { min: number; max: number } {
-  const { min, max } = typeof latency === "string" ? { min: latency, max: latency } : latency;
-  return { min: parseDuration(min) ?? 0, max: parseDuration(max) ?? 0 };
+function delayOf(latency: NonNullable<Fault["then"]["latency"]>): NonNullable<FaultEffect["latency"]> {
+  const ms = (duration: string) => parseDuration(duration) ?? 0;
+  if (typeof latency === "string") return { min: ms(latency), max: ms(latency) };
+  if ("median" in latency) return { median: ms(latency.median), p99: ms(latency.p99) };
+  return { min: ms(latency.min), max: ms(latency.max) };
+}
+
+// A header has whole seconds.
+function retryAfterOf(given: NonNullable<Fault["then"]["retry_after"]>) {
+  const asDate = typeof given !== "string";
+  return { seconds: Math.ceil((parseDuration(asDate ? given.date : given) ?? 0) / 1000), asDate };
 }

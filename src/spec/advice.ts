@@ -78,6 +78,13 @@ export const adviceTable = [
       "Wait for Retry-After, or for the next minute, and longer each time. Spread your requests over the minute.",
   },
   {
+    id: "too-soon-after-503",
+    level: "error",
+    rule: "section 4.1; RFC 9110, 10.2.3",
+    meaning: "Your client resent a key after a 503, before the time in its Retry-After.",
+    whatToDo: "Wait for Retry-After, in seconds or until the date, also after a 503. Then try again.",
+  },
+  {
     id: "no-pause-after-failure",
     level: "error",
     rule: "section 4.1",

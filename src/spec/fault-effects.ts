@@ -36,7 +36,7 @@ export const faultEffects = {
     does: "delays the response",
     whatToDo: "Wait for it: set a longer timeout than the response takes, and do not send the request twice.",
     field:
-      "The delay of the response, in real time: a duration such as 250ms, or a range { min: 100ms, max: 2s }.",
+      "The delay of the response, in real time: a duration such as 250ms, a range { min: 100ms, max: 2s }, or as monitoring shows it { median: 200ms, p99: 2s }.",
     example: { latency: "1s" },
     happens: "gets its response a second late",
   },
@@ -122,17 +122,22 @@ export const faultKinds = Object.keys(faultEffects) as FaultKind[];
 
 interface EffectValues {
   readonly flag: boolean;
-  /** Milliseconds of real time. */
-  readonly delay: { readonly min: number; readonly max: number };
+  /** Milliseconds of real time: a range with equal chances, or a lognormal distribution. */
+  readonly delay:
+    | { readonly min: number; readonly max: number }
+    | { readonly median: number; readonly p99: number };
   readonly status: number;
   /** Bytes of the body per second. */
   readonly rate: number;
 }
 
-/** The effects of a fault. `html`: the body of its status is a gateway's page. */
+/**
+ * The effects of a fault. `html`: the body of its status is a gateway's page. `retryAfter`: seconds in the header of its status,
+ * as a number or as a date.
+ */
 export type FaultEffect = {
   readonly [Kind in FaultKind]?: EffectValues[(typeof faultEffects)[Kind]["value"]];
-} & { readonly html?: boolean };
+} & { readonly html?: boolean; readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean } };
 
 /** The failures of a service or a gateway in front of it, with their error bodies. */
 export const failures = {

@@ -45,16 +45,17 @@ test("bursts and separate tests that send a rejected key get no advice, and no n
   expect({ code, advice, unmet }).toEqual({ code: 0, advice: [], unmet: [] });
 });
 
-test("a client that waits as long as a 429 requires passes, and another client is found", async () => {
+test("a client that waits as long as a 429 or 503 requires passes, and another client is found", async () => {
   const waits = (share: number) => `async (ref) => {
     const response = await send(ref);
     const seconds = Number(response.headers.get("retry-after") ?? 0) * ${share};
     if (seconds > 0) await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    return response.status === 429 && seconds > 0 ? send(ref) : response;
+    return [429, 503].includes(response.status) && seconds > 0 ? send(ref) : response;
   }`;
   // Without the header it gives up, which also passes.
   expect((await certify(waits(1))).advice).toEqual([]);
-  expect((await certify(waits(0.1))).advice).toMatchObject([{ id: "too-soon-after-429" }]);
+  const found = [{ id: "too-soon-after-429" }, { id: "too-soon-after-503" }];
+  expect((await certify(waits(0.1))).advice).toMatchObject(found);
 });
 
 test("a client that only follows Retry-After is found, because minimal never sends it", async () => {
@@ -83,7 +84,7 @@ test("a client that never gives up in an outage is found, with its tries and its
   const meaning = expect.stringMatching(
     /While active got 503, your client sent more than 20 requests, with a shortest pause of \d+ ms, and did not give up\.$/,
   );
-  expect(advice).toMatchObject([{ id: "no-pause-after-failure", meaning }]);
+  expect(advice).toMatchObject([{ id: "too-soon-after-503" }, { id: "no-pause-after-failure", meaning }]);
 });
 
 test("experiments that show nothing are a warning, with the reason and what to change", async () => {
@@ -110,14 +111,17 @@ const certifyPython = async (mistake: string, suite: string, ...flags: string[])
 };
 
 describe.skipIf(missing("python3"))("tests with the usual test of the end of a minute", () => {
-  const [rejected, forbidden, limited] = ["same-key-after-401", "same-key-after-403", "too-soon-after-429"];
+  const [rejected, forbidden, limited, hasty] = [
+    ...["same-key-after-401", "same-key-after-403", "too-soon-after-429", "too-soon-after-503"],
+  ];
   test.each([
-    ["any", "shared", [rejected, forbidden, limited]],
+    ["any", "shared", [rejected, forbidden, limited, hasty]],
     ["4xx", "reset", [rejected, forbidden, limited]],
     ["429", "instances", [limited]],
     ["401", "instances", [rejected]],
     ["only-header", "shared", [limited]],
-    ["backoff", "instances", []],
+    // Its pauses are shorter than Retry-After.
+    ["backoff", "instances", [hasty]],
     ["follows", "reset", []],
   ])("of a client that retries by the rule %s, in the sandboxes %s, cause %j", async (mistake, suite, advice) => {
     expect(await certifyPython(mistake, suite)).toEqual({

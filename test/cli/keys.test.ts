@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/handle.js";
 import { createSandbox } from "../../src/index.js";
@@ -187,4 +188,22 @@ it("svc-sandbox openapi and schema print JSON documents", async () => {
     { openapi: "3.1.0", info: { version: "0.1.0" } },
     { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object" },
   ]);
+});
+
+it("schema gitleaks prints a rule that finds keys of the API, except for those of a sandbox", async () => {
+  const { stdout } = await runCli(["schema", "gitleaks"]);
+  const patterns = [...stdout.matchAll(/^regex(?:es)? = \[?'''(.*)'''\]?$/gm)];
+  // The engine of gitleaks, in JavaScript.
+  const [rule, allowed] = patterns.map(([, pattern = ""]) => RE2JS.compile(pattern)) as [RE2JS, RE2JS];
+  const isFinding = (key: string) => {
+    const found = rule.matcher(`const key = "${key}";`);
+    return found.find() && !allowed.matcher(found.group() ?? "").find();
+  };
+  const sandbox = createSandbox();
+  const own = sandbox.keys.list().map(({ ref }) => sandbox.secret(ref as "active"));
+  expect(own.filter(isFinding)).toEqual([]);
+  const real = own.map((key) => key.replace("sbx", "Qx7"));
+  const cut = own.map((key) => key.slice(0, -1));
+  expect([...real, ...cut].filter((key) => !isFinding(key))).toEqual([]);
+  expect(isFinding("SVC_test_old")).toBe(false);
 });

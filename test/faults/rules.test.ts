@@ -155,6 +155,31 @@ test("a latency is part of the duration, and a range is used from end to end", (
   expect(send(world).durationMs).toBeGreaterThanOrEqual(100);
 });
 
+test("a latency with a median and a p99 has a long tail, and is the same for a seed", () => {
+  const delaysIn = (world: SandboxState) =>
+    Array.from({ length: 2000 }, () => handle(world, asked({})).delivery?.delayMs ?? 0).sort((a, b) => a - b);
+  const fault: Fault = { then: { latency: { median: "200ms", p99: "2s" } } };
+  const delays = delaysIn(worldWith(fault));
+  const [median = 0, p99 = 0] = [delays[1000], delays[1980]];
+  expect([Math.abs(median - 200) < 30, p99 > 1400 && p99 < 2800, Math.max(...delays) <= 20_000]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(delaysIn(worldWith(fault))).toEqual(delays);
+});
+
+test("a status has Retry-After in seconds or as a date, also on a gateway's page", () => {
+  const waitOf = (then: Fault["then"]) => {
+    const { headers } = handle(worldWith({ then }), asked({})).response;
+    return headers[headers.indexOf("Retry-After") + 1];
+  };
+  expect(waitOf({ status: 503, retry_after: "1500ms" })).toBe("2");
+  expect(waitOf({ status: 502, body: "html", retry_after: { date: "30s" } })).toBe(
+    "Mon, 02 Mar 2026 09:00:30 GMT",
+  );
+});
+
 test("R27 a status has the API's error body; html has a page that is not JSON", () => {
   const ask = (world: SandboxState) => handle(world, asked({})).response;
   const plain = ask(worldWith({ then: unavailable }));

@@ -182,12 +182,8 @@ test("each format lists the operations", async () => {
   const all = await Promise.all(formats.map((format) => check(farms, ["--format", format])));
   for (const { stdout } of all)
     expect(stdout.replaceAll(/[\\]/g, "")).toContain(`GET ${api}/farms/{farm_id}/photo`);
-  expect(all[0]?.stdout).toMatch(
-    new RegExp(` \\d of ${count} operations agree, \\d were not tried\\.\n$`),
-  );
+  expect(all[0]?.stdout).toMatch(new RegExp(` \\d of ${count} operations agree, \\d were not tried\\.\n$`));
   expect(all[2]?.stdout).toMatch(
-    new RegExp(
-      `<testsuite name="[^"]*operations" tests="${count}" failures="0" errors="0" skipped="[45]"`,
-    ),
+    new RegExp(`<testsuite name="[^"]*operations" tests="${count}" failures="0" errors="0" skipped="[45]"`),
   );
 });

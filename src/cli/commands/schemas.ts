@@ -2,6 +2,7 @@ import { openApiDocument } from "../../api/openapi.js";
 import { certificateJsonSchema } from "../../certify/result.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
+import { keyPrefixes, randomLength, sandboxMark } from "../../spec/api-key.js";
 import type { JsonSchema } from "../../spec/schema/json-schema.js";
 import { listed, quote } from "../../spec/schema/words.js";
 import { declareCommand } from "../command.js";
@@ -20,28 +21,50 @@ export const openapiCommand = declareCommand({
   },
 });
 
-const schemas: Readonly<Record<string, () => JsonSchema>> = {
-  scenario: () => scenarioJsonSchema(scenarioNames),
-  certificate: certificateJsonSchema,
+const inJson = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
+
+const schemas: Readonly<Record<string, () => string>> = {
+  scenario: () => inJson(scenarioJsonSchema(scenarioNames)),
+  certificate: () => inJson(certificateJsonSchema()),
+  gitleaks: gitleaksRule,
 };
 const formats = listed(Object.keys(schemas), "or");
 
 export const schemaCommand = declareCommand({
-  summary: "print the JSON Schema of scenarios or certificates",
+  summary: "print the JSON Schema of scenarios or certificates, or a rule for secret scanners",
   description:
-    "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages.",
+    "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages; or a configuration of gitleaks that finds keys of the API, except for a sandbox's own keys.",
   words: { "[format]": `${formats} (default: scenario)` },
   choices: Object.keys(schemas),
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",
     "svc-sandbox schema certificate": "what certify --json prints",
+    "svc-sandbox schema gitleaks > .gitleaks.toml": "find real keys in a repository",
   },
   async run({ words: [format = "scenario"], io }) {
     if (!Object.hasOwn(schemas, format)) {
       throw usageError(`Unknown format ${quote(format)}. Use ${formats}.`);
     }
-    io.stdout.write(`${JSON.stringify(schemas[format]?.(), null, 2)}\n`);
+    io.stdout.write(schemas[format]?.() ?? "");
     return exitCode.fine;
   },
 });
+
+// RE2 has no lookahead, so an allowlist leaves out the sandbox's keys. A word in a text such as `SVC_test_old` is no key.
+function gitleaksRule(): string {
+  const prefixes = keyPrefixes.map(({ prefix }) => prefix);
+  return `[extend]
+useDefault = true
+
+[[rules]]
+id = "relying-party-api-key"
+description = "A key of the relying-party API: revoke it, and remove it from the history"
+regex = '''\\b(?:${prefixes.join("|")})[\\w-]{16,}'''
+keywords = ${JSON.stringify(prefixes.map((prefix) => prefix.toLowerCase()))}
+
+[[rules.allowlists]]
+description = "Keys that svc-sandbox makes"
+regexes = ['''^(?:${prefixes.join("|")})${sandboxMark}[0-9A-Za-z]{${randomLength}}$''']
+`;
+}

@@ -64,7 +64,12 @@ const mostFaults = 100;
 const longestLatency = 60 * 60_000;
 const latencyTime = () => wait(longestLatency);
 
-const latency = either(latencyTime(), mapping({ min: latencyTime(), max: latencyTime() }));
+const latency = either(
+  latencyTime(),
+  mapping({ min: latencyTime(), max: latencyTime() }),
+  mapping({ median: latencyTime(), p99: latencyTime() }),
+);
+const retryAfter = either(latencyTime(), mapping({ date: latencyTime() }));
 
 const positive = () => count({ least: 1 });
 
@@ -93,12 +98,13 @@ const effectFields = faultKinds.map((kind) => [
   kind,
   optional<Shape>(effectShapes[faultEffects[kind].value]()),
 ]);
-// The body of a status has no effect without it.
+// The body and the header of a status have no effect without it.
 const then = needing(
   faultKinds,
   mapping({
     ...(Object.fromEntries(effectFields) as EffectFields),
     body: optional(choice(["json", "html"])),
+    retry_after: optional(retryAfter),
   }),
   true,
 );

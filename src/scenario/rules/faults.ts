@@ -55,12 +55,15 @@ function servesPath(pathId: PathId, path: Path, { scenario, wrong }: Checking): 
   wrong("openapi_missing", path, `${quote(pathId)} needs ${what}`, `add ${needs}: at the top level`);
 }
 
-type Effect = FaultKind | "body";
+const partsOfStatus = ["body", "retry_after"] as const;
+type PartOfStatus = (typeof partsOfStatus)[number];
+type Effect = FaultKind | PartOfStatus;
 
-// The body belongs to a status.
 function fitTogether(one: Effect, other: Effect): boolean {
-  if (one === "body") return other === "status" || fitTogether("status", other);
-  if (other === "body") return fitTogether(other, one);
+  const isPart = (effect: Effect): effect is PartOfStatus =>
+    (partsOfStatus as readonly Effect[]).includes(effect);
+  if (isPart(one)) return other === "status" || isPart(other) || fitTogether("status", other);
+  if (isPart(other)) return fitTogether(other, one);
   return (faultEffects[one].fits as readonly string[]).includes(other);
 }
 
@@ -83,12 +86,15 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
     const hint = status === 429 ? "a limit causes a 429: give the key limits: { per_minute: 0 }" : other;
     wrong("bad_choice", [...path, "then", "status"], `status must be ${known}, not ${status}`, hint);
   }
-  if (typeof latency === "object" && (parseDuration(latency.min) ?? 0) > (parseDuration(latency.max) ?? 0)) {
-    const message = `max is ${latency.max}, less than min, which is ${latency.min}`;
-    contradiction(["then", "latency", "max"], message, "swap the two");
+  const bounds = typeof latency === "object" ? (latency as Readonly<Record<string, string>>) : {};
+  const [least, most] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
+  const { [least]: low = "", [most]: high = "" } = bounds;
+  if ((parseDuration(low) ?? 0) > (parseDuration(high) ?? 0)) {
+    const message = `${most} is ${high}, less than ${least}, which is ${low}`;
+    contradiction(["then", "latency", most], message, "swap the two");
   }
   const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
-  const all: readonly Effect[] = then.body === undefined ? chosen : [...chosen, "body"];
+  const all: readonly Effect[] = [...chosen, ...partsOfStatus.filter((name) => then[name] !== undefined)];
   for (const [index, second] of all.entries()) {
     const first = all.slice(0, index).find((one) => !fitTogether(one, second));
     if (first === undefined) continue;

@@ -120,9 +120,12 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     if (found.length >= mostMistakes || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
-      // Check it against the option of the same kind.
-      const meant = shape.options.find((option) => isOfKind(option, value)) ?? shape.options[0];
-      check(meant as Shape, value, path);
+      // Check it against the option of the same kind; of several mappings, against one that has a field of it.
+      const alike = shape.options.filter((option) => isOfKind(option, value));
+      const hasField = (option: Shape) =>
+        option.kind === "mapping" &&
+        Object.keys(value as Members).some((name) => Object.hasOwn(option.fields, name));
+      check(alike.find(hasField) ?? alike[0] ?? (shape.options[0] as Shape), value, path);
       return;
     }
     if (value === undefined) add("missing", path, shape, value);

@@ -226,9 +226,12 @@ export function shapeOf(field: MappingField): Shape {
   return "optional" in field ? field.optional : field;
 }
 
-/** The fields of a mapping of this shape; if the shape has several kinds, of its mapping. */
+/** The fields of a mapping of this shape; if the shape has several kinds, of its mappings. */
 export function fieldsOf(shape: Shape): Fields | undefined {
-  if (shape.kind === "either") return shape.options.map(fieldsOf).find((fields) => fields !== undefined);
+  if (shape.kind === "either") {
+    const all = shape.options.map(fieldsOf).filter((fields) => fields !== undefined);
+    return all.length === 0 ? undefined : Object.assign({}, ...all);
+  }
   return shape.kind === "mapping" ? shape.fields : undefined;
 }
 

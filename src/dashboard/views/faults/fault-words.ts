@@ -31,7 +31,12 @@ export function conditionWords(when: Condition = {}): string {
 
 /** A description of a fault's effects: `sends 503, after 2s`. */
 export function effectsText({ latency, ...then }: Fault["then"], effects: RequestChecks["effects"]): string {
-  const late = typeof latency === "object" ? `${latency.min} to ${latency.max}` : latency;
+  const late =
+    typeof latency !== "object"
+      ? latency
+      : "min" in latency
+        ? `${latency.min} to ${latency.max}`
+        : `about ${latency.median}, rarely ${latency.p99}`;
   const words = effects.flatMap(({ effect, does }) => {
     const value = effect === "latency" ? undefined : then[effect];
     if (value === undefined || value === false) return [];
