@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** What the build reads, and the last file that it writes. */
-const sources = ["src", "scripts", "scenarios", "fixtures/scenarios", "package.json", "package-lock.json"];
+const sources = ["src", "scripts", "scenarios", "package.json", "package-lock.json"];
 const lastBuilt = join(root, "dist/openapi.json");
 
 /** The time of the latest change of a file, or of anything in a folder. */

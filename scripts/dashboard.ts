@@ -2,7 +2,6 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliCompressSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
-import { outlinesOfRegions } from "./outlines.js";
 import { root } from "./run-program.js";
 
 const shared =
@@ -21,7 +20,6 @@ export async function buildDashboard(): Promise<string[]> {
     configFile: false,
     // The page is below `/__sandbox/` of a server, or of one of its instances.
     base: "./",
-    plugins: [outlinesOfRegions()],
     logLevel: "warn",
     oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
     build: {

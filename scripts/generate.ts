@@ -22,7 +22,7 @@ export async function nameTables(): Promise<Record<string, string>> {
 // Not in git. Nothing that this script loads may need one of them.
 async function builtFiles(): Promise<Record<string, string>> {
   const scenarios = await bundledScenarios();
-  const starter = await readFile(new URL("fixtures/scenarios/starter.yaml", root), "utf8");
+  const starter = await readFile(new URL("src/scenario/starter.yaml", root), "utf8");
   return {
     "src/scenario/scenario.generated.ts": `${commentOf(scenarioSchema)}export interface Scenario ${typeOf(scenarioSchema)}\n`,
     "src/scenario/bundled.generated.ts": bundledModule(scenarios),

@@ -19,7 +19,6 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     90,
     /^test\/(?:scenario|docs|stories|changes|records|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
-  // Those in test/farmers make their farmers when they are imported.
   farmers: ["farmers", 85, /^test\/(?:scenario\/population|records\/)/],
   sandbox: [
     "sandbox",

@@ -1,11 +1,13 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import addFormats from "ajv-formats";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { nodePlatform } from "../node/platform.js";
 import { day } from "../spec/api-key.js";
-import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
-import { jsonSchemaOf } from "../spec/schema/json-schema.js";
-import { farmerShape } from "./farmer-shape.js";
+import { type FarmerLocale, farmerLocaleChoices, farmerLocales } from "../spec/farmer-locales.js";
+import { jsonSchemaDocument, jsonSchemaOf } from "../spec/schema/json-schema.js";
+import { type Farmer, farmerShape, type Parcel, type Position } from "./farmer-shape.js";
 import {
   type FarmerSource,
   farmerAt,
@@ -15,21 +17,25 @@ import {
   indexOfFarmer,
   makeFarmers,
 } from "./farmers.js";
+import { countryOf, crops, resolveLocale } from "./tables.js";
 
 const start = Date.UTC(2026, 2, 2, 9);
 
 test.each<[string, readonly (readonly [FarmerSource, count: number])[], ...digests: string[]]>([
-  ["of spring", [[{ seed: 1, start }, 100]], "ead89dc3c666802d", "f7e691b8ab74e018"],
-  ["of summer", [[{ seed: 2, start: start + 100 * day }, 100]], "ce679ff80577ac9e", "da7fff48c56436b3"],
-  ["of autumn", [[{ seed: 3, start: start + 200 * day }, 100]], "f443632c8af09572", "44dbfe54750fcccf"],
-  ["of winter", [[{ seed: 4, start: start + 300 * day }, 100]], "cdcd8729d4d47bae", "9a54268c3e7a1c6e"],
+  ["of all locales", [[{ seed: 1, start }, 100]], "cef4a5294c0f64ff", "fb05d7e28f31de5a"],
+  [
+    "of another start",
+    [[{ seed: 3, start: start + 200 * day }, 100]],
+    "1055e40819406392",
+    "babca157539e82fe",
+  ],
   [
     "of one locale",
     farmerLocales.map((one) => [{ seed: 7, start, locales: [one] }, 10]),
-    "d5b02fc0e3de7450",
-    "3e30f622a12e19d4",
+    "4dc76b04a94986bf",
+    "899595888ae86c07",
   ],
-])("farmers %s have the same bytes in every version: fixtures/README.md has what a change of them needs", (_, sources, ...digests) => {
+])("farmers %s have the same bytes in every version: test/golden/README.md has what a change of them needs", (_, sources, ...digests) => {
   const made = sources.flatMap(([source, count]) =>
     Array.from({ length: count }, (_, n) => farmerAt(source, n)),
   );
@@ -38,16 +44,69 @@ test.each<[string, readonly (readonly [FarmerSource, count: number])[], ...diges
   expect([digestOf(made), digestOf(tables)]).toEqual(digests);
 });
 
-test("a claim is open for 120 days", () => {
-  const claimsAt = (now: number, index: number) =>
-    farmerAt({ seed: 1, start: now }, index).insurance.flatMap(({ claims }) => claims);
-  const seen = new Set<string>();
-  for (let index = 0; index < 300; index++)
-    for (const { occurred_on } of claimsAt(start, index))
-      for (const days of [120, 121])
-        for (const later of claimsAt(Date.parse(occurred_on) + days * day, index))
-          if (later.occurred_on === occurred_on) seen.add(`${days} ${later.status === "open"}`);
-  expect([...seen].sort()).toEqual(["120 true", "121 false"]);
+const made = Array.from({ length: 400 }, (_, index) => farmerAt({ seed: 7, start }, index));
+const ringOf = ({ geometry }: Parcel) => (geometry.coordinates[0] ?? []).slice(1);
+
+test("a record is valid by its JSON Schema, also in other centuries, and another start moves only dates and crops", () => {
+  const ajv = new Ajv2020();
+  addFormats.default(ajv);
+  const validate = ajv.compile(jsonSchemaDocument(farmerShape));
+  const years = [1900, 1970, 2100, 9900].map((year) => farmerAt({ seed: 3, start: Date.UTC(year, 0) }, 1));
+  for (const farmer of [...made, ...years]) expect([validate(farmer), validate.errors]).toEqual([true, null]);
+  const unmoved = ({ name, location, parcels }: Farmer) => [name, location, parcels.map(ringOf)];
+  const later = made.map((_, index) => farmerAt({ seed: 7, start: Date.UTC(2031, 8, 1) }, index));
+  expect(later.map(unmoved)).toEqual(made.map(unmoved));
+  expect(later.map(({ birth_year }) => birth_year - 5)).toEqual(made.map(({ birth_year }) => birth_year));
+});
+
+test("fields are counterclockwise, no side crosses another of the farm, and areas are those of the sphere within 1%", () => {
+  type Side = readonly [from: Position, to: Position];
+  const turn = ([x, y]: Position, [toX, toY]: Position, [atX, atY]: Position) =>
+    Math.sign((toX - x) * (atY - y) - (toY - y) * (atX - x));
+  const isCrossed = ([a, b]: Side, [c, d]: Side) =>
+    turn(a, b, c) * turn(a, b, d) < 0 && turn(c, d, a) * turn(c, d, b) < 0;
+  for (const { parcels, farm_area_ha } of made) {
+    const sides = parcels.flatMap((parcel) =>
+      ringOf(parcel).map((from, i, ring): Side => [from, ring[(i + 1) % ring.length] as Position]),
+    );
+    expect(sides.filter((one, i) => sides.slice(i + 1).some((other) => isCrossed(one, other)))).toEqual([]);
+    for (const parcel of parcels) {
+      const ring = ringOf(parcel);
+      const [[x = 0, y = 0] = []] = ring;
+      const scale = 111_195 ** 2 * Math.cos((y * Math.PI) / 180);
+      const area = ring.reduce((sum, [fromX, fromY], i) => {
+        const [toX, toY] = ring[(i + 1) % ring.length] as Position;
+        return sum + ((fromX - x) * (toY - y) - (toX - x) * (fromY - y)) / 2;
+      }, 0);
+      expect(Math.abs(parcel.properties["metrics:area"] / (area * scale) - 1)).toBeLessThan(0.01);
+    }
+    const sum = parcels.reduce((total, { properties }) => total + properties.area_ha, 0);
+    expect(farm_area_ha).toBeCloseTo(sum, 5);
+  }
+});
+
+test.each(farmerLocales)("every region of %s has names, languages and an annual crop", (locale) => {
+  for (const { code, names, languages, grows } of countryOf(locale).regions) {
+    for (const list of Object.values(names) as string[][]) {
+      expect([code, new Set(list).size === list.length, list.length > 15]).toEqual([code, true, true]);
+      expect(list.filter((name) => !/^\p{L}[\p{L}\p{M}’ ]*$/u.test(name))).toEqual([]);
+    }
+    expect(Intl.getCanonicalLocales(Object.keys(languages))).toEqual(Object.keys(languages));
+    expect(Object.values(languages).reduce((sum, share) => sum + share, 0)).toBeLessThanOrEqual(1);
+    // The youngest farmer has had no time to plant a perennial crop.
+    expect(grows.some(([crop]) => crops[crop].bearsAfter === undefined)).toBe(true);
+  }
+});
+
+test("a name means one locale, a language all of its locales, anything else none", () => {
+  expect(resolveLocale("en_GH")).toEqual(["en_GH"]);
+  expect(resolveLocale("en-gh")).toEqual(["en_GH"]);
+  expect(resolveLocale("en")).toEqual(["en_GH", "en_IN", "en_NG"]);
+  expect(resolveLocale("vi")).toEqual(["vi"]);
+  expect(resolveLocale("tr-TR")).toEqual(["tr"]);
+  for (const other of ["", "e", "xx", "en_US", "GH", "__proto__"])
+    expect(resolveLocale(other)).toBeUndefined();
+  expect(farmerLocaleChoices.filter((one) => resolveLocale(one) === undefined)).toEqual([]);
 });
 
 test("the farmers of a locale are those of its locales, with their own ids", () => {

@@ -1,10 +1,8 @@
 import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
-import { base62From, hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
-import { chance, logNormal, normal, sumOf, unit, wholeBetween } from "./exact-math.js";
-import type { Farmer, LivestockType, Parcel, Season } from "./farmer-shape.js";
-import { insuranceOf, loansOf } from "./finance.js";
-import { parcelsOf } from "./parcels.js";
-import { yearOf } from "./seasons.js";
+import { hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
+import { chance, logNormal, normal, sumOf, unit } from "./exact-math.js";
+import type { Farmer, LivestockType, Parcel } from "./farmer-shape.js";
+import { parcelsOf, yearOf } from "./parcels.js";
 import { countryOf, type FarmContext, namesOf, resolveLocale } from "./tables.js";
 
 const rounds = 6;
@@ -92,50 +90,6 @@ function languageOf({ draws, country, region }: FarmContext): string {
   return country.language;
 }
 
-/** The share of household heads among farmers up to an age: sons succeed fathers, widows succeed husbands. */
-const heads: readonly (readonly [age: number, men: number, women: number])[] = [
-  [24, 0.35, 0.05],
-  [34, 0.7, 0.15],
-  [49, 0.92, 0.25],
-  [64, 0.96, 0.4],
-  [74, 0.92, 0.6],
-  [oldest, 0.8, 0.6],
-];
-
-/** A household of at least one person; a single farmer is its head. */
-function householdOf(
-  { draws, country, start }: FarmContext,
-  { sex, birth_year }: Pick<Farmer, "sex" | "birth_year">,
-): Farmer["household"] {
-  const draw = draws("household");
-  const size = Math.round(country.meanHousehold + (country.meanHousehold / 2.5) * normal(draw));
-  const group_size = Math.min(Math.max(size, 1), 16);
-  const age = yearOf(start) - birth_year;
-  const [, men, women] = heads.find(([upTo]) => age <= upTo) ?? [oldest, 1, 1];
-  const head = chance(draw, sex === "male" ? men : women);
-  return { group_size, is_head: group_size === 1 || head };
-}
-
-const cooperativesPerRegion = 8;
-
-/** One of the few cooperatives of the region, which neighbors share; `null` for a farmer without one. */
-function cooperativeOf(farm: FarmContext): Farmer["cooperative"] {
-  const { country, region } = farm;
-  const draw = farm.draws("cooperative");
-  if (!chance(draw, country.cooperativeShare)) return null;
-  const number = wholeBetween(draw, 1, cooperativesPerRegion);
-  const own = randomStream(farm.seed, "cooperative", region.code, String(number));
-  const cooperative_id = `coop_${base62From(own, 10)}`;
-  const now = yearOf(farm.start);
-  const { family, familyOfMen = family } = region.names;
-  const name = pick(own, familyOfMen);
-  return {
-    cooperative_id,
-    name: pick(own, country.cooperatives).replace("{{name}}", name),
-    member_since: now - wholeBetween(draw, 0, Math.min(now - farm.adultFrom, 25)),
-  };
-}
-
 /** The number of animals that a farm can feed: a base number, plus more per hectare. */
 const capacity: Readonly<Record<LivestockType, readonly [withoutLand: number, perHectare: number]>> = {
   buffaloes: [1, 3],
@@ -180,7 +134,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
     throw new RangeError(`The index of a farmer is an integer from 0 to 4294967295, not ${index}.`);
   }
-  // With another choice of locales, this index is another farmer with other loans and policies.
+  // With another choice of locales, this index is another farmer with another id.
   const who = `${choiceOf(locales)}${index}`;
   const draws = (label: string, ...more: readonly string[]) =>
     randomStream(seed, `farmer.${label}`, who, ...more);
@@ -190,33 +144,21 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   const id = farmerId(seed, index, locales);
   const person = personOf({ draws, country, start });
   const adultFrom = person.birth_year + adultAfterYears;
-  const farm: FarmContext = { seed, start, country, region, id, adultFrom, draws };
+  const farm: FarmContext = { start, country, region, id, adultFrom, draws };
   const language = languageOf(farm);
   const parcels = parcelsOf(farm);
   const area = sumOf(parcels, ({ properties }) => properties.area_ha);
-  const cooperative = cooperativeOf(farm);
-  const livestock = livestockOf(farm, area);
-  const insurance = insuranceOf(farm, parcels, cooperative !== null);
   return {
     farmer_id: id,
     synthetic: true,
     name: nameOf(farm, { sex: person.sex, language }),
     ...person,
     language,
-    household: householdOf(farm, person),
     farmer_type: area < 2 ? "small" : area < 20 ? "medium" : "large",
     farm_area_ha: area,
     location: { country_code: country.code, subdivision_code: region.code, subdivision_name: region.name },
     parcels,
-    livestock,
-    cooperative,
-    insurance,
-    loans: loansOf(farm, {
-      parcels,
-      areaHa: area,
-      isMember: cooperative !== null,
-      hasLivestock: livestock.length > 0,
-    }),
+    livestock: livestockOf(farm, area),
   };
 }
 
@@ -246,8 +188,6 @@ const columns = {
   sex: ({ sex }) => sex,
   birth_year: ({ birth_year }) => birth_year,
   language: ({ language }) => language,
-  household_group_size: ({ household }) => household.group_size,
-  household_is_head: ({ household }) => household.is_head,
   farmer_type: ({ farmer_type }) => farmer_type,
   farm_area_ha: ({ farm_area_ha }) => farm_area_ha,
   country_code: ({ location }) => location.country_code,
@@ -260,17 +200,7 @@ const columns = {
     sumOf(parcels, ({ properties }) => (properties.irrigation === "none" ? 0 : properties.area_ha)),
   main_crop_code: (farmer) => mainParcel(farmer).properties["crop:code"],
   main_crop_name: (farmer) => mainParcel(farmer).properties["crop:name"],
-  last_yield_kg_ha: (farmer) => lastHarvest(farmer)?.yield_kg_ha ?? null,
   livestock_count: ({ livestock }) => sumOf(livestock, ({ count }) => count),
-  cooperative_id: ({ cooperative }) => cooperative?.cooperative_id ?? null,
-  policies: ({ insurance }) => insurance.length,
-  sum_insured: ({ insurance }) => sumOf(insurance, ({ sum_insured }) => sum_insured.amount),
-  premium: ({ insurance }) => sumOf(insurance, ({ premium }) => premium.amount),
-  claims: ({ insurance }) => sumOf(insurance, ({ claims }) => claims.length),
-  loans: ({ loans }) => loans.length,
-  currency: ({ loans, insurance }) => loans[0]?.currency ?? insurance[0]?.premium.currency ?? null,
-  outstanding: ({ loans }) => sumOf(loans, ({ outstanding }) => outstanding),
-  days_past_due: ({ loans }) => Math.max(0, ...loans.map(({ days_past_due }) => days_past_due)),
 } satisfies Readonly<Record<string, (farmer: Farmer) => Cell>>;
 
 export const farmerColumns: readonly string[] = Object.keys(columns);
@@ -281,10 +211,6 @@ export function farmerRow(farmer: Farmer): Readonly<Record<string, Cell>> {
 
 function mainParcel({ parcels }: Farmer): Parcel {
   return parcels[0] as Parcel;
-}
-
-function lastHarvest(farmer: Farmer): Season | undefined {
-  return mainParcel(farmer).properties.seasons.findLast(({ yield_kg_ha }) => yield_kg_ha !== null);
 }
 
 /** The parcels of a farmer as self-contained GeoJSON Features, with the farmer's id and location. */

@@ -5,40 +5,45 @@ import {
   chance,
   direction,
   logNormal,
-  normal,
   pickWeighted,
   rounded,
   unit,
   wholeBetween,
 } from "./exact-math.js";
-import type { Parcel, Position, Season } from "./farmer-shape.js";
-import { canHaveGrown, dateOf, seasonsOf } from "./seasons.js";
+import type { Parcel, Position } from "./farmer-shape.js";
 import { type CropName, crops, type FarmContext, type Growing } from "./tables.js";
 
 // A copy of the schema's values: importing them would load the whole schema in browsers.
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 
-/** The fields of a farm with their seasons, largest first. */
+export function yearOf(instant: number): number {
+  return new Date(instant).getUTCFullYear();
+}
+
+/** Whether the farmer was an adult early enough for a perennial crop to have borne for three years. */
+function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolean {
+  const { bearsAfter } = crops[crop];
+  return bearsAfter === undefined || yearOf(start) - 3 - bearsAfter >= adultFrom;
+}
+
+/** The fields of a farm, largest first. */
 export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   const { draws, region, id } = farm;
   const areas = fieldAreas(farm);
   const rings = fieldRings(draws("fields"), farmMiddle(farm), areas);
-  // A farmer with irrigation has it on most fields. The usual yield also differs between farmers.
+  // A farmer with irrigation has it on most fields.
   const dryness = unit(draws("irrigation"));
-  const skill = Math.max(1 + 0.16 * normal(draws("skill")), 0.5);
   const grows = region.grows.filter(([crop]) => canHaveGrown(farm, crop));
-  const main = pickWeighted(draws("crop"), grows, ([, , weight]) => weight);
+  const weightOf = ([, weight]: Growing) => weight;
+  const main = pickWeighted(draws("crop"), grows, weightOf);
   return rings.map((ring, i) => {
     const position = String(i + 1);
     const draw = draws("parcel", position);
     const measured = measureRing(ring);
     const area = rounded(measured.area, 1);
-    const areaHa = rounded(area / 10_000, 5);
-    const grown: Growing =
-      i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, ([, , weight]) => weight);
-    const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < grown[3];
-    const seasons = seasonsOf(farm, position, { grown, irrigated, skill, areaHa });
-    const latest = seasons.at(-1) as Season;
+    const [crop, , watered] = i === 0 || chance(draw, 0.5) ? main : pickWeighted(draw, grows, weightOf);
+    const irrigated = (chance(draw, 0.85) ? dryness : unit(draw)) < watered;
+    const { code, name, bearsAfter } = crops[crop];
     return {
       type: "Feature",
       id: `${id.replace("farmer", "parcel")}_${position}`,
@@ -48,19 +53,23 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
         synthetic: true,
         "metrics:area": area,
         "metrics:perimeter": rounded(measured.length, 1),
-        area_ha: areaHa,
+        area_ha: rounded(area / 10_000, 5),
         "determination:method": pick(draw, surveyMethods),
-        "determination:datetime": `${dateOf(farm.start - wholeBetween(draw, 60, 1_500) * day)}T00:00:00Z`,
-        land_type: crops[grown[0]].stands === undefined ? "temporary_crops" : "permanent_crops",
+        "determination:datetime": midnight(farm.start - wholeBetween(draw, 60, 1_500) * day),
+        land_type: bearsAfter === undefined ? "temporary_crops" : "permanent_crops",
         land_ownership: pickWeighted(draw, tenures, ([, weight]) => weight)[0],
-        irrigation: irrigated ? irrigationFor(grown[0], unit(draw)) : "none",
+        irrigation: irrigated ? irrigationFor(crop, unit(draw)) : "none",
         "crop:code_list": "https://agrovoc.fao.org/",
-        "crop:code": latest.crop_code,
-        "crop:name": latest.crop_name,
-        seasons,
+        "crop:code": code,
+        "crop:name": name,
       },
     };
   });
+}
+
+/** The start of an instant's day, in UTC. */
+function midnight(instant: number): string {
+  return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
 }
 
 const tenures: readonly (readonly [Parcel["properties"]["land_ownership"], weight: number])[] = [
@@ -93,8 +102,9 @@ function fieldAreas({ draws, region }: FarmContext): readonly number[] {
 function farmMiddle({ draws, region }: FarmContext) {
   const draw = draws("place");
   const [east, north] = direction(draw);
-  const distance = 1_000 * region.radiusKm * Math.sqrt(unit(draw));
-  return positionAt([region.longitude, region.latitude], east * distance, north * distance);
+  const [longitude, latitude, radiusKm] = region.circle;
+  const distance = 1_000 * radiusKm * Math.sqrt(unit(draw));
+  return positionAt([longitude, latitude], east * distance, north * distance);
 }
 
 /**

@@ -66,6 +66,6 @@ test("an organization or a key that is added anywhere, also to the population, c
 
 const kept = JSON.parse(await readFile(goldenFile, "utf8"));
 
-test.each(Object.entries(await goldenData()))("%s has its data; see fixtures/README.md", (name, data) => {
+test.each(Object.entries(await goldenData()))("%s has its data; see test/golden/README.md", (name, data) => {
   expect(data).toEqual(kept[name]);
 });

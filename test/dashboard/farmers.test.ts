@@ -16,7 +16,7 @@ async function showsNumbered(page: Page, text: string): Promise<void> {
 }
 
 describe.skipIf(noBrowser)("the view of farmers", () => {
-  test("map and records are loaded when the view is opened, and once more when that failed", async () => {
+  test("the records are loaded when the view is opened, and once more when that failed", async () => {
     const { page, go } = await openDashboard({ scenario: "announced-endpoints" });
     const chunk = /\/assets\/farmer-pages/;
     const asked: string[] = [];
@@ -50,7 +50,7 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await showsNumbered(page, "26 to 50 of 100");
   });
 
-  test("a farmer is found by name and opened with every fact", async () => {
+  test("a farmer is found by name and opened with every fact and a picture of the fields", async () => {
     const { page, server } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
     const farmer = server.sandbox.farmers.at(7);
     await page.getByLabel("Find").fill(farmer.name.surname);
@@ -62,42 +62,11 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
       farmer.farmer_id,
       farmer.location.subdivision_code,
       ...farmer.parcels.map(({ id }) => id),
-      ...farmer.parcels.flatMap(({ properties }) => properties.seasons.map(({ planted_on: day }) => day)),
-      ...farmer.loans.map(({ loan_id: id }) => id),
-      ...farmer.insurance.map(({ policy_id: id }) => id),
+      ...farmer.parcels.map(({ properties }) => properties["crop:name"]),
     ];
     for (const fact of facts) expect(shown).toContain(fact);
-  });
-
-  test("the map is moved by keys and buttons, and a click on a farmer opens the record", async () => {
-    const { page, server } = await openDashboard({ scenario: "announced-endpoints", view: "/farmers" });
-    await showsNumbered(page, "of 100");
-    const scale = page.locator(".map-scale");
-    const atFirst = await scale.innerText();
-    const map = page.getByRole("application", { name: "Map of the farmers" });
-    for (const key of ["+", "+", "ArrowLeft", "ArrowUp"]) await map.press(key);
-    await expect.poll(() => scale.innerText()).not.toBe(atFirst);
-    await map.press("0");
-    await expect.poll(() => scale.innerText()).toBe(atFirst);
-    await page.getByRole("button", { name: "Zoom in" }).click();
-    await expect.poll(() => scale.innerText()).not.toBe(atFirst);
-
-    // Alone on the map, a farmer is in its middle.
-    const { farmer_id: id, name } = server.sandbox.farmers.at(7);
-    await page.getByLabel("Find").fill(`${name.given_name} ${name.surname}`);
-    await showsNumbered(page, "1 to 1 of 1");
-    const box = await page.locator(".farmer-map canvas").boundingBox();
-    if (box === null) throw new Error("The map is not shown.");
-    const middle = [box.x + box.width / 2, box.y + box.height / 2] as const;
-    const caption = async () => {
-      await page.mouse.move(...middle);
-      await page.mouse.move(middle[0] + 1, middle[1]);
-      return page.locator("figcaption").innerText();
-    };
-    await expect.poll(caption).toContain(name.surname);
-    await page.mouse.click(...middle);
-    await page.getByRole("heading", { name: name.surname }).waitFor();
-    expect(page.url()).toContain(id);
+    const picture = page.getByRole("img", { name: /^Outlines of / });
+    expect(await picture.locator("polygon").count()).toBe(farmer.parcels.length);
   });
 
   test("of a million farmers it shows the first five thousand and says so, and opens any other by its id", async () => {

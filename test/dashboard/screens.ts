@@ -154,7 +154,7 @@ export const screens: readonly Screen[] = [
     options: { scenario: "announced-endpoints" },
     act: waitFor("section[aria-label=consent-requests] tbody tr"),
   },
-  // The third farmer of the seed: three fields, one loan.
+  // The third farmer of the seed: three fields.
   {
     title: "one farmer",
     view: "farmers/farmer_84a34a7b23a51a96",

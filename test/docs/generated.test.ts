@@ -11,6 +11,7 @@ import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
 import { commands } from "../../src/cli/commands.js";
+import { countryOf, crops } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
@@ -21,6 +22,7 @@ import { adviceTable } from "../../src/spec/advice.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../src/spec/assumptions.js";
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
+import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
 import { withDocumentedResponses, withResponse } from "../support/documented-responses.js";
@@ -63,6 +65,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
   "docs/endpoints.md": { endpoints: endpointsPart },
+  "docs/farmers.md": { locales: localesPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },
 };
@@ -119,9 +122,8 @@ test("examples/vitest-exec has a row for each promised path (npm run docs:update
 });
 
 const account = new URL(project.homepage).pathname.split("/")[1] as string;
-// In `docker run ghcr.io/…`, `uses: …`, `brew install …/tap` and the like.
-const named =
-  /(?<=\b(?:github\.com|ghcr\.io)\/|(?:uses:|--repo|install|add) )[\w-]+(?=\/(?:svc-sandbox|tap|scoop-bucket)\b|\.svc-sandbox| https:)/g;
+// In `docker run ghcr.io/…`, `uses: …` and the like.
+const named = /(?<=\b(?:github\.com|ghcr\.io)\/|(?:uses:|--repo) )[\w-]+(?=\/svc-sandbox\b)/g;
 const pagesWithAccount = [...pageNames, "SECURITY.md"].filter((page) => pageOf(page).search(named) >= 0);
 
 test.each(
@@ -336,6 +338,17 @@ function endpointsPart(): string {
   });
   const head = ["endpoint", "operation id", "scope", "paths of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
+}
+
+function localesPart(): string {
+  const countryNames = new Intl.DisplayNames("en", { type: "region" });
+  const rows = farmerLocales.map((locale) => {
+    const { code: country, regions } = countryOf(locale);
+    const grown = [...new Set(regions.flatMap(({ grows }) => grows.map(([crop]) => crops[crop].name)))];
+    const subdivisions = regions.map(({ name }) => name).join(", ");
+    return [code(locale), countryNames.of(country) ?? country, subdivisions, grown.join(", ")];
+  });
+  return table(["locale", "country", "subdivisions", "crops"], ...rows);
 }
 
 function formatsPart(): string {

@@ -1,17 +1,24 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
+import { rolldown } from "rolldown";
 import { expect, test } from "vitest";
 import { root } from "../support/pages.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** Bundles a program into one file of a folder that has nothing of the package. */
 async function bundled(contents: string, format: "esm" | "cjs"): Promise<string> {
-  const outfile = join(temporaryFolder(), format === "esm" ? "app.mjs" : "app.cjs");
-  const stdin = { contents, resolveDir: root };
-  await build({ stdin, outfile, format, bundle: true, platform: "node", logLevel: "error" });
-  return outfile;
+  const file = join(temporaryFolder(), format === "esm" ? "app.mjs" : "app.cjs");
+  const entry = join(root, "entry.js");
+  const plugin = {
+    name: "entry",
+    resolveId: (id: string) => (id === entry ? id : null),
+    load: (id: string) => (id === entry ? contents : null),
+  };
+  const bundle = await rolldown({ cwd: root, input: entry, platform: "node", plugins: [plugin] });
+  await bundle.write({ file, format, codeSplitting: false });
+  await bundle.close();
+  return file;
 }
 
 const fromPackage = `(path) => require("node:fs").readFileSync(${JSON.stringify(`${root}/`)} + path)`;

@@ -70,6 +70,7 @@ describe("the tarball", () => {
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
       ...[/^scenarios\/[a-z-]+(?:\.openapi)?\.yaml$/, /^docs\/(?:decisions\/)?[\w-]+\.md$/],
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
+      /^fixtures\/(?:README\.md|farmers\.(?:csv|geojson)|(?:farmers|organizations)\.(?:json|d\.cts))$/,
       /^packaging\/(?:go|java|python)\/(?:[\w/]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py))$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       ...[/^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/, /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/],
@@ -169,7 +170,7 @@ describe("the tarball", () => {
     expect(without).toEqual([]);
     expect(texts.has(`@faker-js/faker ${project.devDependencies["@faker-js/faker"]}`)).toBe(true);
     const some = ["yaml", "@lukeed/ms", "express", "commander"];
-    for (const name of [...some, "preact", "@preact/signals", "d3-geo", "topojson-client", "world-atlas"])
+    for (const name of [...some, "preact", "@preact/signals"])
       expect(notices).toMatch(new RegExp(`^## ${name} \\d+\\.\\d+\\.\\d+ \\((?:MIT|ISC)\\)$`, "m"));
   });
 });
@@ -242,6 +243,27 @@ describe("an installation", () => {
     const text = names.map((name) => `require("svc-sandbox/${name}")`).join(";");
     const { code, output } = await runProgram("node", ["-e", text], { cwd: join(folder, "user") });
     expect([code, output]).toEqual([0, ""]);
+  });
+
+  test("has the fixtures for import and for require, as fixtures/README.md shows", async () => {
+    const readme = readFileSync(join(installed, "fixtures/README.md"), "utf8");
+    const [esm = "", commonJs = "", files = ""] = [...readme.matchAll(/^```js\n([\s\S]*?)^```/gm)].map(
+      ([, text]) => text,
+    );
+    const run = async (text: string, type: string) => {
+      const { code, output } = await runProgram("node", [`--input-type=${type}`, "-e", text], {
+        cwd: join(folder, "user"),
+      });
+      return [code, output];
+    };
+    const first = JSON.parse(readFileSync(join(root, "fixtures/farmers.json"), "utf8"))[0];
+    const said = [0, `${first.name.surname} 20\n`];
+    expect([await run(esm, "module"), await run(commonJs, "commonjs")]).toEqual([said, said]);
+    const others = `${files}
+      for (const name of ["farmers.geojson", "organizations.json"])
+        if (readFileSync(new URL(import.meta.resolve("svc-sandbox/fixtures/" + name))).length < 99) throw name;
+      console.log(csv.split("\\n").length);`;
+    expect(await run(others, "module")).toEqual([0, "22\n"]);
   });
 });
 
@@ -341,4 +363,18 @@ test.each([
   [{ module: ModuleKind.CommonJS, moduleResolution: ModuleResolutionKind.Node10 }, "ts"],
 ])("all entry points compile with %j in a .%s file, with msw and @types/node", (flags, ending) => {
   expect(compile(library + otherDoors, "beside", flags, ending)).toEqual([]);
+});
+
+test.each([
+  [
+    "mts",
+    ModuleKind.NodeNext,
+    'import farmers from "svc-sandbox/fixtures/farmers.json" with { type: "json" };',
+  ],
+  ["mts", ModuleKind.Preserve, 'import farmers from "svc-sandbox/fixtures/farmers.json";'],
+  ["cts", ModuleKind.NodeNext, 'import farmers = require("svc-sandbox/fixtures/farmers.json");'],
+])("the farmers of a fixture are farmers to the compiler, in a .%s file with module %i", (ending, module, text) => {
+  const use =
+    'import type { Farmer } from "svc-sandbox";\nexport const first: Farmer | undefined = farmers[0];';
+  expect(compile(`${text}\n${use}`, "user", { module }, ending)).toEqual([]);
 });

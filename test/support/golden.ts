@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { farmerAt } from "../../src/farmers/farmers.js";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 
-export const goldenFile = new URL("../../fixtures/seeded-data.json", import.meta.url);
+export const goldenFile = new URL("../golden/seeded-data.json", import.meta.url);
 const seeds = [1, 7];
 
 /** Says nothing that the seed could give: names are invented here, which the bundled scenarios write out. */
@@ -19,7 +19,7 @@ const sparse: Scenario = {
   },
 };
 
-/** The seeded data that users rely on, by seed, as `fixtures/seeded-data.json` has it. Writes nothing. */
+/** The seeded data that users rely on, by seed, as `test/golden/seeded-data.json` has it. Writes nothing. */
 export async function goldenData(): Promise<Record<string, object>> {
   const data: Record<string, object> = {};
   for (const seed of seeds) {

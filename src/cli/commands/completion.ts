@@ -7,7 +7,7 @@ import { verbose } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 
-const shells = ["bash", "zsh", "fish", "powershell"];
+const shells = ["bash", "zsh", "fish"];
 
 // The library's script requires the package bash-completion, and never completes files.
 const bashScript = `# bash completion for svc-sandbox
@@ -25,14 +25,13 @@ export const command = declareCommand({
   summary: "print a script that completes commands, flags, scenarios and keys in a shell",
   description:
     "Prints the completion script of a shell, which calls svc-sandbox from the PATH. The script runs completion complete -- <word...>, which prints the completions of the last word.",
-  words: { "<shell>": "bash, zsh, fish or powershell" },
+  words: { "<shell>": "bash, zsh or fish" },
   choices: shells,
   flags: {},
   examples: {
     'eval "$(svc-sandbox completion bash)"': "in ~/.bashrc",
     "source <(svc-sandbox completion zsh)": "in ~/.zshrc, after compinit",
     "svc-sandbox completion fish | source": "in ~/.config/fish/config.fish",
-    "svc-sandbox completion powershell | Out-String | Invoke-Expression": "in $PROFILE",
   },
   async run({ words: [shell = ""], io }) {
     if (shell === "bash") io.stdout.write(bashScript);
@@ -40,7 +39,7 @@ export const command = declareCommand({
     else if (shells.includes(shell)) {
       const { script } = await import("@bomb.sh/tab");
       script(shell, "svc-sandbox", "svc-sandbox completion");
-    } else throw usageError(`${quote(shell)} is not a known shell. Use bash, zsh, fish or powershell.`);
+    } else throw usageError(`${quote(shell)} is not a known shell. Use bash, zsh or fish.`);
     return exitCode.fine;
   },
 });

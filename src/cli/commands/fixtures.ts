@@ -23,7 +23,7 @@ const readLocale = reader(
   listed(farmerLocaleChoices, "or"),
 );
 
-// A farmer's life starts decades earlier, and the last loans end years later.
+// A farmer's life starts decades earlier.
 const readFarmerTime = reader((text) => {
   const time = parseTime(text);
   const year = new Date(time ?? Number.NaN).getUTCFullYear();

@@ -153,10 +153,8 @@ export const responses = {
       mapping({
         ...{ farmerId: text(), name: text(), countryCode: text(), region: text() },
         ...{ farmAreaHa: number(), birthYear: count() },
-        /** The current crops, each once, starting with the largest field's. */
+        /** The crops, each once, starting with the largest field's. */
         crops: list(text()),
-        /** Longitude and latitude of the farm. */
-        position: list(number({ least: -180, most: 180 })),
       }),
     ),
     /** `created`: the number of keys that are not in the scenario. */

@@ -6,7 +6,6 @@ import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { FarmerMap } from "./farmer-map.js";
 import { countryName, OneFarmer } from "./one-farmer.js";
 import { type FarmerRow, population, usePopulation } from "./population.js";
 
@@ -40,7 +39,6 @@ function AllFarmers({ year }: { readonly year: number }) {
           This page tries again when the sandbox responds.
         </p>
       )}
-      <FarmerMap farmers={found} search={text} />
       <FarmerList found={found} text={text} year={year} />
     </>
   );

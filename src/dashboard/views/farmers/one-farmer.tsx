@@ -3,8 +3,9 @@ import type { Farmer } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Fact } from "../../elements/fact.js";
 import { Table } from "../../elements/table.js";
-import { capitalized, codeWords, counted } from "../../elements/words.js";
+import { capitalized, codeWords } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
+import { ParcelPicture } from "./parcel-picture.js";
 
 const languageNames = new Intl.DisplayNames("en", { type: "language" });
 const countryNames = new Intl.DisplayNames("en", { type: "region" });
@@ -38,7 +39,7 @@ export function OneFarmer({ id, year }: { readonly id: string; readonly year: nu
 }
 
 function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: number }) {
-  const { name, location, household, cooperative, livestock, parcels } = farmer;
+  const { name, location, livestock, parcels } = farmer;
   return (
     <>
       <header class="bar">
@@ -64,10 +65,6 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
           <Fact name="Language">
             {languageNames.of(farmer.language)} (<code>{farmer.language}</code>)
           </Fact>
-          <Fact name="Household">
-            {counted(household.group_size, "member")},{" "}
-            {household.is_head ? "headed by this farmer" : "headed by someone else"}
-          </Fact>
           <Fact name="Farm">
             {number(farmer.farm_area_ha)} ha, {farmer.farmer_type}
           </Fact>
@@ -76,73 +73,40 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
               ? "none"
               : livestock.map(({ type, count }) => `${number(count)} ${type}`).join(", ")}
           </Fact>
-          <Fact name="Cooperative">
-            {cooperative === null ? (
-              "none"
-            ) : (
-              <>
-                <bdi>{cooperative.name}</bdi>, since {cooperative.member_since}{" "}
-                <code>{cooperative.cooperative_id}</code>
-              </>
-            )}
-          </Fact>
         </dl>
       </section>
-      <Records
-        title="Land"
-        records={parcels.map(({ id, properties }, index) => ({ field: index + 1, id, ...properties }))}
-      />
-      <Records
-        title="Seasons"
-        records={parcels.flatMap(({ properties }, index) =>
-          properties.seasons.map((season) => ({ field: index + 1, ...season })),
-        )}
-      />
-      <Records title="Insurance" records={farmer.insurance} />
-      <Records title="Loans" records={farmer.loans} />
+      <section class="stack records">
+        <h2>Fields</h2>
+        <ParcelPicture parcels={parcels} />
+        <Table
+          label="Fields"
+          columns={columns.map((name) => capitalized(codeWords(name).replace(":", " ")))}
+          rows={parcels.map(({ id, properties }, index) => {
+            const field: Readonly<Record<string, unknown>> = { field: index + 1, id, ...properties };
+            return { key: id, cells: columns.map((name) => cellOf(field[name])) };
+          })}
+        />
+      </section>
     </>
   );
 }
 
-// The same for all fields, in another table, or in another column with other words.
-const hidden = /^(collection|synthetic|seasons|metrics:area|crop:code|crop:code_list|crop_code)$/;
-
-interface RecordsProps {
-  readonly title: string;
-  readonly records: readonly Readonly<Record<string, unknown>>[];
-}
-
-function Records({ title, records }: RecordsProps) {
-  const names = Object.keys(records[0] ?? {}).filter((name) => !hidden.test(name));
-  return (
-    <section class="stack records">
-      <h2>{title}</h2>
-      {records.length === 0 ? (
-        <p class="muted">None.</p>
-      ) : (
-        <Table
-          label={title}
-          columns={names.map((name) => capitalized(codeWords(name).replace(":", " ")))}
-          rows={records.map((one, row) => ({
-            key: String(row),
-            cells: names.map((name) => cellOf(one[name])),
-          }))}
-        />
-      )}
-    </section>
-  );
-}
+const columns = [
+  "field",
+  "id",
+  "area_ha",
+  "crop:name",
+  "irrigation",
+  "land_type",
+  "land_ownership",
+  "metrics:perimeter",
+  "determination:method",
+  "determination:datetime",
+];
 
 function cellOf(value: unknown) {
-  const text = textOf(value);
-  return /^\d{4}-\d{2}-\d{2}(T|$)/.test(text) ? <time dateTime={text}>{text.slice(0, 10)}</time> : text;
-}
-
-function textOf(value: unknown): string {
-  if (value === null) return "–";
-  if (Array.isArray(value)) return value.map(textOf).join("; ") || "none";
-  if (typeof value === "object") return Object.values(value).map(textOf).join(" ");
-  return typeof value === "number" ? number(value) : String(value);
+  const text = typeof value === "number" ? number(value) : String(value);
+  return /^\d{4}-\d{2}-\d{2}T/.test(text) ? <time dateTime={text}>{text.slice(0, 10)}</time> : text;
 }
 
 function number(value: number): string {

@@ -4,13 +4,8 @@ import { type ControlError, fetchControl } from "../../control/call.js";
 import { farmersStart } from "../../control/resources.js";
 import type { FarmerSummaryPage } from "../../control/responses.js";
 
-export type Degrees = readonly [longitude: number, latitude: number];
-
 /** The summary of a farmer, with the number that scenarios use for the farmer. */
-export type FarmerRow = Omit<FarmerSummaryPage["data"][number], "position"> & {
-  readonly index: number;
-  readonly position: Degrees;
-};
+export type FarmerRow = FarmerSummaryPage["data"][number] & { readonly index: number };
 
 export interface Population {
   readonly total: number;
@@ -19,14 +14,14 @@ export interface Population {
   readonly problem: ControlError | undefined;
 }
 
-/** Drawing more farmers takes too long. */
+/** Reading more farmers takes too long. */
 const mostRead = 5000;
 
 // A page of a thousand would block the sandbox's clients for a fifth of a second.
 const pageLength = 250;
 
-// Redrawing all farmers takes longer than reading a page.
-const drawnTogether = 500;
+// Filtering all farmers takes longer than reading a page.
+const shownTogether = 500;
 
 const empty: Population = { total: 0, wanted: 0, farmers: [], problem: undefined };
 
@@ -77,11 +72,8 @@ async function readOn(until: AbortSignal): Promise<void> {
       });
       const { data } = (await response.json()) as FarmerSummaryPage;
       if (until.aborted || data.length === 0) return;
-      farmers = [
-        ...farmers,
-        ...data.map((farmer, index) => ({ ...farmer, index: offset + index }) as unknown as FarmerRow),
-      ];
-      if (offset === 0 || farmers.length % drawnTogether === 0 || farmers.length === known.wanted) show();
+      farmers = [...farmers, ...data.map((farmer, index) => ({ ...farmer, index: offset + index }))];
+      if (offset === 0 || farmers.length % shownTogether === 0 || farmers.length === known.wanted) show();
     }
   } catch (problem) {
     if (!until.aborted) show(problem as ControlError);

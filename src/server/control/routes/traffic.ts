@@ -86,7 +86,7 @@ export const trafficRoutes: readonly Route[] = [
     run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
   }),
   controlRoute("GET /farmers/summary", {
-    summary: "The farmers with a tenth of the bytes, for a map",
+    summary: "The farmers with a tenth of the bytes, for a list",
     query: farmerQuery,
     response: responses.FarmerSummaryPage,
     isBare: true,
@@ -140,7 +140,6 @@ function farmerPage<View>(
 }
 
 function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
-  const [corner = []] = parcels[0]?.geometry.coordinates[0] ?? [];
   return {
     farmerId: farmer.farmer_id,
     name: `${name.given_name} ${name.surname}`,
@@ -148,8 +147,6 @@ function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
     region: location.subdivision_name,
     ...{ farmAreaHa: farmer.farm_area_ha, birthYear: farmer.birth_year },
     crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
-    // About ten meters.
-    position: corner.map((degrees) => Number(degrees.toFixed(4))),
   };
 }
 

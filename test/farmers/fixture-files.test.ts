@@ -1,0 +1,29 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { farmerShape } from "../../src/farmers/farmer-shape.js";
+import { createSandbox } from "../../src/index.js";
+import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
+import { membersIn, pageOf, root } from "../support/pages.js";
+import { runCli } from "../support/run-cli.js";
+
+test.each([
+  "organizations.json",
+  "farmers.json",
+  "farmers.csv",
+  "farmers.geojson",
+])("fixtures/%s has the first 20 records of the product (npm run docs:update)", async (file) => {
+  const [kind = "", format = ""] = file.split(".");
+  const { stdout } = await runCli(["fixtures", kind, "--count", "20", "--format", format]);
+  await expect(stdout).toMatchFileSnapshot(join(root, "fixtures", file));
+});
+
+test("the farmers in fixtures are the first of a sandbox that nobody configured", () => {
+  const farmers = JSON.parse(pageOf("fixtures/farmers.json"));
+  expect(farmers).toEqual(createSandbox().farmers.list({ limit: 20 }));
+});
+
+test("docs/farmers.md names every field of the record", () => {
+  const page = pageOf("docs/farmers.md");
+  const fields = membersIn(jsonSchemaOf(farmerShape));
+  expect(fields.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
