@@ -73,9 +73,12 @@ export const command = declareCommand({
 function sayLeftOut(leftOut: readonly PathId[], world: SandboxState, io: Io): void {
   const hints = howToCover(world);
   const ofScope = (pathId: PathId) => hints(pathId)?.scopes !== undefined;
-  const others = leftOut.filter((one) => !ofScope(one));
+  const ofInput = (pathId: PathId) => outcomeOf(pathId).needs !== undefined;
+  const others = leftOut.filter((one) => !ofScope(one) && !ofInput(one));
   const all = `Left out, because ${world.name} does not cover them: ${listed(others, "and")}. The collection of key-states has all.\n`;
   if (others.length > 0) io.stderr.say(all);
+  const inputs = `Left out, because they depend on the input of an endpoint of your document: ${listed(leftOut.filter(ofInput), "and")}.\n`;
+  if (leftOut.some(ofInput)) io.stderr.say(inputs);
   for (const one of leftOut.filter(ofScope)) io.stderr.say(`${one} is left out: ${hints(one)?.text}.\n`);
 }
 
