@@ -43,7 +43,9 @@ let passed = await step("build", "node scripts/prepare.js");
 if (passed) {
   console.log("… tests");
   passed = await run([
-    ...["vitest", "run", "--reporter", "dot"],
+    ...["vitest", "run", "--silent=passed-only"],
+    // In a pipe, only what failed is shown, and no color.
+    ...["--reporter", process.stdout.isTTY ? "dot" : "minimal"],
     ...(isWhole ? [] : ["--project", "quick*", ...process.argv.slice(2)]),
   ]);
   if (isWhole) passed = (await runChecks()) && passed;

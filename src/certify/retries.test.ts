@@ -299,6 +299,18 @@ test.each<[string, number[], { wall?: number; advance?: number }, (number | stri
   expect(responsesAt(experimentOf(id as "401"), times, more).responses).toEqual(responses);
 });
 
+test("the Retry-After of an experiment is 2 to 4 seconds, by the seed", () => {
+  const { sent, failed } = run({ ...calm, tests: [keys] }, statusOf);
+  const of = (seed: number) =>
+    experimentsFor({ sent, failed }, seed).flatMap(({ retryAfter }) => retryAfter ?? []);
+  expect([1, 2, 3, 4].map(of)).toEqual([
+    [3, 3],
+    [4, 4],
+    [2, 2],
+    [3, 3],
+  ]);
+});
+
 test("an experiment starts with the last request of the baseline, and is over after 21 responses", () => {
   const experiment = { ...experimentOf("401"), last: 3 };
   expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({

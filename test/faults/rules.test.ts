@@ -169,6 +169,14 @@ test("a latency with a median and a p99 has a long tail, and is the same for a s
   expect(delaysIn(worldWith(fault))).toEqual(delays);
 });
 
+test("a status has an X-Request-Id if the assumptions promise one on errors", () => {
+  const withProfile = (profile: "minimal" | "typical") =>
+    handle(openTestWorld({ ...scenarioWith([{ then: unavailable }]), assumptions: { profile } }), asked({}))
+      .response;
+  expect(withProfile("typical").headers).toContain("X-Request-Id");
+  expect(withProfile("minimal").headers).not.toContain("X-Request-Id");
+});
+
 test("a status has Retry-After in seconds or as a date, also on a gateway's page", () => {
   const waitOf = (then: Fault["then"]) => {
     const { headers } = handle(worldWith({ then }), asked({})).response;
