@@ -101,7 +101,11 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
     dir: into,
     format: kind === "cjs" ? "cjs" : "esm",
     // Names of functions stay for people who read a stack. So do lines: Node prints the one that threw.
-    minify: { compress: true, mangle: { toplevel: false }, codegen: { removeWhitespace: isPage } },
+    minify: {
+      compress: true,
+      mangle: { toplevel: false, keepNames: { class: true, function: false } },
+      codegen: { removeWhitespace: isPage },
+    },
     polyfillRequire: false,
     comments: { annotation: true, jsdoc: false, legal: false },
     codeSplitting: { groups: chunks[kind] },

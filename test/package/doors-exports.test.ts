@@ -75,6 +75,30 @@ test("errors are instances of the classes of both builds, each only of its own c
   });
 });
 
+test("an error that nobody caught is printed with the name of its class, its message and a stack", () => {
+  const code = `
+    const builds = [await import("svc-sandbox"), createRequire(process.cwd() + "/x.js")("svc-sandbox")];
+    const thrown = (act) => { try { act(); } catch (error) { return [error.name, error.constructor.name, ...inspect(error).split("\\n")]; } };
+    console.log(JSON.stringify(builds.map(({ createSandbox, parseScenario, SandboxError, ScenarioError }) => [
+      thrown(() => createSandbox().secret("nope")), thrown(() => parseScenario("version: 2")), SandboxError.name, ScenarioError.name])));`;
+  const imports = 'import { createRequire } from "node:module"; import { inspect } from "node:util";';
+  const flags = ["--input-type=module", "-e", imports + code];
+  for (const [rejected, broken, ...names] of JSON.parse(
+    execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }),
+  )) {
+    expect(names).toEqual(["SandboxError", "ScenarioError"]);
+    expect(rejected.slice(0, 3)).toEqual([
+      "SandboxError",
+      "SandboxError",
+      expect.stringMatching(/^SandboxError: Unknown key/),
+    ]);
+    expect(broken.slice(0, 2)).toEqual(["ScenarioError", "ScenarioError"]);
+    expect(
+      [rejected, broken].map((lines) => lines.some((line: string) => /^ {4}at .*:\d+:\d+/.test(line))),
+    ).toEqual([true, true]);
+  }
+});
+
 test("each build takes the sandboxes of the other, in every entry point", () => {
   const code = `
     const require = createRequire(process.cwd() + "/x.js");
