@@ -157,7 +157,7 @@ function Control({ id, row: { schema }, value, action: { run: set, problem } }: 
   }
   const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    void set(readValue(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
+    void set(assumptionIn(String(new FormData(event.target as HTMLFormElement).get("value")), schema));
   };
   return (
     // A value set elsewhere replaces the typed text.
@@ -174,7 +174,11 @@ function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
 }
 
-function readValue(text: string, schema: AssumptionRow["schema"]): unknown {
+/** The value of an assumption that somebody typed, by its schema. What is not a number stays text, which the server rejects. */
+export function assumptionIn(text: string, schema: AssumptionRow["schema"]): unknown {
+  const number = Number(text);
+  if ((schema.type === "integer" || schema.type === "number") && text.trim() !== "")
+    return Number.isNaN(number) ? text.trim() : number;
   if (schema.type === "array") return text.split(/[\s,]+/).filter(Boolean);
   return schema.anyOf !== undefined && ["", "null"].includes(text.trim()) ? null : text.trim();
 }
