@@ -3,6 +3,7 @@ import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
 import type { AssumptionRow, Assumptions as Values } from "../../control/responses.js";
 import { type Action, ActionButton, Rejection, useAction } from "../../elements/forms/action.js";
+import { assumptionIn } from "./assumption-value.js";
 
 const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
 
@@ -172,13 +173,4 @@ function Control({ id, row: { schema }, value, action: { run: set, problem } }: 
 
 function textOf(value: unknown): string {
   return Array.isArray(value) ? value.join(", ") : String(value);
-}
-
-/** The value of an assumption that somebody typed, by its schema. What is not a number stays text, which the server rejects. */
-export function assumptionIn(text: string, schema: AssumptionRow["schema"]): unknown {
-  const number = Number(text);
-  if ((schema.type === "integer" || schema.type === "number") && text.trim() !== "")
-    return Number.isNaN(number) ? text.trim() : number;
-  if (schema.type === "array") return text.split(/[\s,]+/).filter(Boolean);
-  return schema.anyOf !== undefined && ["", "null"].includes(text.trim()) ? null : text.trim();
 }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { assumptionIn } from "./assumptions.js";
+import { assumptionIn } from "./assumption-value.js";
 
 test.each<[string, Record<string, unknown>, unknown]>([
   ["5", { type: "integer" }, 5],
