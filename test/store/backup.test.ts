@@ -171,7 +171,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     const { code, stderr } = await open().done;
     expect(code).toBe(2);
     expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 0\.2\.0 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
+      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 1\.0\.0-next\.1 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
     );
     const next = await baseUrl(open("--import", "backup.json"));
     expect(await statusOf(next, made)).toBe(200);
