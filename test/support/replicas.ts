@@ -1,7 +1,7 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
-import { openStore, type StoreOptions } from "../../src/log/open-store.js";
+import { openStore, type StoreOptions } from "../../src/redis/open-store.js";
 import { readRedisAddress } from "../../src/node/addresses.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { instantOf } from "../../src/sandbox/clock.js";
