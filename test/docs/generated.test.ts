@@ -56,15 +56,14 @@ const errorParts = {
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
-  "docs/assumptions.md": { assumptions: assumptionsPart },
   "docs/check.md": { variables: variablesPart },
-  "docs/benchmarks.md": { peers: () => partOf(peerResults as unknown as Results) },
+  "docs/reliability.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { help: helpPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/endpoints.md": { endpoints: endpointsPart },
+  "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/farmers.md": { locales: localesPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart },
@@ -254,7 +253,7 @@ function callsPart(group: string): string {
   const rows = listed.map(({ method, path, body, query, status, summary }) => [
     code(`${method} ${path}`),
     [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", ") +
-      (body === "assumptions_change" ? ", any [assumption](assumptions.md#the-assumptions)" : ""),
+      (body === "assumptions_change" ? ", any [assumption](specification.md#the-assumptions)" : ""),
     String(status),
     summary,
   ]);
@@ -334,7 +333,7 @@ function endpointsPart(): string {
   });
   const sections = builtIn.map(({ method, path, description, responseExample }) => {
     const body = JSON.stringify(responseExample, null, 2);
-    return `## ${method} ${path}\n\n${description}\n\n\`\`\`json\n${body}\n\`\`\``;
+    return `### ${method} ${path}\n\n${description}\n\n\`\`\`json\n${body}\n\`\`\``;
   });
   const head = ["endpoint", "operation id", "scope", "paths of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
