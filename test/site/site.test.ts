@@ -149,7 +149,7 @@ describe.skipIf(noBrowser)("in Chromium, from files", () => {
     "index",
     "dashboard",
     "errors",
-    "benchmarks",
+    "reliability",
     "0001-answer-the-api-before-express",
   ])("axe finds nothing on %s.html, light and wide, dark and narrow, and nothing scrolls sideways", async (name) => {
     const page = await open(`${name}.html`);
