@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 
 const root = join(import.meta.dirname, "..");
 
-const rules = [...readFileSync(join(root, "docs/rules.md"), "utf8").matchAll(/^\| (R\d+) \|/gm)].map(
+const rules = [...readFileSync(join(root, "docs/specification.md"), "utf8").matchAll(/^\| (R\d+) \|/gm)].map(
   ([, rule = ""]) => rule,
 );
 

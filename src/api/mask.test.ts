@@ -2,7 +2,6 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { asked } from "../../test/support/send.js";
-import { maskCall } from "../log/redis-log.js";
 import { nodePlatform } from "../node/platform.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";
 import { containsKey, findKeys, redactEncoded, redactPath } from "../spec/redact.js";
@@ -109,17 +108,4 @@ test("a masked body has a key, cut short, exactly if the body that was sent has 
     }),
     runs(300),
   );
-});
-
-test("keys in a call are cut short, but for those that a scenario pins", () => {
-  const key = "SVC_test_sbx0123456789";
-  const scenario = { organizations: { bank: { keys: { pinned: { secret: key } } } } };
-  const call = { route: "POST /instances", actor: "administrator", query: {}, isYaml: false } as const;
-  expect(maskCall({ ...call, params: { ref: key }, body: { label: [key], [key]: 1, scenario } })).toEqual({
-    ...call,
-    params: { ref: "SVC_test_…" },
-    body: { label: ["SVC_test_…"], "SVC_test_…": 1, scenario },
-  });
-  const named = maskCall({ ...call, params: {}, body: { scenario: key } });
-  expect(named.body).toEqual({ scenario: "SVC_test_…" });
 });

@@ -1,7 +1,7 @@
 /**
  * The sandbox's choices for what the specification leaves open, by the names that scenarios use.
  *
- * `docs/assumptions.md`, the scenario schema and the control plane are made from {@link assumptionTable} and
+ * `docs/specification.md`, the scenario schema and the control plane are made from {@link assumptionTable} and
  * `assumptions.json`, which explains each assumption and the gap in the specification.
  */
 export interface Assumptions {

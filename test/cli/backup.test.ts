@@ -82,14 +82,14 @@ test("--migrate continues a state with added organizations and keys, after a bac
 
   const next = serve([...argv, "--migrate", "--json"], { cwd });
   const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
-  expect(next.stderr.text()).toContain('The previous state is in "state.json.backup-0.2.0".\n');
+  expect(next.stderr.text()).toContain('The previous state is in "state.json.backup-1.0.0-next.1".\n');
   for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
   expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
   await control(`${url}/__sandbox`, "POST /reset");
   for (const key of [keys.two, keys.three]) expect(await statusOf(url, key)).toBe(200);
   await next.stop();
 
-  expect(readFileSync(join(cwd, "state.json.backup-0.2.0"), "utf8")).toBe(before);
+  expect(readFileSync(join(cwd, "state.json.backup-1.0.0-next.1"), "utf8")).toBe(before);
   writeFileSync(file, before);
   writeFileSync(join(cwd, "a.yaml"), bank(one));
   const back = serve(argv, { cwd });
@@ -135,9 +135,9 @@ test("--migrate converts a state of svc-sandbox 0.2, with its instances, after a
   const next = serve([...argv, "--migrate"], { cwd });
   const url = await baseUrl(next);
   expect(next.stderr.text()).toContain(
-    'Each instance has its own file now. The previous state is in "state.json.backup-0.2.0".\n',
+    'Each instance has its own file now. The previous state is in "state.json.backup-1.0.0-next.1".\n',
   );
-  expect(readFileSync(`${file}.backup-0.2.0`, "utf8")).toBe(earlier);
+  expect(readFileSync(`${file}.backup-1.0.0-next.1`, "utf8")).toBe(earlier);
   expect(readdirSync(`${file}.instances`)).toEqual([`${first.instance.id}.json`]);
   expect(await statusOf(url, first.made)).toBe(200);
   await next.stop();
@@ -151,15 +151,15 @@ test("--migrate reports an update from another version and keeps a backup; anoth
   await (await used(cwd)).stop();
   const file = join(cwd, "state.json");
   const text = readFileSync(file, "utf8");
-  const of = (version: string) => text.replace('"version":"0.2.0"', `"version":"${version}"`);
-  writeFileSync(file, of("0.0.9"));
+  const of = (version: string) => text.replace('"version":"1.0.0-next.1"', `"version":"${version}"`);
+  writeFileSync(file, of("1.0.0-next.0"));
   const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
   await baseUrl(updated);
   expect(updated.stderr.text()).toContain(
-    'Migrated from version "0.0.9" to version "0.2.0". The previous state is in "state.json.backup-0.0.9".\n',
+    'Migrated from version "1.0.0-next.0" to version "1.0.0-next.1". The previous state is in "state.json.backup-1.0.0-next.0".\n',
   );
   await updated.stop();
-  for (const version of ["1.0.0", "0.99.0"]) {
+  for (const version of ["2.0.0", "1.99.0"]) {
     writeFileSync(file, of(version));
     for (const more of [[], ["--migrate"]]) {
       const { code, stderr } = await serve(["a.yaml", "--state", "state.json", ...more], { cwd }).done;

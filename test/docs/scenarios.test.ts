@@ -42,10 +42,10 @@ test.each(
   whole.filter(({ text }) => !/^openapi:/m.test(text)).map(({ title, text }) => [title, text]),
 )("%s: is a scenario", (_title, yaml) => expect(() => parseScenario(yaml as string)).not.toThrow());
 
-test("the scenarios of the README and of docs/assumptions.md have the keys and assumptions of the pages", () => {
+test("the scenarios of the README and of docs/specification.md have the keys and assumptions of the pages", () => {
   const keys = openSandbox(parseScenario(blockWith("README.md", "yaml"))).keys.list();
   expect(keys.map(({ ref }) => ref)).toEqual(["main", "ends-soon", "slow-lane"]);
-  const { assumptions } = parseScenario(blockWith("docs/assumptions.md", "yaml"));
+  const { assumptions } = parseScenario(blockWith("docs/specification.md", "yaml"));
   expect(assumptions).toEqual({ profile: "typical", rate_limit_code: "too_many_requests" });
 });
 

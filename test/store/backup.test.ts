@@ -171,7 +171,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     const { code, stderr } = await open().done;
     expect(code).toBe(2);
     expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 0\.2\.0 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
+      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 1\.0\.0-next\.1 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
     );
     const next = await baseUrl(open("--import", "backup.json"));
     expect(await statusOf(next, made)).toBe(200);
@@ -190,13 +190,13 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   });
 
   test.each([
-    ["0.0.9", "--migrate", 'Migrated from version "0.0.9" to version "0.2.0".'],
-    ["0.0.9", "--frozen", 'version "0.0.9"'],
-    ["1.0.0", "--migrate", 'version "1.0.0"'],
-    ["0.3.0", "--migrate", 'version "0.3.0"'],
+    ["1.0.0-next.0", "--migrate", 'Migrated from version "1.0.0-next.0" to version "1.0.0-next.1".'],
+    ["1.0.0-next.0", "--frozen", 'version "1.0.0-next.0"'],
+    ["2.0.0", "--migrate", 'version "2.0.0"'],
+    ["1.1.0", "--migrate", 'version "1.1.0"'],
   ])("a log of version %s with %s: %s", async (version, flag, said) => {
     await (await used()).stop();
-    const founding = String(await redis.command("HGET", meta, "founding")).replace("0.2.0", version);
+    const founding = String(await redis.command("HGET", meta, "founding")).replace("1.0.0-next.1", version);
     await redis.command("HSET", meta, "founding", founding);
     const running = start(flag);
     await running.stderr.shows(/\n/);

@@ -1,9 +1,9 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
-import { openStore, type StoreOptions } from "../../src/log/open-store.js";
 import { readRedisAddress } from "../../src/node/addresses.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
+import { openStore, type StoreOptions } from "../../src/redis/open-store.js";
 import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/start.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";

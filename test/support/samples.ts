@@ -184,14 +184,12 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/With its variable/, /curl/],
       ],
     }),
-  },
-  "docs/intercept.md": {
     rejected: printed("exec --intercept api.example -- npm-test", {
       client: "curl -s -o /dev/null https://api.example; curl -s https://login.example || true",
       stream: "stderr",
       ranges: [[/^Rejected connections/, /real hosts/]],
     }),
-    report: printed("exec --intercept api.example -- npm-test", {
+    intercepted: printed("exec --intercept api.example -- npm-test", {
       ...report,
       ranges: [
         [/^\d+ requests/, /200\.test/],
@@ -229,14 +227,15 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ...{ stream: "stderr", language: "json" },
     }),
   },
-  "docs/check.md": { example: () => checkSample(), difference: () => checkSample([/^Differences/, /found/]) },
-  "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
-  "docs/changes.md": {
+  "docs/check.md": {
+    example: () => checkSample(),
+    difference: () => checkSample([/^Differences/, /found/]),
     calendar: printed("certify --next announced-changes -- npm-test", {
       client: codes,
       ranges: [[/^Calendar/, /scope-names/]],
     }),
   },
+  "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/deploy.md": { start: started() },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
   "docs/farmers.md": { farmers },
@@ -257,9 +256,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/store.md": { restart: started("--state", "sandbox.json") },
   "docs/stories.md": {
     verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),
-  },
-  "docs/retries.md": {
-    advice: printed("certify --only retries -- npm-test", { client: stubborn, ranges: [[/^Advice/, /^$/]] }),
   },
   "docs/scenarios.md": {
     keys: () =>

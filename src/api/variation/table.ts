@@ -30,7 +30,7 @@ export interface Variant {
   readonly change?: Edit;
 }
 
-/** A gap in the specification; `docs/assumptions.md` lists its variants. */
+/** A gap in the specification; `docs/specification.md` lists its variants. */
 export interface VariationRow {
   readonly id: string;
   /** The statuses of responses that it applies to. */

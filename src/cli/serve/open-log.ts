@@ -104,7 +104,7 @@ async function openNamedStore(
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
   // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
   const [{ openStore }, { runCall }] = await Promise.all([
-    import("../../log/open-store.js"),
+    import("../../redis/open-store.js"),
     import("../../server/control/routes/routes.js"),
   ]);
   const imported = await readImport(flags, io);

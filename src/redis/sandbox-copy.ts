@@ -1,5 +1,8 @@
 import { handle } from "../api/handle.js";
 import { hashOf, type MaskedRequest, unmaskedRequest } from "../api/mask.js";
+import { extendStarted } from "../log/founding.js";
+import { type ControlCall, type ControlPlace, controlPlace } from "../log/log.js";
+import { markUnread } from "../log/memory-log.js";
 import { nodePlatform } from "../node/platform.js";
 import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -9,9 +12,6 @@ import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
-import { extendStarted } from "./founding.js";
-import { type ControlCall, type ControlPlace, controlPlace } from "./log.js";
-import { markUnread } from "./memory-log.js";
 
 /** An event of a sandbox in a store, in the order of its log. */
 export type Entry =

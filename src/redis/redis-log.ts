@@ -1,6 +1,16 @@
 import { maskRequest } from "../api/mask.js";
 import { withCheckedInput } from "../api/response.js";
 import { routedPath } from "../api/routes.js";
+import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "../log/instances.js";
+import {
+  type CallOrigin,
+  type ControlCall,
+  type ControlPlace,
+  controlPlace,
+  distantId,
+  type Log,
+  type RunIn,
+} from "../log/log.js";
 import { nodePlatform } from "../node/platform.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -14,16 +24,6 @@ import { redactEncoded, redactValue } from "../spec/redact.js";
 import type { ApiRequest } from "../spec/request.js";
 import type { RandomStream } from "../spec/seed.js";
 import { type FollowedSandbox, followSandbox, noSandbox } from "./followed-sandbox.js";
-import { endedInstance, type InstanceLimits, type InstanceState, instanceState } from "./instances.js";
-import {
-  type CallOrigin,
-  type ControlCall,
-  type ControlPlace,
-  controlPlace,
-  distantId,
-  type Log,
-  type RunIn,
-} from "./log.js";
 import { createRoom, type RedisConnection } from "./redis-connection.js";
 import { createRedisInstances } from "./redis-instances.js";
 import { ownId } from "./redis-scripts.js";

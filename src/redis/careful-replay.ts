@@ -1,5 +1,5 @@
+import type { EndedInstance } from "../log/instances.js";
 import { describeSandbox } from "../sandbox/start.js";
-import type { EndedInstance } from "./instances.js";
 import { type RedisConnection, separator } from "./redis-connection.js";
 import { resumeScript } from "./redis-scripts.js";
 import { createSandboxCopy, type RunCall } from "./sandbox-copy.js";

@@ -1,11 +1,5 @@
 import { basename } from "node:path";
 import { scenarioDuration } from "../library/capture.js";
-import { loadReader } from "../node/files/load-scenario.js";
-import { version } from "../node/package-files.js";
-import { isoOf } from "../sandbox/clock.js";
-import { describeSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { loadToReplay } from "./careful-replay.js";
 import {
   canMigrate,
   content,
@@ -14,14 +8,20 @@ import {
   migrationOf,
   otherFounding,
   sandboxExists,
-} from "./founding.js";
-import { defaultInstanceTtl, defaultMaxInstances } from "./instances.js";
-import type { Log } from "./log.js";
+} from "../log/founding.js";
+import { defaultInstanceTtl, defaultMaxInstances } from "../log/instances.js";
+import type { Log } from "../log/log.js";
+import { continueState, parseState } from "../log/state-file.js";
+import { loadReader } from "../node/files/load-scenario.js";
+import { version } from "../node/package-files.js";
+import { isoOf } from "../sandbox/clock.js";
+import { describeSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { loadToReplay } from "./careful-replay.js";
 import { type ConnectionOptions, connectRedis, type RedisConnection } from "./redis-connection.js";
 import { createRedisLog, type RedisLogOptions } from "./redis-log.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { changeScript, ownId } from "./redis-scripts.js";
-import { continueState, parseState } from "./state-file.js";
 import { createIn, type Loaded, startAt } from "./stored-sandbox.js";
 
 export interface StoreOptions

@@ -1,12 +1,4 @@
 import { getEventListeners } from "node:events";
-import { createMemoryBudget } from "../node/memory.js";
-import { nodePlatform } from "../node/platform.js";
-import { settled } from "../sandbox/operations/operations.js";
-import type { GivenOptions } from "../sandbox/sandbox.js";
-import { describeSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { loadToReplay } from "./careful-replay.js";
-import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import {
   defaultInstanceTtl,
   defaultMaxInstances,
@@ -19,8 +11,16 @@ import {
   noInstance,
   type Tenancy,
   tooMany,
-} from "./instances.js";
-import type { Entered } from "./log.js";
+} from "../log/instances.js";
+import type { Entered } from "../log/log.js";
+import { createMemoryBudget } from "../node/memory.js";
+import { nodePlatform } from "../node/platform.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { GivenOptions } from "../sandbox/sandbox.js";
+import { describeSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import { loadToReplay } from "./careful-replay.js";
+import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import { noRoomInRedis } from "./redis-connection.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
 import { createIn, type Loaded, startAt } from "./stored-sandbox.js";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { maskRequest } from "../../src/api/mask.js";
-import { createSandboxCopy, type Entry, withShortJournal } from "../../src/log/sandbox-copy.js";
-import { startAt } from "../../src/log/stored-sandbox.js";
 import { nodePlatform } from "../../src/node/platform.js";
+import { createSandboxCopy, type Entry, withShortJournal } from "../../src/redis/sandbox-copy.js";
+import { startAt } from "../../src/redis/stored-sandbox.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";

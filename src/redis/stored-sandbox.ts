@@ -1,11 +1,11 @@
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { checkedOptions } from "../library/create-sandbox.js";
+import type { EndedInstance } from "../log/instances.js";
 import { nodePlatform } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import type { EndedInstance } from "./instances.js";
 import type { RedisConnection } from "./redis-connection.js";
 import { compactScript, createScript, loadScript, type StoredBatch } from "./redis-scripts.js";
 import { withShortJournal } from "./sandbox-copy.js";
