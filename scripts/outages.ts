@@ -187,14 +187,15 @@ async function fillJournals(): Promise<string> {
   return "";
 }
 
+const shown = (whole: number) => amount(whole).toLocaleString("en");
 const outages: Readonly<Record<string, () => Promise<string>>> = {
-  "100 instances, 500 requests each": () => fillInstances(amount(100), amount(500)),
-  "1,000 instances, 50 requests each": () => fillInstances(amount(1000), amount(50)),
-  "30 instances in a Redis of 8 MB, 100,000 requests": () => fitIn(30, 8, amount(100_000)),
-  "50 instances in a Redis of 32 MB, 100,000 requests": () => fitIn(50, 32, amount(100_000)),
+  [`${shown(100)} instances, ${shown(500)} requests each`]: () => fillInstances(amount(100), amount(500)),
+  [`${shown(1000)} instances, ${shown(50)} requests each`]: () => fillInstances(amount(1000), amount(50)),
+  [`30 instances in a Redis of 8 MB, ${shown(100_000)} requests`]: () => fitIn(30, 8, amount(100_000)),
+  [`50 instances in a Redis of 32 MB, ${shown(100_000)} requests`]: () => fitIn(50, 32, amount(100_000)),
   "a Redis of 16 MB that is filled on purpose": fillRedis,
   "a full disk of --state, and a kill": fillDisk,
-  "8,000 long paths in four instances, no store": fillJournals,
+  [`${shown(8000)} long paths in four instances, no store`]: fillJournals,
   "a rolling update of three replicas": () => update(failures),
 };
 
