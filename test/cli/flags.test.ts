@@ -3,7 +3,10 @@ import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.each([["-v"], ["version"]])("%s %s prints the version", async (...argv) => {
-  expect(await runCli(argv)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+(?:-[\w.]+)?\n$/) });
+  expect(await runCli(argv)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+(?:-[\w.]+)?\n$/),
+  });
 });
 
 test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
