@@ -38,8 +38,15 @@ const inEachWay = (command: Command, before: readonly Command[]): readonly Comma
   ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
   ["rm", "ran-in-docker"],
   ["env", "SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox", ...command],
-  ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=99 ${command.join(" ")} > output && grep 99 output`],
-  ["npx", "svc-sandbox", "exec", "--min-coverage", "80", "--", ...command],
+  ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output`],
+  ["npx", "svc-sandbox", "exec", "--min-coverage", "100", "--", ...command],
+  // The message of the sandbox once (for each worker), and no list of ways to install it.
+  [
+    "sh",
+    "-c",
+    `echo 'versoin: 1' > svc-sandbox.yaml; ${command.join(" ")} > output 2>&1; rm svc-sandbox.yaml
+     grep 'did you mean "version"' output && test $(grep -c 'the first failure shows why' output) -gt 9 && ! grep 'Do one of these' output`,
+  ],
 ];
 
 /** Takes the place of Docker, which needs a daemon: it starts the package as the image does. */
@@ -88,7 +95,8 @@ const examples: readonly Example[] = [
   {
     name: "go",
     commands: inEachWay(
-      ["go", "test", "-count=1", "./..."],
+      // Go repeats no cached result, because the package reads what a result depends on.
+      ["go", "test", "./..."],
       [["go", "mod", "edit", `-replace=${await goModule()}=../node_modules/svc-sandbox/packaging/go`]],
     ),
     needs: ["go", "version"],

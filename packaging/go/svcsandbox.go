@@ -4,6 +4,8 @@ package svcsandbox
 import (
 	"bytes"
 	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -57,7 +59,12 @@ func Profile(name string) Option { return func(options map[string]any) { options
 // New starts a sandbox for one test, also for parallel tests.
 func New(t testing.TB, chosen ...Option) *Sandbox {
 	t.Helper()
-	server.once.Do(func() { server.failure = start() })
+	server.once.Do(func() {
+		if err := start(); err != nil {
+			server.failure = errors.New("svc-sandbox did not start: the first failure shows why")
+			t.Fatal(err)
+		}
+	})
 	if server.failure != nil {
 		t.Fatal(server.failure)
 	}
@@ -71,10 +78,10 @@ func New(t testing.TB, chosen ...Option) *Sandbox {
 	return sandbox
 }
 
-// Key returns the key with a ref.
+// Key returns the key with a ref. No sandbox has the keys unknown and malformed, and the key none is empty: send no header.
 func (s *Sandbox) Key(ref string) string {
 	s.t.Helper()
-	if key, found := s.Keys[ref]; found {
+	if key, found := s.Keys[ref]; found || ref == "none" {
 		return key
 	}
 	refs := make([]string, 0, len(s.Keys))
@@ -167,6 +174,11 @@ func report() error {
 }
 
 func start() error {
+	// Go repeats a cached result unless a variable or a file changed that the tests have read.
+	for _, name := range []string{"MIN_COVERAGE", "SEED", "NOW", "PROFILE", "OPENAPI", "OPERATIONS", "CHANGES"} {
+		_ = os.Getenv("SVC_SANDBOX_" + name)
+	}
+	_, _ = os.ReadDir(".")
 	server.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
 	if server.controlURL = os.Getenv("SVC_CONTROL_URL"); server.controlURL != "" {
 		return nil
@@ -208,8 +220,10 @@ func start() error {
 			_ = command.Wait()
 		}
 	}
-	if err != nil {
-		return fmt.Errorf("`%s` did not start svc-sandbox: %w\n%s%s", strings.Join(words, " "), err, &stderr, ways)
+	if failed := "`" + strings.Join(words, " ") + "` did not start svc-sandbox"; err != nil && command.Process == nil {
+		return fmt.Errorf("%s: %w\n%s", failed, err, ways)
+	} else if err != nil {
+		return fmt.Errorf("%s:\n%s", failed, &stderr)
 	}
 	server.controlURL, server.process = line.ControlURL, command
 	return nil
@@ -253,7 +267,19 @@ func call(method, url string, body, data any) error {
 	if server.token != "" {
 		request.Header.Set("Authorization", "Bearer "+server.token)
 	}
-	response, err := http.DefaultClient.Do(request)
+	client := http.DefaultClient
+	// Under exec --tls.
+	if file := os.Getenv("SVC_CA_FILE"); file != "" {
+		certificates, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		trusted := x509.NewCertPool()
+		trusted.AppendCertsFromPEM(certificates)
+		client = &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
+		defer client.CloseIdleConnections()
+	}
+	response, err := client.Do(request)
 	if err != nil {
 		return err
 	}

@@ -195,11 +195,15 @@ test.each<[CertifyResult["verdict"], Partial<CertifyResult>, string]>([
   ],
   ["flaky", ending("passed", "flaky", "failed"), "Flaky: 1 of 3 runs passed once and failed once, although"],
   ["failed", ending("passed", "failed", "timed_out", "flaky"), "Failed: 2 of 4 runs. Noticed 2 of 2 covered"],
-  ["failed", { unmet: failed.unmet }, "Failed: 0 of 1 run, 1 threshold. Noticed 2 of 2"],
+  [
+    "failed",
+    { unmet: failed.unmet },
+    "Not passed: all 1 run passed, but 1 threshold was not reached. Noticed",
+  ],
   [
     "failed",
     failed,
-    "Failed: 3 of 7 runs, 1 threshold. Not tried: 1 of 2 experiments, 1 of 7 runs, 2 of 6 promises. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
+    "Failed: 3 of 7 runs, 1 threshold was not reached. Not tried: 1 of 2 experiments, 1 of 7 runs, 2 of 6 promises. Noticed 1 of 4 covered promises. Not noticed: what 200.test:scopes-empty",
   ],
   [
     "passed",

@@ -26,8 +26,8 @@ export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOpti
 export interface SandboxFixtures<Key extends string = string, Organization extends string = string> {
   /** The sandbox in its initial state: reset before each test. */
   readonly sandbox: Sandbox<Key, Organization>;
-  /** Returns the full key of a ref in the scenario; throws `unknown_ref`, with the known refs. */
-  readonly secret: (ref: Key) => string;
+  /** Returns the full key of a ref in the scenario, `malformed` or `unknown`; throws `unknown_ref`, with the known refs. */
+  readonly secret: Sandbox<Key, Organization>["secret"];
 }
 
 /** The fixtures of a scenario, with its refs if the type contains them. */

@@ -3,7 +3,6 @@ import type { ActingAs, Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/steps.js";
-import { unknownSecret } from "../scenario/population.js";
 import type { ControlResponse } from "../server/control/responses.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
 import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
@@ -42,14 +41,13 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
     },
     secret(ref) {
       const key = keys[ref];
-      if (key !== undefined) return key;
+      if (key !== undefined || ref === "none") return key as never;
       const refs = Object.keys(keys).join(", ");
       throw new SandboxError(
         "unknown_ref",
         `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${refs}.`,
       );
     },
-    unknownSecret: () => unknownSecret(state().seed),
     fetch(input, init) {
       const request = new Request(input, init);
       const { pathname, search } = new URL(request.url);

@@ -9,9 +9,9 @@ import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
 import { listRecords } from "../sandbox/operations/records.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
+import { secretFor } from "../sandbox/story/run-step.js";
 import {
   listRequests,
   viewClock,
@@ -23,7 +23,6 @@ import {
 } from "../sandbox/views.js";
 import { checkInput, inputShapes, recordChange, requestQuery } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
-import { unknownSecret } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
@@ -151,8 +150,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       const { assumptions } = world();
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => scenarioSecret(world(), ref),
-    unknownSecret: () => unknownSecret(world().seed),
+    secret: (ref) => secretFor(world(), ref) as string,
     fetch: (input, init) => fetchResponse(world, input, init),
     clock: {
       now: () => viewClock(world().clock).now,

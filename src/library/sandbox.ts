@@ -29,13 +29,12 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly profile: Profile;
   readonly assumptions: Assumptions;
   /**
-   * Returns the full key for a ref of the scenario.
+   * Returns the full key for a ref of the scenario; for `unknown` a well-formed key that does not exist, for `malformed` a
+   * text that is not a key.
    *
    * Throws `unknown_ref` with the existing refs; a key created at run time is shown only once, when it is created (R36).
    */
-  secret(ref: KeyRef): string;
-  /** Returns a well-formed key that does not exist; its requests get `401.unknown`. */
-  readonly unknownSecret: () => string;
+  secret(ref: KeyRef | "malformed" | "unknown"): string;
   /**
    * Responds to a request to the API; ignores its host.
    *

@@ -72,6 +72,10 @@ export function reportDocument(
   const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const shared = sharedRequest(shown);
+  const others = shown.flatMap(({ howToMeet }) => (howToMeet?.scenario ? [howToMeet] : []));
+  const elsewhere =
+    shared &&
+    others.find(({ scenario }, at) => others.slice(at + 1).some((one) => one.scenario === scenario));
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -84,9 +88,9 @@ export function reportDocument(
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
-      rows: shown.map((row) => pathRow(row, shared)),
+      rows: shown.map((row) => pathRow(row, shared, elsewhere)),
       note: shared && {
-        text: `With its variable instead of ${variableOf(shared.ref)}:`,
+        text: `${elsewhere === undefined ? "" : `In ${elsewhere.scenario}: ${wayTo(elsewhere)}. `}With its variable instead of ${variableOf(shared.ref)}:`,
         code: shared.curl,
       },
     },
@@ -158,11 +162,22 @@ function endpointRow({ method, path, operationId, requests, covered }: ReportedE
   };
 }
 
-function pathRow(row: ReportedPath, shared: HowToMeet | undefined): TableRow {
+/** How to start the scenario that has a path, without the key to send there. */
+const wayTo = ({ text }: HowToMeet) => text.replace(/(?:,|, then)? send \w+$/, "");
+
+function pathRow(
+  row: ReportedPath,
+  shared: HowToMeet | undefined,
+  elsewhere: HowToMeet | undefined,
+): TableRow {
   const { pathId, promised, met, count, when, howToMeet } = row;
   const tone = met ? (promised ? "good" : "quiet") : "warning";
   const what = promised ? when : `${when} (not promised)`;
-  const how = howToMeet === null ? "" : `: ${howToMeet.text}`;
+  const isThere = elsewhere !== undefined && howToMeet !== null && wayTo(howToMeet) === wayTo(elsewhere);
+  const text = isThere
+    ? `in ${elsewhere.scenario},${howToMeet.text.slice(wayTo(howToMeet).length).replace(/^,?( then)?/, "")}`
+    : howToMeet?.text;
+  const how = text === undefined ? "" : `: ${text}`;
   const isShared = shared !== undefined && isLike(row, shared);
   const cell = isShared || how === "" ? `${what}${how}` : { text: `${what}${how}:`, code: howToMeet?.curl };
   return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
@@ -192,14 +207,12 @@ function adviceSection(title: string, advice: readonly ReportedAdvice[]): Sectio
 }
 
 function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: ReportedAdvice): TableRow {
+  // Runs with the same seed send equal requests.
+  const lines = [...new Set(examples.map(requestLine))];
   const more = examples.length === 0 ? 0 : count - examples.length;
   return {
     cells: [{ text: level, tone: toneOfLevel[level] }, id, timesOf({ id, count }), rule],
-    details: [
-      [meaning],
-      [whatToDo],
-      [...examples.map(requestLine), ...(more > 0 ? [`and ${more} more`] : [])],
-    ],
+    details: [[meaning], [whatToDo], [...lines, ...(more > 0 ? [`and ${more} more`] : [])]],
   };
 }
 

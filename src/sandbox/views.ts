@@ -1,3 +1,4 @@
+import { isReserved } from "../scenario/format/fields.js";
 import type { requestQuery } from "../scenario/format/inputs.js";
 import { ofEachEnd, settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
@@ -60,11 +61,19 @@ export function viewOrganization(organization: Organization): OrganizationView {
 }
 
 /** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
+// Their requests have no key of the sandbox.
+const pathOfReserved = { none: "401.missing", malformed: "401.malformed", unknown: "401.unknown" } as const;
+
 export function listRequests(
   { history, registry }: SandboxState,
   { path_id: pathId, ...query }: ValueOf<typeof requestQuery>,
 ): Exchange[] {
-  if (query.key !== undefined) registry.key(query.key);
+  const { key, ...others } = query;
+  if (isReserved(key)) {
+    const found = history.requests({ ...others, pathId: pathOfReserved[key] });
+    return pathId === undefined || pathId === pathOfReserved[key] ? found : [];
+  }
+  if (key !== undefined) registry.key(key);
   return history.requests({ ...query, pathId });
 }
 

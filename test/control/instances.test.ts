@@ -13,7 +13,8 @@ async function create(ask: Ask, json: object = {}) {
 }
 
 function secretsOf(sandbox: Sandbox): Record<string, string> {
-  return Object.fromEntries(sandbox.keys.list().map(({ ref }) => [ref, sandbox.secret(ref)]));
+  const refs = [...sandbox.keys.list().map(({ ref }) => ref), "unknown", "malformed"];
+  return Object.fromEntries(refs.map((ref) => [ref, sandbox.secret(ref)]));
 }
 
 test("a scenario that is sent makes no more keys than the server can make without a pause", async () => {

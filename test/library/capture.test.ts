@@ -128,7 +128,7 @@ const ofRecords: Action = ({ records }, _secrets, n) => {
 const actions: readonly Action[] = [
   ofRecords,
   (sandbox, secrets, n) => {
-    const key = at([...secrets.values(), "junk", sandbox.unknownSecret()], n >> 2);
+    const key = at([...secrets.values(), "junk", sandbox.secret("unknown")], n >> 2);
     const path = at([me, me, me, `${me}?page=2`, "/nothing/%C3%A4/{x}", `${consentPath}/none`, "/"], n);
     return send(sandbox, path, {
       method: at(["GET", "GET", "HEAD", "POST"], n >> 5),

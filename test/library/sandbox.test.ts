@@ -117,7 +117,7 @@ describe("a sandbox", () => {
   test("lists what was asked of it, oldest first, and forgets it on demand", async () => {
     const sandbox = createSandbox({ scenario, frozen: true });
     await call(sandbox, sandbox.secret("main"));
-    await call(sandbox, sandbox.unknownSecret());
+    await call(sandbox, sandbox.secret("unknown"));
     await call(sandbox, "not a key");
     expect(sandbox.requests.list()).toMatchObject([
       { at: start, method: "GET", path: mePath, key: "main", status: 200, code: null, pathId: "200.test" },

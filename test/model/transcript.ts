@@ -37,7 +37,7 @@ async function request({ sandbox, secrets }: Played, key: string): Promise<unkno
   const sent: Record<string, string | undefined> = {
     none: undefined,
     junk: "junk",
-    unknown: sandbox.unknownSecret(),
+    unknown: sandbox.secret("unknown"),
     ...secrets,
   };
   const secret = sent[key] ?? (key === "none" ? undefined : `SVC_test_nobody-holds-${key}`);

@@ -200,7 +200,7 @@ test("R9–R21 guard finds the server's sandbox and rejects like the API", async
   };
   const keys = ["revoked", "expired", "rotated", "live-not-approved", "organization-inactive", "wrong-scope"];
   const secrets = keys.map((ref) => sandbox.secret(ref as never));
-  for (const key of [undefined, "Bearer x", sandbox.unknownSecret(), ...secrets])
+  for (const key of [undefined, "Bearer x", sandbox.secret("unknown"), ...secrets])
     expect(await asked(attestations, key)).toEqual(await asked(mePath, key));
   const listing = '{"data":[],"bank":"Harvest Cooperative Bank"}';
   expect(await asked(attestations, sandbox.secret("active"))).toEqual([200, "application/json", listing]);

@@ -97,7 +97,7 @@ function requestOf(step: Step, secret: (ref: string) => string): Sent {
 async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
   const { sandbox, send, sendNew } = await openDoor(door, scenarioOf(one));
   const other = createSandbox({ seed: 99 }).secret("active");
-  const made: Record<string, string> = { real: realKey, unknown: sandbox.unknownSecret(), other };
+  const made: Record<string, string> = { real: realKey, unknown: sandbox.secret("unknown"), other };
   const secret = (ref: string) => made[ref] ?? sandbox.secret(ref);
   const passTime = (time: string) => vi.advanceTimersByTime(parseDuration(time) as number);
 
@@ -254,7 +254,7 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   // The old keys of a rotation before the new one, as a client that has kept up; then those that make it wait.
   const late: string[] = ["rotated", "retiring", "replacement", "rate-limited-minute", "rate-limited"];
   const inOrder = [...refs.filter((ref) => !late.includes(ref)), ...(late as (typeof refs)[number][])];
-  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.unknownSecret(), "not-a-key"])
+  for (const apiKey of [...inOrder.map(sandbox.secret), sandbox.secret("unknown"), "not-a-key"])
     await confirmKey({ baseUrl: "https://any.example", apiKey, fetch: sandbox.fetch, wait, attempts: 4 });
   await sandbox.fetch("https://any.example/v1/relying-party/me");
   // A path that needs more than a key is not for this client.

@@ -30,7 +30,7 @@ export function rejectedByClient(error: unknown): Seen {
 }
 
 /** What steps ask of a sandbox; one behind a network takes its time. */
-export type Operated = Pick<Sandbox, "unknownSecret" | "secret"> & {
+export type Operated = Pick<Sandbox, "secret"> & {
   readonly clock: { readonly advance: (by: Duration) => unknown };
   readonly keys: {
     readonly revoke: (key: string) => unknown;
@@ -45,8 +45,7 @@ export type Operated = Pick<Sandbox, "unknownSecret" | "secret"> & {
 /** Runs the steps on a sandbox, its requests through a door; returns what was seen, in order. */
 export async function runSteps(sandbox: Operated, send: Send, steps: readonly Step[]): Promise<Seen[]> {
   const madeHere = new Map<string, string>();
-  const secretOf = (ref: string) =>
-    ref === "unknown" ? sandbox.unknownSecret() : (madeHere.get(ref) ?? sandbox.secret(ref));
+  const secretOf = (ref: string) => madeHere.get(ref) ?? sandbox.secret(ref);
   const seen: Seen[] = [];
   for (const step of steps) {
     if ("advance" in step) await sandbox.clock.advance(step.advance);

@@ -59,7 +59,7 @@ async function goldenWorld(create: () => Sandbox): Promise<object> {
     scenario: fresh.name,
     seed: fresh.seed,
     now: fresh.clock.now(),
-    unknown_secret: fresh.unknownSecret(),
+    unknown_secret: fresh.secret("unknown"),
     organizations: fresh.organizations.list(),
     keys: fresh.keys.list().map((key) => ({ ...key, secret: fresh.secret(key.ref) })),
     request_ids: sandbox.requests.list().map(({ id }) => id),

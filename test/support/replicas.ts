@@ -77,7 +77,6 @@ export function operatedOver(controlUrl: () => string | undefined, copy: Sandbox
   };
   return {
     secret: copy.secret,
-    unknownSecret: copy.unknownSecret,
     clock: { advance: (by) => call("POST", "/clock/advance", { by }) },
     keys: {
       revoke: (key) => call("POST", `/keys/${key}/revoke`),

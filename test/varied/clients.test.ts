@@ -19,7 +19,11 @@ async function decide(sandbox: Sandbox, apiKey: string) {
 test("a correct client decides under many seeds of varied as under minimal, and distinguishes the responses", async () => {
   const decisionsOf = async (profile: "minimal" | "varied", seed: number) => {
     const sandbox: Sandbox = createSandbox({ scenario: "key-states", profile, seed, frozen: true });
-    const keys = [...sandbox.keys.list().map(({ ref }) => sandbox.secret(ref)), sandbox.unknownSecret(), ""];
+    const keys = [
+      ...sandbox.keys.list().map(({ ref }) => sandbox.secret(ref)),
+      sandbox.secret("unknown"),
+      "",
+    ];
     const decisions: Awaited<ReturnType<typeof decide>>[] = [];
     for (const key of keys) decisions.push(await decide(sandbox, key));
     return decisions;

@@ -6,7 +6,10 @@ import pathlib
 import secrets
 import shutil
 import socket
+import ssl
 import subprocess
+import sys
+import tempfile
 import urllib.error
 import urllib.request
 
@@ -38,9 +41,17 @@ class Server:
 
     def close(self):
         if self._process:
-            self._process.stdin.close()
-            self._process.wait()
-            self._process.stdout.close()
+            sys.stderr.write(self._end())
+
+    def _end(self):
+        """Ends the process, and returns what it wrote on stderr."""
+        self._process.stdin.close()
+        self._process.wait()
+        self._process.stdout.close()
+        self._process = None
+        with self._errors as errors:
+            errors.seek(0)
+            return errors.read()
 
     def __enter__(self):
         return self
@@ -62,7 +73,8 @@ class Server:
             image = program[len("docker:") :]
             command = [*run, image, *command[1:-1], "4747", "--public-url", f"http://127.0.0.1:{port}"]
         # It ends when this stdin closes, even if the tests crash. In its own session, so that Ctrl-C leaves it to them.
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "start_new_session": True}
+        self._errors = tempfile.TemporaryFile("w+")
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": self._errors, "start_new_session": True}
         failed = f"`{' '.join(command)}` did not start svc-sandbox"
         try:
             self._process = subprocess.Popen(command, env=environment, **pipes)
@@ -70,8 +82,7 @@ class Server:
             raise RuntimeError(f"{failed}: {error}. {WAYS}") from None
         line = self._process.stdout.readline()
         if not line:
-            self.close()
-            raise RuntimeError(f"{failed}: see its message on stderr. {WAYS}")
+            raise RuntimeError(f"{failed}:\n{self._end()}")
         self.control_url = json.loads(line)["control_url"]
 
     def _send(self, method, path, body=None, url=None):
@@ -81,7 +92,9 @@ class Server:
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request((url or self.control_url) + path, data, headers, method=method)
         try:
-            with urllib.request.urlopen(request, timeout=30) as response:
+            # Under `exec --tls`.
+            trust = ssl.create_default_context(cafile=os.environ.get("SVC_CA_FILE"))
+            with urllib.request.urlopen(request, timeout=30, context=trust) as response:
                 text, kind = response.read().decode(), response.headers.get_content_type()
         except urllib.error.HTTPError as error:
             raise RuntimeError(f"{method} {path}: {error.read().decode()}") from None
@@ -99,7 +112,9 @@ class Sandbox:
         self.base_url, self.keys = started["base_url"], started["keys"]
 
     def key(self, ref):
-        """The key with a ref."""
+        """The key with a ref; `unknown` and `malformed` are keys that no sandbox has, and `none` is None."""
+        if ref == "none":
+            return None
         if ref not in self.keys:
             raise LookupError(f"No key {ref!r}. Keys: {', '.join(self.keys)}.")
         return self.keys[ref]

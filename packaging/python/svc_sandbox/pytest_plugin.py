@@ -7,6 +7,7 @@ import pytest
 from . import Server
 
 _servers = []
+_failures = []
 _lines = []
 
 
@@ -23,17 +24,24 @@ def pytest_configure(config):
 @pytest.fixture(scope="session")
 def svc_sandbox_server(request):
     """The server with the tests' sandboxes."""
+    return _started(request.config)
+
+
+def _started(config):
+    if _failures:
+        pytest.fail("svc-sandbox did not start: the first failure shows why.", pytrace=False)
     try:
-        return _server(*getattr(request.config, "workerinput", {}).get("svc_sandbox", ()))
+        return _server(*getattr(config, "workerinput", {}).get("svc_sandbox", ()))
     except RuntimeError as error:
-        pytest.fail(str(error), pytrace=False)
+        _failures.append(error)
+    pytest.fail(str(_failures[0]), pytrace=False)
 
 
 @pytest.fixture
-def svc_sandbox(request, svc_sandbox_server, monkeypatch):
+def svc_sandbox(request, monkeypatch):
     """This test's own sandbox; SVC_BASE_URL is its base URL."""
     marker = request.node.get_closest_marker("svc_sandbox")
-    sandbox = svc_sandbox_server.sandbox(**(marker.kwargs if marker else {}))
+    sandbox = _started(request.config).sandbox(**(marker.kwargs if marker else {}))
     monkeypatch.setenv("SVC_BASE_URL", sandbox.base_url)
     yield sandbox
     # pytest shows this if the test fails.

@@ -7,7 +7,7 @@ import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { advanceClock, performAction, settled } from "../operations/operations.js";
 import { fillIn } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
-import { defaultKeyRef, scenarioSecret } from "../secrets.js";
+import { defaultKeyRef, scenarioSecret, scenarioSecrets } from "../secrets.js";
 import {
   actionDifferences,
   isAsExpected,
@@ -262,6 +262,11 @@ interface GivenRequest {
   /** A text, or plain data to be sent as JSON. */
   readonly body?: unknown;
   readonly repeat?: number | undefined;
+}
+
+/** Returns the keys by ref, also `unknown` and `malformed`. */
+export function secretsForClients(world: SandboxState): Record<string, string> {
+  return { ...scenarioSecrets(world), unknown: unknownSecret(world.seed), malformed: malformedKey };
 }
 
 /** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */

@@ -13,8 +13,8 @@ import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import { mostRecordsOfInstance } from "../../../sandbox/records.js";
-import { scenarioSecrets } from "../../../sandbox/secrets.js";
 import { givenOptions } from "../../../sandbox/start.js";
+import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
@@ -123,7 +123,7 @@ export const instanceRoutes: readonly Route[] = [
       server.audit(`${isNew ? "Created the" : "Created a token for the"} ${instanceName(instance)}.`);
       return {
         ...summaryOf(instance, context),
-        keys: scenarioSecrets(settled(instance.runtime)),
+        keys: secretsForClients(settled(instance.runtime)),
         ...{ token: instanceTokenPrefix + token.text, claimUrl: linkTo(instance, code.text, context) },
       };
     },
@@ -171,7 +171,7 @@ export const instanceRoutes: readonly Route[] = [
       const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
       return {
         ...summary,
-        ...{ token: instanceTokenPrefix + token.text, keys: scenarioSecrets(world) },
+        ...{ token: instanceTokenPrefix + token.text, keys: secretsForClients(world) },
         environment: clientEnvironment(world, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
       };
     },

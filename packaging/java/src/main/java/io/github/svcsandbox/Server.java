@@ -2,7 +2,9 @@ package io.github.svcsandbox;
 
 import java.io.BufferedReader;
 import java.io.File;
+import java.io.FileInputStream;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -11,9 +13,17 @@ import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.TrustManagerFactory;
 import org.junit.jupiter.api.extension.ExtensionContext.Store.CloseableResource;
 
 /** The server of {@code svc-sandbox exec -- mvn test}, or one that ends with this JVM. */
@@ -26,7 +36,7 @@ final class Server implements CloseableResource {
           + "- set SVC_SANDBOX_BIN to the executable, or to docker:<image>";
 
   final String controlUrl;
-  private final HttpClient http = HttpClient.newHttpClient();
+  private final HttpClient http = client();
   private final int minimum;
   private String token = System.getenv("SVC_SANDBOX_CONTROL_TOKEN");
   private Process process;
@@ -38,6 +48,25 @@ final class Server implements CloseableResource {
       controlUrl = given == null ? start() : given;
     } catch (IOException failure) {
       throw new UncheckedIOException(failure);
+    }
+  }
+
+  /** Trusts the certificate of {@code exec --tls}. */
+  private static HttpClient client() {
+    String file = System.getenv("SVC_CA_FILE");
+    if (file == null) return HttpClient.newHttpClient();
+    try (InputStream pem = new FileInputStream(file)) {
+      KeyStore trusted = KeyStore.getInstance(KeyStore.getDefaultType());
+      trusted.load(null, null);
+      for (Certificate one : CertificateFactory.getInstance("X.509").generateCertificates(pem))
+        trusted.setCertificateEntry("svc-sandbox-" + trusted.size(), one);
+      TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+      trust.init(trusted);
+      SSLContext context = SSLContext.getInstance("TLS");
+      context.init(null, trust.getTrustManagers(), null);
+      return HttpClient.newBuilder().sslContext(context).build();
+    } catch (IOException | GeneralSecurityException failure) {
+      throw new IllegalStateException("Failed to read SVC_CA_FILE " + file + ": " + failure.getMessage(), failure);
     }
   }
 
@@ -58,7 +87,9 @@ final class Server implements CloseableResource {
     String program = program();
     List<String> start = List.of("start", "--until-stdin-ends", "--quiet", "--port", "0");
     List<String> command = new ArrayList<>(List.of(program));
-    ProcessBuilder builder = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT);
+    Path errors = Files.createTempFile("svc-sandbox", ".log");
+    errors.toFile().deleteOnExit();
+    ProcessBuilder builder = new ProcessBuilder(command).redirectError(errors.toFile());
     if (!program.startsWith("docker:")) command.addAll(start);
     else {
       int port;
@@ -79,7 +110,10 @@ final class Server implements CloseableResource {
     process = builder.start();
     String line = new BufferedReader(new InputStreamReader(process.getInputStream())).readLine();
     if (line != null) return Sandbox.texts(line).get("control_url");
-    throw new IllegalStateException(String.join(" ", command) + " did not start svc-sandbox: see its message on stderr." + WAYS);
+    // Its stdout ends before it does.
+    process.onExit().join();
+    String failed = "`" + String.join(" ", command) + "` did not start svc-sandbox:";
+    throw new IllegalStateException(failed + "\n" + Files.readString(errors));
   }
 
   /** SVC_SANDBOX_BIN, svc-sandbox on the PATH, an image on this machine, or the package of npm. */

@@ -2,7 +2,9 @@ package io.github.svcsandbox;
 
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.ExtensionContext.Namespace;
+import org.junit.jupiter.api.extension.ExtensionContext.Store;
 import org.junit.jupiter.api.extension.ParameterContext;
+import org.junit.jupiter.api.extension.ParameterResolutionException;
 import org.junit.jupiter.api.extension.ParameterResolver;
 import org.junit.platform.commons.support.AnnotationSupport;
 
@@ -17,8 +19,24 @@ public class SvcSandboxExtension implements ParameterResolver {
 
   @Override
   public Object resolveParameter(ParameterContext parameter, ExtensionContext test) {
-    Server server = test.getRoot().getStore(HERE).getOrComputeIfAbsent(Server.class, key -> new Server(minimum(test)), Server.class);
+    Server server = server(test);
     return test.getStore(HERE).getOrComputeIfAbsent(Sandbox.class, key -> new Sandbox(server, options(test)), Sandbox.class);
+  }
+
+  // The first test shows the message, and no test a stack trace.
+  private static Server server(ExtensionContext test) {
+    Store store = test.getRoot().getStore(HERE);
+    String message = "svc-sandbox did not start: the first failure shows why.";
+    try {
+      if (store.get("failed") == null)
+        return store.getOrComputeIfAbsent(Server.class, key -> new Server(minimum(test)), Server.class);
+    } catch (RuntimeException failure) {
+      store.put("failed", true);
+      message = failure.getMessage();
+    }
+    ParameterResolutionException failure = new ParameterResolutionException(message);
+    failure.setStackTrace(new StackTraceElement[0]);
+    throw failure;
   }
 
   private static int minimum(ExtensionContext test) {
