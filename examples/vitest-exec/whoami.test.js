@@ -3,6 +3,8 @@ import { setTimeout } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 
 const { env } = process;
+if (env.SVC_BASE_URL === undefined)
+  throw new Error("These tests need a sandbox. Run them with: npm run test:sandbox");
 
 /** Use your client here. It tries again after an outage, with pauses or when the API says, and never after a rejection. */
 async function whoami(key) {

@@ -138,7 +138,8 @@ test("--report - writes the report to stdout, as text unless --format names anot
 describe("init --client", () => {
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const hasAll = {
-    "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }',
+    "package.json":
+      '{ "name": "mine", "scripts": { "test": "mine" }, "devDependencies": { "vitest": "4.1.12" } }',
     "pom.xml": "<artifactId>svc-sandbox-junit5</artifactId>",
     "go.mod": `module bank.example/mine\nrequire ${module} v1.0.0-next.1\n`,
   };
@@ -175,6 +176,7 @@ describe("init --client", () => {
   });
 
   test.each([
+    ["vitest", {}, ["need vitest, and there is no package.json here", "  npm install --save-dev vitest"]],
     ["pytest", {}, ["svc_sandbox, which python3 does not find", "pip install pytest https://"]],
     [
       "junit",

@@ -27,7 +27,13 @@ const jar = `svc-sandbox-junit5-${version}.jar`;
  * name it, and how to install it from the release or (%) from a folder of the package.
  */
 const clients = {
-  vitest: { example: "vitest-exec", folder: "test", test: "whoami.test.js", run: "npm run test:sandbox" },
+  vitest: {
+    ...{ example: "vitest-exec", folder: "test", test: "whoami.test.js", needs: '"vitest"' },
+    files: ["package.json"],
+    run: "npm run test:sandbox",
+    release: "npm install --save-dev vitest",
+    source: ["package.json", "npm install --save-dev vitest"],
+  },
   pytest: {
     ...{ example: "pytest", folder: "tests", test: "test_whoami.py", needs: "svc_sandbox", files: [] },
     run: "python3 -m pytest --min-coverage 80",
@@ -122,7 +128,7 @@ async function writeClientFiles(
   force: { readonly force?: boolean },
 ): Promise<string[]> {
   const { example, folder, test, run } = clients[kind];
-  if (kind !== "vitest") await checkNeeds(kind, io);
+  await checkNeeds(kind, io);
   const copies = [
     [test, `${folder}/${test}`],
     ["sandbox.yml", ".github/workflows/sandbox.yml"],
@@ -141,7 +147,7 @@ async function writeClientFiles(
 }
 
 /** Throws if the project lacks what the tests of a client need, with what to do. */
-async function checkNeeds(kind: Exclude<ClientKind, "vitest">, { cwd, env, program }: Io): Promise<void> {
+async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
   const { needs, files, release, source } = clients[kind];
   const found = files.filter((name) => existsSync(join(cwd, name)));
   const texts = await Promise.all(found.map((name) => readFile(join(cwd, name), "utf8")));
@@ -160,7 +166,7 @@ async function checkNeeds(kind: Exclude<ClientKind, "vitest">, { cwd, env, progr
     `Then run this again: ${program} init --client ${kind}`,
   ];
   throw usageError(
-    `Nothing was written: the tests need ${needs}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
+    `Nothing was written: the tests need ${needs.replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
   );
 }
 

@@ -1,3 +1,5 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Ran, UnmetThreshold } from "../../report/brief.js";
 import type { ReportFormat } from "../../report/render/document.js";
 import { conclusion, githubAnnotations, renderReport } from "../../report/report-document.js";
@@ -29,11 +31,16 @@ export function execTargets({ report, format }: ReportFlags, io: Pick<Io, "env" 
 }
 
 /** Returns what to check if a command sent no request. */
-export function whyNoRequest({ env }: Pick<Io, "env">): string {
+export function whyNoRequest({ env, cwd }: Pick<Io, "env" | "cwd">): string {
   const proxy = Object.keys(env).find((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
   const noProxy =
     proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${noProxy}`;
+  const project = join(cwd, "package.json");
+  const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
+  const mocks = hasMsw
+    ? "its tests mock HTTP with msw, which package.json lists"
+    : "its tests mock HTTP, for example with msw";
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable? Or do ${mocks}? Those requests never leave the process: run the tests without exec, or without the mock.${noProxy}`;
 }
 
 /**
