@@ -10,6 +10,9 @@ export const isOffline = signal(false);
 /** Why the server has no sandbox at this address; `undefined` while it has one. */
 export const whyGone = signal<string | undefined>(undefined);
 
+/** Why the server rejects every request although it responds, such as a store that it cannot reach. */
+export const storeProblem = signal<string | undefined>(undefined);
+
 const gone =
   "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
@@ -20,14 +23,19 @@ export function notifyOfTime(): void {
 
 const pauseBetweenTries = 1000;
 
+function open(problem: string | undefined): void {
+  storeProblem.value = problem;
+  isOffline.value = problem !== undefined;
+  connection.value = problem === undefined ? "open" : "waiting";
+  if (problem === undefined) notify([{ type: "gap", data: {} }]);
+}
+
 export function followEvents(): void {
   const follow = async () => {
     // EventSource cannot send a token.
     const { body } = await fetchControl("/events");
-    connection.value = "open";
-    isOffline.value = false;
     whyGone.value = undefined;
-    notify([{ type: "gap", data: {} }]);
+    open(undefined);
     await readEvents(body as ReadableStream<Uint8Array>);
   };
   const keepFollowing = async () => {
@@ -62,6 +70,8 @@ async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop() as string;
     const events = blocks.flatMap(eventIn);
+    const store = events.findLast(({ type }) => type === "store.changed");
+    if (store !== undefined) open(store.data.problem ?? undefined);
     if (events.length > 0) notify(events);
   }
 }

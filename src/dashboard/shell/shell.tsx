@@ -13,7 +13,7 @@ import {
   serverPage,
   useToken,
 } from "../control/call.js";
-import { connection, whyGone } from "../control/events.js";
+import { connection, storeProblem, whyGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
 import { assumptions, clock, collections, farmersStart, faults, health } from "../control/resources.js";
@@ -238,7 +238,7 @@ function Main(props: {
 function NotConnected() {
   return (
     <p class="notice warning" role="status">
-      {whyGone.value ?? "The sandbox does not respond. This page reconnects when it is running again."}
+      {whyGone.value ?? `${storeProblem.value ?? "The sandbox does not respond."} This page reconnects.`}
     </p>
   );
 }
