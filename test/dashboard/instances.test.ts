@@ -69,6 +69,23 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByRole("link", { name: "Partner 77" }).waitFor();
   });
 
+  test("the list shows a request of an instance without waiting for the next regular reading", async () => {
+    const { page, ask, go } = await openDashboard({ context: {} });
+    await page.addInitScript(() => {
+      const every = setInterval;
+      const without = (run: () => void, time: number) => (time === 5000 ? 0 : every(run, time));
+      Object.assign(globalThis, { setInterval: without });
+    });
+    const { base_url } = (await ask("/instances", { method: "POST" })).body.data;
+    await page.reload();
+    await go("instances");
+    await page.getByText("1 instance", { exact: true }).waitFor();
+    await fetch(base_url + mePath);
+    await page.getByRole("region", { name: "List of instances" }).getByText("401.missing").waitFor();
+    await ask("/instances", { method: "POST" });
+    await page.getByText("2 instances", { exact: true }).waitFor();
+  });
+
   test("those with errors are found among others, and sorted by their errors", async () => {
     const { page, ask, go } = await openDashboard();
     for (let number = 1; number <= 20; number++) {

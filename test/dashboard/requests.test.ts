@@ -143,6 +143,14 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
   });
 
+  test("an empty list shows that filters are set, and removes them", async () => {
+    const { page } = await openDashboard({ scenario: "key-states", view: "/requests?path=401.revoked" });
+    await page.getByText("No requests yet, and filters are set.").waitFor();
+    expect(await page.getByText("Point your client at this base URL").count()).toBe(0);
+    await page.getByRole("link", { name: "Remove the filters" }).click();
+    await page.getByText("Point your client at this base URL").waitFor();
+  });
+
   test("the list goes on when the sandbox was away", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);

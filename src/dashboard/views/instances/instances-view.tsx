@@ -21,7 +21,7 @@ import { variablesOf } from "./access.js";
 
 const rowsOnAPage = 50;
 
-/** In milliseconds. The list is read regularly, because no event reports changes. */
+/** In milliseconds. The list is read regularly, because idle times grow without an event. */
 const readingPause = 5000;
 
 export function InstancesView() {
@@ -56,7 +56,7 @@ function InstanceList() {
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });
-  const { shown, problem, refresh } = usePage<InstancePage>(path, [], callBare);
+  const { shown, problem, refresh } = usePage<InstancePage>(path, ["instances."], callBare);
   const link = useSignal<{ readonly of: Row; readonly url: string } | undefined>(undefined);
   useEffect(() => {
     const timer = setInterval(refresh, readingPause);
