@@ -1,5 +1,6 @@
 import { setMaxListeners } from "node:events";
 import { requestJson } from "../../api/request-details.js";
+import { instanceTraffic } from "../../log/instances.js";
 import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
@@ -9,7 +10,6 @@ import { snakeCase } from "../../spec/schema/json.js";
 import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 import type { LocalContext, RouteContext } from "./route.js";
-import { instanceTraffic } from "./routes/traffic.js";
 
 const mostSubscribers = 100;
 /** Unread bytes until a subscriber is disconnected; it can resume. */

@@ -3,7 +3,7 @@ import { requestChecksOf, requestDetails, requireRequest } from "../../../api/re
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
-import type { Instances } from "../../../log/instances.js";
+import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -134,12 +134,6 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
 ];
-
-/** Counts the requests of the instances that this server has loaded, and the instances that have some. */
-export function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
-  const used = loaded().flatMap(({ runtime }) => runtime.counters.requests() || []);
-  return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
-}
 
 function storyCounts({ history }: SandboxState): Record<string, number> {
   const counts: Record<string, number> = {};
