@@ -124,6 +124,24 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await expect.poll(wrong).toEqual([expect.stringMatching(/^Request numbers\n+Must be an integer/)]);
   });
 
+  test("a maximum delay without a delay starts at 0", async () => {
+    const dashboard = await openDashboard({ view: "/faults" });
+    const { page } = dashboard;
+    const add = page.getByRole("button", { name: "Add the fault" });
+    await page.getByLabel("Maximum delay").fill("2s");
+    await add.click();
+    await page.getByText("sends 503, after 0ms to 2s").first().waitFor();
+    await page.getByLabel("Effect").selectOption("latency");
+    await page.getByLabel("Maximum delay").fill("1s");
+    await add.click();
+    await page.getByText("delays the response by 0ms to 1s").first().waitFor();
+    const latencies = (await faultsOf(dashboard)).map(({ then }: { then: object }) => then);
+    expect(latencies).toEqual([
+      { status: 503, latency: { min: "0ms", max: "2s" } },
+      { latency: { min: "0ms", max: "1s" } },
+    ]);
+  });
+
   test("the form makes every kind of fault, with every condition", async () => {
     const dashboard = await open();
     const { page } = dashboard;
