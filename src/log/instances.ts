@@ -183,7 +183,7 @@ export function endedInstance({ ended, at }: EndedInstance): SandboxError {
   const how = ended === "expired" ? "expired" : "was removed";
   return new SandboxError(
     "instance_ended",
-    `This sandbox ${how} at ${isoOf(at)}. Ask whoever runs this server for another one.`,
+    `This sandbox ${how} at ${isoOf(at).replace(/\.\d+Z$/, "Z")}. Ask whoever runs this server for another one.`,
     { ended, at: isoOf(at) },
   );
 }

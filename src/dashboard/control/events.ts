@@ -38,12 +38,18 @@ export function followEvents(): void {
     open(undefined);
     await readEvents(body as ReadableStream<Uint8Array>);
   };
+  const noteWhy = (error: unknown) => {
+    const isGone = error instanceof ControlError && error.code.endsWith("not_found");
+    whyGone.value = isGone ? (error.isEnded ? error.message : gone) : undefined;
+  };
   const keepFollowing = async () => {
     while (!needsToken.peek()) {
-      await follow().catch((error: unknown) => {
-        const isGone = error instanceof ControlError && error.code.endsWith("not_found");
-        whyGone.value = isGone ? (error.isEnded ? error.message : gone) : undefined;
-      });
+      await follow().catch(noteWhy);
+      // The reason is known before the page shows that the stream has ended.
+      if (connection.peek() === "open") {
+        await fetchControl("/health", { signal: AbortSignal.timeout(pauseBetweenTries) }).catch(noteWhy);
+      }
+      storeProblem.value = undefined;
       connection.value = "waiting";
       isOffline.value = !needsToken.peek();
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenTries));
