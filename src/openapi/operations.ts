@@ -82,9 +82,12 @@ export function operationsOf(
       break;
     }
   }
-  // The most specific path responds: with the fewest parameters, then with the most other characters.
+  // The most specific path responds: with the fewest parameters, then with the most other characters around them.
   const specificity = ({ path }: Operation) =>
-    path.split("{").length * 10_000 - path.replace(/\{.*?\}/g, "").length;
+    path
+      .split("/")
+      .filter((step) => step.includes("{"))
+      .reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
   return found.sort((one, other) => specificity(one) - specificity(other));
 }
 
