@@ -30,7 +30,7 @@ export function parse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw misread(name, sentenceOf(error, name, command), io);
+    throw misread(name, sentenceOf(error, command), io);
   }
   const { args: words } = commander;
   if (implied) rejectUnknownWord(words[0], io);
@@ -133,38 +133,9 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
   return values;
 }
 
-const noPlay = "serve the story with `svc-sandbox start --frozen --open`";
-const portal = "let your portal call POST /instances";
-const address = "name the address, as in `svc-sandbox stop http://127.0.0.1:4747`";
-
-/** What replaces a flag that was removed, or that belongs to another command: of one command, or of every command. */
-const insteadOf: Readonly<Record<string, string>> = {
-  "play --port": noPlay,
-  "play --host": noPlay,
-  "--web": noPlay,
-  "stop --port": address,
-  "report --port": address.replace("stop", "report"),
-  "certify --report": "use --certificate",
-  "validate --format": "use --json",
-  "verify --format": "use --json",
-  "--no-color": "set NO_COLOR=1",
-  "--env-file": "use --write-env",
-  "--strict": "use --fail-on error",
-  "--max-body": "a body for --handlers has at most 10 MB",
-  "--bom": "the output is UTF-8, which needs no byte order mark",
-  "--client-version": "name the version in the file name of --certificate",
-  "--self-service": portal,
-  "--trust-header": portal,
-  "--trust-proxy": portal,
-};
-
-function sentenceOf({ message, code }: CommanderError, name: string, command: CliCommand): string {
+function sentenceOf({ message, code }: CommanderError, command: CliCommand): string {
   if (code === "commander.unknownOption") {
     const flag = message.replace(/^error: unknown option '(.*?)(?:=.*)?'$/, "$1");
-    const instead = [`${name} ${flag}`, flag, flag.replace(/^(--self-service).*/, "$1")].find(
-      (one) => insteadOf[one],
-    );
-    if (instead !== undefined) return `${name} has no ${flag}: ${insteadOf[instead]}.`;
     const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
     const meant = nearest(flag, [...known, "--version", "--help"]);
     return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;

@@ -10,22 +10,6 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
   [["--instance-ttl", "0s"], /^Invalid --instance-ttl: "0s"\./],
   [["--write-env", ""], /^Invalid --write-env: ""\. Use the name of a file\./],
   [["--prot", "0"], /Unknown flag --prot\. Did you mean --port\?\s.*start --help/],
-  [
-    ["play", "--port", "0"],
-    /^play has no --port: serve the story with `svc-sandbox start --frozen --open`\.\n/,
-  ],
-  [["--no-color"], /^start has no --no-color: set NO_COLOR=1\.\n/],
-  [["exec", "--strict", "--", "true"], /^exec has no --strict: use --fail-on error\.\n/],
-  [["validate", "--format", "text"], /^validate has no --format: use --json\.\n/],
-  [
-    ["start", "--self-service-limit", "5"],
-    /^start has no --self-service-limit: let your portal call POST \/instances\.\n/,
-  ],
-  [["certify", "--report", "x.md", "--", "true"], /^certify has no --report: use --certificate\.\n/],
-  [
-    ["stop", "--port", "4750"],
-    /^stop has no --port: name the address, as in `svc-sandbox stop http:\/\/127\.0\.0\.1:4747`\.\n/,
-  ],
   [["certify", "npm", "test"], /^certify needs -- before your command: svc-sandbox certify -- npm test\n/],
   [["exec", "pytest", "tests"], /^exec needs -- before your command: svc-sandbox exec -- pytest tests\n/],
   [
@@ -54,7 +38,7 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
 });
 
 test.each([["-v"], ["version"]])("%s %s prints the version", async (...argv) => {
-  expect(await runCli(argv)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await runCli(argv)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) });
 });
 
 test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
