@@ -4,7 +4,12 @@ import { verbose } from "../../src/cli/flags.js";
 import { alignColumns } from "../../src/report/plain-text.js";
 import { code, table } from "./pages.js";
 
-const escaped = (text: string) => text.replaceAll(/[<*]/g, "\\$&").replaceAll("\n", " ");
+/** Words with `@` would become links to an address of mail. */
+const escaped = (text: string) =>
+  text
+    .replaceAll(/[\w:/.]+@[\w.]+\w/g, "`$&`")
+    .replaceAll(/[<*]/g, "\\$&")
+    .replaceAll("\n", " ");
 
 /** Each command with its flags. A flag that several commands have is in one table for all. */
 export async function commandsPart(): Promise<string> {
