@@ -38,7 +38,10 @@ test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>
 });
 
 test.each([["-v"], ["version"]])("%s %s prints the version", async (...argv) => {
-  expect(await runCli(argv)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/) });
+  expect(await runCli(argv)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+\S*\n$/),
+  });
 });
 
 test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
