@@ -24,7 +24,7 @@ export function parse(
 ) {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) rejectUnknownWord(argv[0], io);
-  const commander = commanderOf(`${io.program} ${name}`, command, io);
+  const commander = commanderOf(`${io.program} ${name}`, command, io, argv.includes("--all"));
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
@@ -85,8 +85,11 @@ export async function printHelp(io: Io): Promise<void> {
   program.outputHelp();
 }
 
-function commanderOf(name: string, command: CliCommand, io: Io): Commander {
-  const { summary, description, words = {}, rest, examples } = command;
+function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true): Commander {
+  const { summary, description, words = {}, rest, examples, usual = [] } = command;
+  const shown: readonly string[] = showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
+  const hidden = Object.keys(flagsOf(command)).length - shown.length;
+  const more = hidden === 0 ? "" : `\n${hidden} more flags: ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
     .summary(summary)
@@ -94,9 +97,11 @@ function commanderOf(name: string, command: CliCommand, io: Io): Commander {
     .usage(usage.join(" "))
     // The message shows the unexpected argument.
     .allowExcessArguments(true)
-    .addHelpText("after", () => `\n${exampleText(examples, io)}`);
+    .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
-  for (const flag of Object.values(flagsOf(command))) commander.addOption(optionOf(flag));
+  for (const [one, flag] of Object.entries(flagsOf(command))) {
+    commander.addOption(optionOf(flag).hideHelp(!shown.includes(one)));
+  }
   return commander;
 }
 
