@@ -204,6 +204,8 @@ export const responses = {
       ...reportOfOneRun,
       /** With `story`: the numbers of requests of the story and of `POST /send` in the journal, by path id. */
       fromStory: optional(record(count())),
+      /** With `own`: the requests of instances, and how many instances have some. */
+      instances: optional(mapping({ requests: count(), used: count() })),
     }),
     Story: mapping({
       ...progress,

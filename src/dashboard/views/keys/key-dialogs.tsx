@@ -238,7 +238,7 @@ interface IssueKeyProps {
 
 /** A form that creates a key, then its secret, which the header copies until a reload. */
 function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProps) {
-  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const issued = useIssued();
   const { leave, onCopied, question } = useUnstored(issued.value, onClose);
   const send = async (fields: FormData) => {
     const body = bodyOf(fields);
@@ -293,6 +293,16 @@ function keepAddress(ask: () => void): () => void {
     removeEventListener("beforeunload", reload);
     if (history.state === "kept") history.back();
   };
+}
+
+/** A key that a component issues, until it no longer exists because another scenario or a reset has started. */
+export function useIssued() {
+  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const isKnown = lastIssued.value !== undefined;
+  useEffect(() => {
+    if (!isKnown) issued.value = undefined;
+  }, [isKnown]);
+  return issued;
 }
 
 /** Asks before a secret that is not stored is lost: by `leave`, Back or a reload. */
