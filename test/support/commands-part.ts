@@ -64,7 +64,7 @@ export async function commandsPart(): Promise<string> {
       ["flag", "variable", "effect", "of"],
       ...[...shared.map(({ flag, names }) => [...cells(flag), names.join(", ")])],
       [...cells(verbose), "every command"],
-      ["`-h, --help`", "", "print this help", "every command"],
+      ["`-h, --help`", "", "print this help; `--all` with it prints every flag", "every command"],
     ),
     ...sections,
   ].join("\n\n");
