@@ -24,11 +24,11 @@ if (problem !== undefined) {
   process.exit(2);
 }
 
-const { operations, unknown, disturbances, slowest, failures } = await runHistories({
+const { operations, unknown, unavailable, disturbances, slowest, failures } = await runHistories({
   ...{ count, seed, disturb, fsync },
   onProgress: (checked) => checked % Math.ceil(count / 10) === 0 && console.log(`${checked} histories`),
 });
-console.log(`${operations} operations, ${unknown} of them with an unknown outcome`);
+console.log(`${operations} operations, ${unknown} of them with an unknown outcome: ${unavailable} got 503`);
 if (disturb)
   console.log(`${disturbances} disturbances; all replicas were back within ${slowest.toFixed(0)} ms`);
 for (const failure of failures) console.log(`✗ ${failure}`);

@@ -192,7 +192,7 @@ async function foreignFiles(mounted: string): Promise<string | undefined> {
   const { stdout } = await runProgram("find", ["app", "build", "-maxdepth", "1"], { cwd: mounted });
   const found = stdout.trim().split("\n").sort().join(" ").replaceAll("app/", "");
   const expected =
-    "AGENTS.md CHANGELOG.md LICENSE README.md SECURITY.md bin dist docs examples package.json packaging scenarios";
+    "AGENTS.md CHANGELOG.md LICENSE README.md SECURITY.md bin dist docs examples fixtures package.json packaging scenarios";
   return found === `app ${expected}` ? undefined : found;
 }
 

@@ -10,7 +10,8 @@ import { mustRun, root, runProgram } from "./run-program.js";
 
 export const junit = process.env.JUNIT_PATH ?? "/usr/share/java/junit-platform-console-standalone.jar";
 const { version } = project;
-export const wheel = `svc_sandbox-${version}-py3-none-any.whl`;
+/** As pip writes versions. */
+export const wheel = `svc_sandbox-${version.replace("-next.", ".dev")}-py3-none-any.whl`;
 export const jar = `svc-sandbox-junit5-${version}.jar`;
 const folderOf = (language: string) => join(root, "packaging", language);
 const [python, java, go] = [folderOf("python"), folderOf("java"), folderOf("go")];

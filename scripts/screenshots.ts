@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { exchange } from "../test/support/exchange.js";
@@ -29,6 +30,9 @@ const pictures: Readonly<Record<string, Picture>> = {
   time: { view: "time", scenario: "key-states", shows: "main svg" },
   story: { view: "story", scenario: "rotation", steps: 20, shows: ".story" },
 };
+// `--check` takes them into a temporary folder, on any port.
+const isCheck = process.argv.includes("--check");
+const into = isCheck ? await mkdtemp(join(tmpdir(), "svc-sandbox-pictures-")) : join(root, "docs/images");
 const mostBytes = 150_000;
 /** The refs of the keys that clients send; `none` sends none. */
 const sent =
@@ -39,11 +43,12 @@ const { startServer } = (await import(built)) as typeof import("../src/server/in
 const browser = await chromium.launch({ executablePath: programPath("chromium"), chromiumSandbox: false });
 for (const [name, picture] of Object.entries(pictures)) await take(name, picture);
 await browser.close();
+if (isCheck) await rm(into, { recursive: true });
 
 async function take(name: string, picture: Picture): Promise<void> {
   const { scenario, view, isDark = false, isUsed = false, steps = 0, shows, click } = picture;
   // The pictures show the port.
-  await using server = await startServer({ scenario, seed: 1, frozen: true, port: 4747 });
+  await using server = await startServer({ scenario, seed: 1, frozen: true, port: isCheck ? 0 : 4747 });
   for (const ref of isUsed ? sent.split(" ") : []) {
     const headers = ref === "none" ? {} : { "x-api-key": server.sandbox.secret(ref) };
     await exchange(`${server.url}/v1/relying-party/me`, { headers });
@@ -64,7 +69,7 @@ async function take(name: string, picture: Picture): Promise<void> {
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   const bytes = Buffer.from(data, "base64");
   if (bytes.length > mostBytes) throw new Error(`${name} has ${bytes.length} bytes, more than ${mostBytes}.`);
-  await writeFile(join(root, `docs/images/${name}.webp`), bytes);
+  await writeFile(join(into, `${name}.webp`), bytes);
   console.log(`${name}.webp: ${Math.round(bytes.length / 1000)} kB`);
   await page.close();
 }

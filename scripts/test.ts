@@ -18,7 +18,15 @@ async function step(name: string, line: string): Promise<boolean> {
 }
 
 const isWhole = process.argv[2] === "--all";
-const checks = [["audit"], ["matrix"], ["install-check"], ["image"], ["examples"], ["binary", "--check"]];
+const checks = [
+  ["audit"],
+  ["matrix"],
+  ["install-check"],
+  ["image"],
+  ["examples"],
+  ["binary", "--check"],
+  ["short-forms"],
+];
 
 function run(argv: readonly string[]): Promise<boolean> {
   const child = spawn("npx", argv, { cwd: root, stdio: "inherit" });

@@ -2,4 +2,4 @@ module example.com/whoami
 
 go 1.18
 
-require github.com/svc-sandbox/svc-sandbox/packaging/go v0.2.0
+require github.com/svc-sandbox/svc-sandbox/packaging/go v1.0.0-next.1

@@ -22,17 +22,18 @@ type answer struct {
 	Error  struct{ Code string }
 }
 
-// It never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses.
+// It never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses or
+// when the API says.
 func whoami(baseURL, key string, sleep func(time.Duration)) (*answer, error) {
 	for outages, limits := 0, 0; ; {
 		got, err := ask(baseURL, key)
 		switch {
 		case (err != nil || got.status >= 500) && outages < 2:
 			outages++
-			sleep(time.Second << outages)
+			sleep(timeToWait(got, time.Second<<outages))
 		case err == nil && got.status == 429 && limits < 2:
 			limits++
-			sleep(timeToWait(got.header))
+			sleep(timeToWait(got, time.Minute))
 		default:
 			return got, err
 		}
@@ -61,14 +62,18 @@ func ask(baseURL, key string) (*answer, error) {
 }
 
 // Retry-After may be absent, a number of seconds, or a date.
-func timeToWait(header http.Header) time.Duration {
+func timeToWait(got *answer, usual time.Duration) time.Duration {
+	if got == nil {
+		return usual
+	}
+	header := got.header
 	if seconds, err := strconv.Atoi(header.Get("Retry-After")); err == nil {
 		return time.Duration(seconds) * time.Second
 	}
 	then, err := http.ParseTime(header.Get("Retry-After"))
 	now, _ := http.ParseTime(header.Get("Date"))
 	if err != nil {
-		return time.Minute
+		return usual
 	}
 	return then.Sub(now)
 }

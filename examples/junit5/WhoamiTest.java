@@ -23,23 +23,25 @@ class WhoamiTest {
   static final HttpClient http = HttpClient.newHttpClient();
 
   /**
-   * Never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses.
+   * Never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses or when
+   * the API says.
    */
   static HttpResponse<String> whoami(String baseUrl, String key, Consumer<Duration> sleep) throws Exception {
     URI uri = URI.create(baseUrl + "/v1/relying-party/me");
     HttpRequest.Builder request = HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(3));
     if (key != null) request.header("x-api-key", key);
     for (int outages = 0, limits = 0; ; ) {
+      HttpResponse<String> response = null;
       try {
-        HttpResponse<String> response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+        response = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
         if (response.statusCode() >= 500) throw new IOException("The API returned " + response.statusCode() + ".");
         // Read the body with your JSON library here.
         if (!isComplete(response.body())) throw new IOException("The body is not complete.");
         if (response.statusCode() != 429 || ++limits == 3) return response;
-        sleep.accept(timeToWait(response));
+        sleep.accept(timeToWait(response, Duration.ofMinutes(1)));
       } catch (IOException outage) {
         if (++outages == 3) throw outage;
-        sleep.accept(Duration.ofSeconds(1 << outages));
+        sleep.accept(timeToWait(response, Duration.ofSeconds(1 << outages)));
       }
     }
   }
@@ -51,8 +53,9 @@ class WhoamiTest {
   }
 
   /** Retry-After may be absent, a number of seconds, or a date. */
-  static Duration timeToWait(HttpResponse<String> response) {
-    String after = response.headers().firstValue("retry-after").orElse("60");
+  static Duration timeToWait(HttpResponse<String> response, Duration usual) {
+    String after = response == null ? null : response.headers().firstValue("retry-after").orElse(null);
+    if (after == null) return usual;
     if (after.matches("\\d+")) return Duration.ofSeconds(Long.parseLong(after));
     DateTimeFormatter format = DateTimeFormatter.RFC_1123_DATE_TIME;
     ZonedDateTime now = ZonedDateTime.parse(response.headers().firstValue("date").orElseThrow(), format);

@@ -13,7 +13,7 @@ import pytest
 def whoami(base_url, api_key, sleep=time.sleep, tries=3):
     """
     Returns the status and the body. Never resends a rejected key, waits for the end of a limit, and tries again after an
-    outage, with growing pauses.
+    outage, with growing pauses or when the API says.
     """
     outages = limits = 0
     while True:
@@ -22,13 +22,13 @@ def whoami(base_url, api_key, sleep=time.sleep, tries=3):
         except (OSError, http.client.HTTPException, ValueError):
             if outages == tries - 1:
                 raise
-            status = 503
+            status, headers = 503, {}
         if status >= 500 and outages < tries - 1:
             outages += 1
-            sleep(2**outages)
+            sleep(seconds_to_wait(headers, 2**outages))
         elif status == 429 and limits < tries - 1:
             limits += 1
-            sleep(seconds_to_wait(headers))
+            sleep(seconds_to_wait(headers, 60))
         else:
             return status, body
 
@@ -44,11 +44,11 @@ def ask(base_url, api_key):
         return response.status, response.headers, json.load(response)
 
 
-def seconds_to_wait(headers):
+def seconds_to_wait(headers, usual):
     """Retry-After may be absent, a number of seconds, or a date."""
-    after = headers["Retry-After"]
+    after = headers.get("Retry-After")
     if after is None or after.strip().isdigit():
-        return int(after or 60)
+        return int(after or usual)
     return max(0, (parsedate_to_datetime(after) - parsedate_to_datetime(headers["Date"])).total_seconds())
 
 

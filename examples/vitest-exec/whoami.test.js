@@ -4,21 +4,30 @@ import { beforeEach, expect, test } from "vitest";
 
 const { env } = process;
 
-/** Use your client here. This one tries again after an outage, with pauses, and never after a rejection. */
+/** Use your client here. It tries again after an outage, with pauses or when the API says, and never after a rejection. */
 async function whoami(key) {
   const headers = key === undefined ? {} : { "x-api-key": key };
   for (let pause = 1000; ; pause *= 2) {
+    let wait = pause;
     try {
       const signal = AbortSignal.timeout(3000);
       const response = await fetch(`${env.SVC_BASE_URL}/v1/relying-party/me`, { headers, signal });
+      wait = timeToWait(response.headers) ?? pause;
       const body = await response.json();
       if (response.status < 500) return { status: response.status, ...body };
       throw new Error(`The API returned ${response.status}.`);
     } catch (error) {
       if (pause > 2000) throw error;
-      await setTimeout(pause);
+      await setTimeout(wait);
     }
   }
+}
+
+/** Milliseconds from `Retry-After`, which may be absent, a number of seconds, or a date. */
+function timeToWait(headers) {
+  const after = headers.get("retry-after");
+  if (after === null) return undefined;
+  return /^\d+$/.test(after) ? Number(after) * 1000 : Date.parse(after) - Date.parse(headers.get("date"));
 }
 
 /** Calls the sandbox's control plane. */

@@ -8,7 +8,8 @@ import sys
 import zipfile
 
 here = pathlib.Path(__file__).parent
-version = json.loads((here / "../../package.json").read_text(encoding="utf-8"))["version"]
+# As pip writes versions: 1.0.0-next.1 is 1.0.0.dev1.
+version = json.loads((here / "../../package.json").read_text(encoding="utf-8"))["version"].replace("-next.", ".dev")
 info = f"svc_sandbox-{version}.dist-info"
 metadata = f"""Metadata-Version: 2.1
 Name: svc-sandbox

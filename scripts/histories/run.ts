@@ -17,6 +17,8 @@ export interface Found {
   readonly operations: number;
   /** How many have an outcome that their client does not know. */
   readonly unknown: number;
+  /** How many of these got 503, because the store did not respond in time. */
+  readonly unavailable: number;
   readonly disturbances: number;
   /** The longest time until all replicas were back, in milliseconds. */
   readonly slowest: number;
@@ -34,7 +36,7 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
   const replicas = await startReplicas(fsync, storeTimeout);
   const disturbing = disturb ? startDisturbing(replicas, seed) : undefined;
   const failures: string[] = [];
-  let [started, histories, operations, unknown] = [0, 0, 0, 0];
+  let [started, histories, operations, unknown, unavailable] = [0, 0, 0, 0, 0];
   const work = async () => {
     while (started < count) {
       started += 1;
@@ -42,8 +44,11 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
       try {
         const history = await record({ seed, number, replicas: replicas.all, rest, patience });
         const open = history.filter(({ outcome }) => outcome === undefined);
-        // If nothing fails, every outcome is known.
-        const wrong = [...(disturb ? [] : open.map(line)), ...check(history)];
+        const away = open.filter(({ reason = "" }) => reason.startsWith("503"));
+        // If nothing fails, every outcome is known, unless the machine is too busy for the store.
+        const lost = disturb ? [] : open.filter((one) => !away.includes(one));
+        const wrong = [...lost.map(line), ...check(history)];
+        unavailable += away.length;
         failures.push(...wrong.map((failure) => `history ${number}: ${failure}`));
         operations += history.length;
         unknown += open.length;
@@ -59,7 +64,15 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
     const recoveries = (await disturbing?.stop().catch((error) => void failures.push(error.message))) ?? [];
     failures.push(...replicas.complaints());
     const slowest = Math.max(0, ...recoveries);
-    return { histories, operations, unknown, disturbances: recoveries.length, slowest, failures };
+    return {
+      histories,
+      operations,
+      unknown,
+      unavailable,
+      disturbances: recoveries.length,
+      slowest,
+      failures,
+    };
   } finally {
     await replicas.close();
   }

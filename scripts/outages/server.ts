@@ -2,12 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
 import { exchange, type Incoming, type Outgoing } from "../../test/support/exchange.js";
 import { freePort } from "../../test/support/redis-server.js";
 import { firstLine, root } from "../run-program.js";
 
 /** Megabytes of a container, and of the heap that Node gives itself there. */
 const container = 256;
+const mostTries = 100;
 const heap = 128;
 
 export interface Server {
@@ -92,6 +94,23 @@ export async function send(
     }),
   };
   return exchange(url, options).catch(() => undefined);
+}
+
+/** What a request got, after how many 503. */
+export interface Patient {
+  readonly response: Incoming | undefined;
+  readonly unavailable: number;
+}
+
+/**
+ * Sends a request again while it gets 503: on a busy machine, a store may respond too late. Each of them may have happened.
+ */
+export async function sendPatiently(...request: Parameters<typeof send>): Promise<Patient> {
+  for (let unavailable = 0; ; unavailable += 1) {
+    const response = await send(...request);
+    if (response?.status !== 503 || unavailable === mostTries) return { response, unavailable };
+    await sleep(100);
+  }
 }
 
 export function dataOf(response: Incoming | undefined) {

@@ -26,9 +26,6 @@ export function readPages(root: string): Page[] {
     readdirSync(join(root, folder))
       .filter((name) => name.endsWith(".md"))
       .map((name) => pageOf(`${folder}/${name}`));
-  const decisions = pagesIn("docs/decisions");
-  const links = decisions.map(({ label, source }) => `- [${label}](${posix.relative("docs", source)})`);
-  const overview = `# Decisions\n\n${links.join("\n")}\n`;
   let group: string | undefined;
   const entries = pageOf("docs/README.md").text.matchAll(/^## (.+)$|^- \[([^\]]+)\]\(([^)]+)\)/gm);
   const listed = [...entries].flatMap(([, heading, label = "", target = ""]) => {
@@ -36,10 +33,11 @@ export function readPages(root: string): Page[] {
     const source = posix.join("docs", target);
     // Pages for contributors are in the project, not in the package.
     if (heading !== undefined || source === "CONTRIBUTING.md" || !existsSync(join(root, source))) return [];
-    return pageOf(source, { label, group, ...(source === "docs/decisions" && { text: overview }) });
+    return pageOf(source, { label, group });
   });
   const isListed = ({ source }: Page) => listed.some((one) => one.source === source);
   const others = pagesIn("docs").filter((page) => page.source !== "docs/README.md" && !isListed(page));
+  const decisions = pagesIn("docs/decisions").filter((page) => !isListed(page));
   const examples = readdirSync(join(root, "examples"), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => pageOf(`examples/${name}/README.md`));
@@ -54,5 +52,5 @@ export function titleOf(text: string): string {
 function fileOf(source: string): string {
   if (source === "README.md") return "index.html";
   const readme = /^(.+)\/README\.md$/.exec(source)?.[1];
-  return `${readme?.replaceAll("/", "-") ?? posix.basename(source, ".md").toLowerCase()}.html`;
+  return `${readme?.replace("docs/", "").replaceAll("/", "-") ?? posix.basename(source, ".md").toLowerCase()}.html`;
 }

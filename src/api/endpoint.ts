@@ -61,8 +61,12 @@ export interface Endpoint extends ServedEndpoint {
 }
 
 /** Whether a success has a body in JSON. */
-export function sendsJson({ responseType = "application/json" }: Endpoint): boolean {
-  return /^[^;]*[/+]json\s*(?:;|$)/i.test(responseType);
+export function sendsJson({ responseType }: Pick<Endpoint, "responseType">): boolean {
+  return isJson(responseType);
+}
+
+export function isJson(mediaType = "application/json"): boolean {
+  return /^[^;]*[/+]json\s*(?:;|$)/i.test(mediaType);
 }
 
 /** A request without its key. */
@@ -120,8 +124,16 @@ export interface EndpointInput {
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
-  /** What the client prefers for this response: a documented status, or the name of an example. */
-  readonly prefer?: { readonly code?: number; readonly example?: string } | undefined;
+  /** What the client prefers for this response: a documented status with the header that says so, the name of an example, or a media type. */
+  readonly prefer?: Preference | undefined;
+}
+
+export interface Preference {
+  readonly code?: number;
+  readonly example?: string;
+  readonly type?: string;
+  /** For the people of the sandbox, what decided, or why it could not. */
+  readonly note?: string;
 }
 
 export interface Success extends TextBody {
@@ -137,7 +149,7 @@ export interface OwnRejection {
   /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
   /** Instead of the API's error body. */
-  readonly body?: TextBody;
+  readonly body?: TextBody & { readonly type?: string | undefined };
   /** Why, for the people of the sandbox; never in the response. */
   readonly note?: string;
 }

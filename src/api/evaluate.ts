@@ -1,7 +1,7 @@
 import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { endOf, isWorking, keyStateAt } from "../spec/api-key.js";
+import { keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { authorize, causeTold, type Presented } from "../spec/authorize.js";
 import { matches } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
@@ -86,8 +86,8 @@ export function causeOf(
   const { key } = entry;
   const now = world.clock.now();
   const state = keyStateAt(key, now);
-  if (!isWorking(state) && pathId === `401.${state}`)
-    return `${state} since ${shortIso(key[endOf[state]] ?? now)}`;
+  const { rejection, since } = keyStateTable[state];
+  if (since !== null && rejection === pathId) return `${state} since ${shortIso(key[since] ?? now)}`;
   switch (pathId) {
     case "429.per_minute":
     case "429.per_day": {

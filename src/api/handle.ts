@@ -86,39 +86,59 @@ export function presentedAs(apiKey: string | undefined): Presented {
 }
 
 /** Creates the record of a completed call for the journal, report, advice and events. */
-export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
-  const { request, route, endpoint, isGuarded, entry } = begun;
-  const { pathId, fault = null, delivery, note } = ending;
-  const response = sentAs(ending.response, begun);
-  const status = isGuarded ? outcomeOf(pathId).status : response.status;
-  const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
-  const misplaced = misplacedKeys(world, begun);
-  const content = keptContent(begun);
-  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
-  const own = traitsOf(begun);
+export function completeCall(world: SandboxState, call: ApiCall, ending: Ending): Exchange {
+  const judgement = judge(world, call, ending);
+  const exchange = describe(world, call, ending, judgement);
+  if (judgement.isCounted) world.counters.count(exchange, judgement.misplaced?.keys);
+  world.history.record(exchange);
+  return exchange;
+}
+
+/** What a request shows about its client. */
+function judge(world: SandboxState, call: ApiCall, { pathId, delivery }: Ending) {
+  const { request, endpoint, isGuarded, presented, now: at } = call;
+  const misplaced = misplacedKeys(world, call);
+  const own = traitsOf(call);
   const traits = misplaced?.isNotAlone === true ? own | hasKeyInOtherHeader : own;
   const isMisdirected = endpoint === undefined && !isGuarded;
   const leaksRealKey = misplaced?.hasRealKey === true;
-  const isProbe = isProbeOfServer(begun);
-  const isForTools = hasUnknownPath(begun) && request.path.includes(ownPaths);
-  const isUnjudged = request.fromStory || isForTools || isProbe;
-  // No advice if the response hides what was wrong with the request.
-  const isAdvised = !isUnjudged && world.trial?.broken === undefined;
-  const { presented, now: at } = begun;
+  const isProbe = isProbeOfServer(call);
+  const isForTools = hasUnknownPath(call) && request.path.includes(ownPaths);
+  const isCounted = !request.fromStory && !isForTools && !isProbe;
   // True for nearly every 200: no advice depends on it.
   const isUnremarkable =
     traits === 0 &&
     (pathId === "200.test" || pathId === "200.live") &&
-    !world.behaviour.rejected.has(begun.sha256) &&
+    !world.behaviour.rejected.has(call.sha256) &&
     !leaksRealKey;
-  const { advice, isResent } =
-    isAdvised && !isUnremarkable
-      ? observe(world, begun, { at, traits, isMisdirected, leaksRealKey, presented, pathId, delivery })
-      : unobserved;
-  const exchange: Exchange = {
+  // No advice if the response hides what was wrong with the request.
+  const isAdvised = isCounted && world.trial?.broken === undefined && !isUnremarkable;
+  const { advice, isResent } = isAdvised
+    ? observe(world, call, { at, traits, isMisdirected, leaksRealKey, presented, pathId, delivery })
+    : unobserved;
+  return { traits, isMisdirected, leaksRealKey, isProbe, misplaced, isCounted, advice, isResent };
+}
+
+const unobserved = { advice: noAdvice, isResent: undefined };
+
+function describe(
+  world: SandboxState,
+  begun: ApiCall,
+  ending: Ending,
+  judgement: ReturnType<typeof judge>,
+): Exchange {
+  const { request, route, endpoint, entry } = begun;
+  const { pathId, fault = null, delivery } = ending;
+  const response = sentAs(ending.response, begun);
+  const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
+  const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
+  const content = keptContent(begun);
+  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  const { traits, isMisdirected, leaksRealKey, isProbe, advice, isResent } = judgement;
+  return {
     number: begun.number,
     id: call.id,
-    at,
+    at: begun.now,
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
@@ -130,7 +150,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     isProbe,
     traits,
     leaksRealKey,
-    presented,
+    presented: begun.presented,
     client: request.client,
     keyForm: keyFormIn(begun),
     key: entry === undefined ? null : entry.key.ref,
@@ -139,7 +159,7 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     fault,
     status,
     code: ending.code,
-    note,
+    note: ending.note,
     response,
     delivery,
     // To the microsecond: more digits make the journal longer in state files.
@@ -147,17 +167,12 @@ export function completeCall(world: SandboxState, begun: ApiCall, ending: Ending
     advice,
     isResent,
   };
-  if (!isUnjudged) world.counters.count(exchange, misplaced?.keys);
-  world.history.record(exchange);
-  return exchange;
 }
 
 // Of a key that the sandbox does not have.
 function keyFormIn({ entry, request: { apiKey, keyForm } }: ApiCall): string | undefined {
   return entry !== undefined || apiKey === undefined ? undefined : (keyForm ?? formOfKey(apiKey));
 }
-
-const unobserved = { advice: noAdvice, isResent: undefined };
 
 function sentAs(response: ApiResponse, { request }: ApiCall): ApiResponse {
   return request.method === "HEAD" ? { ...response, body: "" } : response;

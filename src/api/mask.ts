@@ -97,10 +97,13 @@ function maskOf(key: string, hash: string): string {
 
 // A key in the content is a mistake. The response depends on whether the body contains one.
 function maskContent({ query, contentType, idempotencyKey, headers, body }: RequestContent): RequestContent {
-  const prefer = headerIn(headers, "prefer");
+  const kept = ["prefer", "accept"].flatMap((name) => {
+    const value = headerIn(headers, name);
+    return value === undefined || containsKey(value) ? [] : [name, value];
+  });
   return {
     // The others are only for the check, which was made before.
-    headers: prefer === undefined || containsKey(prefer) ? [] : ["prefer", prefer],
+    headers: kept,
     query: redactEncoded(query),
     contentType: contentType && redactEncoded(contentType),
     // The API rejects an idempotency key that contains any key.

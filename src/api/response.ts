@@ -10,6 +10,7 @@ import {
   type Endpoint,
   type EndpointInput,
   type InputSchema,
+  isJson,
   type OwnRejection,
   type Success,
   successPathOf,
@@ -83,7 +84,14 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
     return note === undefined ? rejected : { ...rejected, note };
   }
   const response = successResponse(world, call, endpoint, responded);
-  return { pathId: successPathOf(endpoint, admitted), response, code: null, commit: responded.commit };
+  const ending = {
+    pathId: successPathOf(endpoint, admitted),
+    response,
+    code: null,
+    commit: responded.commit,
+  };
+  const { note } = ("prefer" in input && input.prefer) || {};
+  return note === undefined ? ending : { ...ending, note };
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
@@ -91,7 +99,7 @@ function preferredEnding(
   world: SandboxState,
   call: ApiCall,
   endpoint: Endpoint,
-  { prefer: { code } = {} }: EndpointInput,
+  { prefer: { code, note } = {} }: EndpointInput,
 ): Ending<ApiPathId> | undefined {
   const documented = code === undefined ? undefined : endpoint.documented?.(code, world);
   if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
@@ -99,7 +107,7 @@ function preferredEnding(
   const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
   const response = responseOf(code, documented, [...id, ...headers], type);
   const path = "fault.status" as const;
-  return { pathId: path as never, fault: path, response, code: null, note: `Prefer: code=${code}` };
+  return { pathId: path as never, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
@@ -201,7 +209,7 @@ export function successResponse(
       : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
   const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
-  if (call.variation === undefined || success.type !== undefined || success.text === "") return response;
+  if (call.variation === undefined || !isJson(success.type) || success.text === "") return response;
   const shape = endpoint.documented && endpoint.responseShape;
   return vary(response, call.variation, { isContext, shape });
 }
@@ -212,7 +220,7 @@ interface CallRejection {
   /** The methods that the path accepts, for a 405. */
   readonly allow?: string;
   readonly details?: Details | undefined;
-  readonly body?: TextBody | undefined;
+  readonly body?: OwnRejection["body"] | undefined;
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -251,11 +259,11 @@ function ownRejection(
   path: PathId,
   assumptions: Assumptions,
   details?: Details,
-  body?: TextBody,
+  body?: OwnRejection["body"],
 ): ApiResponse {
   const { status, message } = outcomeOf(path);
   const usual = () => errorBody(String(codeOf(path, assumptions)), String(message), details);
-  return responseOf(status, body ?? usual(), []);
+  return responseOf(status, body ?? usual(), [], body?.type);
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).

@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { formatWords, reportFormats } from "../report/render/document.js";
 import { parseDuration, parseTime } from "../scenario/format/fields.js";
@@ -235,12 +236,15 @@ export const timeout = option(
 
 export const defaultWait = 10_000;
 
-export const askFlags = { controlToken, timeout };
+const ca = option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName);
 
-export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env }: Io) {
+export const askFlags = { controlToken, ca, timeout };
+
+export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env, cwd }: Io) {
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,
+    ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
     timeout: flags.timeout ?? defaultWait,
   };
 }

@@ -11,8 +11,10 @@ export interface Tenancy {
   readonly label?: string | undefined;
   /** The SHA-256 of the instance's token. Default: only the server's token grants access. */
   readonly tokenHash?: string | undefined;
-  /** The SHA-256 of the code that can be exchanged for its token; `undefined` after the exchange. */
+  /** The SHA-256 of the latest link's code, which can be exchanged once for its token. */
   readonly claimHash?: string | undefined;
+  /** When the code was exchanged (epoch milliseconds); `undefined` before. */
+  readonly claimedAt?: number | undefined;
   /** When it is removed (epoch milliseconds), even if in use. Default: after its idle time. */
   readonly expiresAt?: number | undefined;
   /** The limit of requests in a minute, over all keys. Default: no limit. */
@@ -64,7 +66,7 @@ export interface Instances extends Omit<LoadedInstances, "add" | "use" | "remove
   /** Changes the hashes of an instance. Throws `not_found`, or what `check` throws for its current settings. */
   readonly changeHashes: (
     id: string,
-    hashes: Pick<Tenancy, "tokenHash" | "claimHash">,
+    hashes: Pick<Tenancy, "tokenHash" | "claimHash" | "claimedAt">,
     check?: (tenancy: Tenancy | undefined) => void,
   ) => ListedInstance | Promise<ListedInstance>;
   /** The number of instances; with a store, as of a few seconds ago. */

@@ -1,3 +1,4 @@
+import Negotiator from "negotiator";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { type ApiDocument, resolved } from "./document.js";
@@ -15,6 +16,8 @@ export interface Content {
   readonly reader: SchemaReader;
   readonly examples: ReadonlyMap<string, unknown>;
   readonly headers: readonly string[];
+  /** The same in other media types. */
+  readonly others: readonly Content[];
 }
 
 /** A media type without its parameters, in lower case. */
@@ -22,29 +25,52 @@ export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).t
 
 export const isJsonType = (type: string) => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(mediaTypeOf(type));
 
+/** The content in its first media type, JSON if it has that. */
 export function contentIn(document: ApiDocument, reader: SchemaReader, at: Members, path: Path): Content {
-  const content = isMapping(at.content) ? at.content : {};
-  const types = Object.keys(content);
-  const type = types.find(isJsonType) ?? types.find((one) => one.includes("*")) ?? types[0];
-  const headers = Object.entries(isMapping(at.headers) ? at.headers : {}).flatMap(([name, node]) => {
+  const media = isMapping(at.content) ? at.content : {};
+  const rank = (type: string) => (isJsonType(type) ? 0 : type.includes("*") ? 1 : 2);
+  const types = Object.keys(media).sort((one, other) => rank(one) - rank(other));
+  const none = { ...{ type: "", isJson: false, schema: undefined, reader, others: [] }, examples: new Map() };
+  const headers = headersIn(document, at);
+  const [first, ...others] = types.map((type): Content => {
+    const { schema, ...one } = (isMapping(media[type]) ? media[type] : {}) as Members;
+    reader.survey(schema, [...path, "content", type, "schema"]);
+    const isJson = isJsonType(type) || type.includes("*");
+    const examples = examplesIn(document, one);
+    return { ...none, headers, type: sentType(type), isJson, schema, examples };
+  });
+  return { ...none, headers, ...first, others };
+}
+
+/** The headers of a response that have an example. */
+function headersIn(document: ApiDocument, { headers }: Members): string[] {
+  return Object.entries(isMapping(headers) ? headers : {}).flatMap(([name, node]) => {
     const { at: header } = resolved(document, node, []);
     const { example = isMapping(header.schema) ? header.schema.example : undefined } = header;
     const isOurs = /^(?:x-request-id|x-sandbox-.*|content-.*|retry-after|.*ratelimit.*)$/i.test(name);
     const isText = ["string", "number"].includes(typeof example) && /^[\x20-\x7e]*$/.test(String(example));
     return isText && !isOurs && /^[\w-]+$/.test(name) ? [name, String(example)] : [];
   });
-  const none = { type: "", isJson: false, schema: undefined, reader, examples: new Map(), headers };
-  if (type === undefined) return none;
-  const media = isMapping(content[type]) ? content[type] : {};
-  const examples = new Map<string, unknown>();
-  if (Object.hasOwn(media, "example")) examples.set("example", media.example);
-  for (const [name, node] of Object.entries(isMapping(media.examples) ? media.examples : {})) {
+}
+
+function examplesIn(document: ApiDocument, { examples, ...media }: Members): Map<string, unknown> {
+  const found = new Map<string, unknown>();
+  if (Object.hasOwn(media, "example")) found.set("example", media.example);
+  for (const [name, node] of Object.entries(isMapping(examples) ? examples : {})) {
     const { at: example } = resolved(document, node, []);
-    if (Object.hasOwn(example, "value")) examples.set(name, example.value);
+    if (Object.hasOwn(example, "value")) found.set(name, example.value);
   }
-  reader.survey(media.schema, [...path, "content", type, "schema"]);
-  const isJson = isJsonType(type) || type.includes("*");
-  return { ...none, type: sentType(type), isJson, schema: media.schema, examples };
+  return found;
+}
+
+/** The content in a media type that the header `Accept` names; `undefined` if it names none of them. */
+export function acceptedContent(content: Content, accept: string): Content | undefined {
+  const all = [content, ...content.others];
+  // Parameters such as the charset are no reason to send nothing.
+  const wanted = accept.slice(0, 1000).replace(/;\s*(?!q=)[^;,]*/gi, "");
+  const known = all.map(({ type }) => mediaTypeOf(type));
+  const [chosen] = new Negotiator({ headers: { accept: wanted } }).mediaTypes(known);
+  return all[known.indexOf(chosen as string)];
 }
 
 /** The media type of a response in a header. */

@@ -20,26 +20,15 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const { method, path, id, at, responses } = operation;
   const status = successOf(responses) ?? 200;
   const content = contentAt(responses, status) as Content;
-  const made = new Map<string, Success>();
-  const bodyIn = (from: Content, sampling: Sampling, name?: string) => {
-    if (from.type === "") return textBody("");
-    const { value } = sampledBody(from, sampling, name) ?? { value: {} };
-    if (from.isJson) return jsonBody(value);
-    return textBody(typeof value === "string" ? value : "");
-  };
+  const made = new Map<Content, Map<string, Success>>();
   const sent = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
     // A sandbox that starts again on the same day has the same samples.
     const now = startedAt - (startedAt % day);
-    const key = `${[...responses.values()].indexOf(from)} ${seed} ${now} ${name ?? ""}`;
-    let success = made.get(key);
-    if (success === undefined) {
-      success = {
-        ...bodyIn(from, { seed, now }, name),
-        headers: from.headers,
-        ...(!from.isJson && { type: from.type }),
-      };
-      made.set(key, success);
-    }
+    const known = made.get(from) ?? new Map<string, Success>();
+    made.set(from, known);
+    const key = `${seed} ${now} ${name ?? ""}`;
+    const success = known.get(key) ?? successIn(from, { seed, now }, name);
+    known.set(key, success);
     return success;
   };
   const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
@@ -71,10 +60,19 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
     respond: (_caller, world, { prefer, params }) => {
-      const success = sent(content, world, prefer?.example ?? world.scenario.examples?.[id]);
-      return isSampled ? withPathId(success, content, params) : success;
+      const from = content.others.find(({ type }) => type === prefer?.type) ?? content;
+      const success = sent(from, world, prefer?.example ?? world.scenario.examples?.[id]);
+      return isSampled && from.isJson ? withPathId(success, from, params) : success;
     },
   };
+}
+
+function successIn(from: Content, sampling: Sampling, name?: string): Success {
+  const { headers, type, isJson } = from;
+  if (type === "") return { ...textBody(""), headers };
+  const { value } = sampledBody(from, sampling, name) ?? { value: {} };
+  const body = isJson ? jsonBody(value) : textBody(typeof value === "string" ? value : "");
+  return { ...body, headers, ...(type !== "application/json" && { type }) };
 }
 
 /** A sampled response with the id of the path in place of its own, if that is valid. */

@@ -158,7 +158,8 @@ const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
 function sent({ content }: View, body: unknown): Success {
-  return { ...jsonBody(body), headers: content?.headers ?? [] };
+  const { headers = [], type } = content ?? {};
+  return { ...jsonBody(body), headers, ...(type && { type }) };
 }
 
 /** The response with a record, or the usual one if it has none. */

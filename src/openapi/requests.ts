@@ -4,19 +4,27 @@ import {
   type OwnRejection,
   type OwnRejectionPath,
 } from "../api/endpoint.js";
-import { errorBody, jsonBody, type TextBody } from "../api/messages.js";
+import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { redactKeys } from "../spec/redact.js";
+import { escapeControls, redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import { type Content, contentIn, isJsonType, lazily, mediaTypeOf, sampledBody } from "./contents.js";
+import {
+  acceptedContent,
+  type Content,
+  contentIn,
+  isJsonType,
+  lazily,
+  mediaTypeOf,
+  sampledBody,
+} from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
-import type { Operation, Parameter } from "./operations.js";
+import { contentAt, type Operation, type Parameter, successOf } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -139,7 +147,7 @@ function readInput(
   const values = parameterValues(accepted, asked, sent);
   const wrong = isChecked ? undefined : wrongIn(accepted, accepted.checkParameters, values);
   if (wrong !== undefined) return wrong;
-  const prefer = preferenceIn(sent.headers);
+  const prefer = preferenceIn(sent.headers, accepted.operation);
   const query = (values.query ?? {}) as EndpointInput["query"];
   const read = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
   return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent, isChecked);
@@ -189,7 +197,7 @@ function wrongIn(
 
 function readBody(
   accepted: Accepted,
-  { content, types, isRequired }: AcceptedBody,
+  { content: first, types, isRequired }: AcceptedBody,
   asked: EndpointInput,
   { contentType = "", body: sent }: RequestContent,
   isChecked: boolean,
@@ -201,7 +209,8 @@ function readBody(
   if (sent.problem !== undefined) return unread(sent.problem);
   if (!types.some((one) => accepts(one, type)))
     return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
-  const isForm = type === formType && mediaTypeOf(content.type) === formType;
+  const isForm = type === formType;
+  const content = [first, ...first.others].find((one) => accepts(one.type, type)) ?? first;
   if (!isForm && !isJsonType(type)) return asked;
   const value = isForm ? formIn(sent.text) : parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
@@ -210,7 +219,7 @@ function readBody(
   const levels = Math.max(usualLevels, reader.levelsOf(content.schema));
   if (isTooDeep(value, levels)) return unread(`it is nested more than ${levels} levels deep`);
   const check = reader.checkOf(content.schema, { reads: isForm });
-  return (isForm || content.isJson ? wrongIn(accepted, check, value, "body") : undefined) ?? read;
+  return wrongIn(accepted, check, value, "body") ?? read;
 }
 
 /** A request that passes the checks. */
@@ -251,13 +260,26 @@ function requestTo(
   };
 }
 
-/** What a client prefers for one response: `Prefer: code=404`, `Prefer: example=NAME`, as other mock servers have it. */
-function preferenceIn(headers: readonly string[]): EndpointInput["prefer"] {
+/**
+ * What a client prefers for one response: `Prefer: code=404`, `Prefer: example=NAME`, as other mock servers have it, or a media
+ * type in `Accept`. If the success has none of these, the documented 406.
+ */
+function preferenceIn(headers: readonly string[], { responses }: Operation): EndpointInput["prefer"] {
   const text = headerIn(headers, "prefer") ?? "";
   const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
   const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
-  if (code === undefined && example === undefined) return undefined;
-  return { ...(code !== undefined && { code: Number(code) }), ...(example !== undefined && { example }) };
+  if (code !== undefined) return { code: Number(code) };
+  const named = example !== undefined && { example };
+  const accept = headerIn(headers, "accept");
+  const content = contentAt(responses, successOf(responses) ?? 200);
+  if (accept === undefined || accept === "*/*" || content === undefined || content.type === "")
+    return named || undefined;
+  const chosen = acceptedContent(content, accept);
+  if (chosen === content) return named || undefined;
+  if (chosen !== undefined) return { ...named, type: chosen.type };
+  const types = [content, ...content.others].map(({ type }) => type);
+  const note = `Accept: ${escapeControls(redactKeys(accept.slice(0, 100)))} fits no documented media type: ${types.slice(0, 5).join(", ")}`;
+  return { ...named, ...(responses.has("406") && { code: 406 }), note };
 }
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */
@@ -358,11 +380,11 @@ export function rejectionsOf({ responses }: Operation) {
   const [has400, has422] = ["400", "422"].map((status) => responses.has(status));
   const unreadable: Rejected = has400 || !has422 ? "400.bad_request" : "422.validation";
   const mismatched: Rejected = has422 ? "422.validation" : "400.bad_request";
-  const bodies = new Map<Content, TextBody | undefined>();
-  const sampleIn = (documented: Content): TextBody | undefined => {
+  const bodies = new Map<Content, OwnRejection["body"]>();
+  const sampleIn = (documented: Content): OwnRejection["body"] => {
     if (!bodies.has(documented)) {
-      const sample = documented.isJson ? sampledBody(documented, ofExamples) : undefined;
-      bodies.set(documented, sample && jsonBody(sample.value));
+      const sample = sampledBody(documented, ofExamples);
+      bodies.set(documented, sample && { ...jsonBody(sample.value), type: documented.type });
     }
     return bodies.get(documented);
   };
@@ -372,9 +394,10 @@ export function rejectionsOf({ responses }: Operation) {
     const ours = errorBody(String(code), String(message), details);
     const shown = details && { details, note: noteOf(details) };
     const documented = responses.get(String(status));
-    if (documented?.schema === undefined) return { rejected, ...shown, body: ours };
+    if (documented?.isJson !== true) return { rejected, ...shown, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
-    return { rejected, ...shown, body: isOurs ? ours : (sampleIn(documented) ?? ours) };
+    const typed = { ...ours, type: documented.type };
+    return { rejected, ...shown, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
   };
   return { unreadable, mismatched, rejection };
 }

@@ -1,6 +1,7 @@
 // Its main module has no exports by name.
 import { tokenizer } from "ret/dist/tokenizer.js";
 import { type Token, type Tokens, types } from "ret/dist/types/index.js";
+import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import { sizeOf } from "./keywords.js";
@@ -24,6 +25,8 @@ const enough = 150;
 /** A sample gets no optional members below this level. */
 const deepOptional = 5;
 const mostNested = 60;
+/** The draws for an item that differs from those before it. */
+const mostTurns = 20;
 /** The steps of the check of a sample. */
 const mostChecked = 60_000;
 
@@ -167,17 +170,28 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
 
 function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
   const { items = {}, prefixItems = [], contains, minItems = 0, maxItems, minContains = 1 } = schema;
-  const first = [
-    ...(prefixItems as readonly unknown[]),
-    ...(contains === undefined
-      ? []
-      : Array<unknown>(Math.min(Number(minContains), mostRequired)).fill(contains)),
-  ];
+  const isUnique = schema.uniqueItems === true;
+  const contained = Array<unknown>(contains === undefined ? 0 : Math.min(Number(minContains), mostRequired));
+  const first = [...(prefixItems as readonly unknown[]), ...contained.fill(contains)];
   const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
   const wanted = Math.max(Number(minItems), first.length, items === false ? 0 : usual);
   const length = Math.min(wanted, Number(maxItems ?? wanted));
+  const choices = isUnique ? (choicesOfSchema(whole(attempt.reader, items)) ?? []) : [];
+  const from = choices.length === 0 ? 0 : draw() % choices.length;
   const made: unknown[] = [];
-  for (let at = 0; at < length; at++) made.push(partOf(first[at] ?? items, [...place, String(at)], attempt));
+  const known = new Set<string>();
+  for (let at = 0; at < length; at++) {
+    const itemAt = (turn: number) =>
+      at >= first.length && choices.length > 0
+        ? choices[(from + at) % choices.length]
+        : partOf(first[at] ?? items, [...place, String(at), ...(turn > 0 ? [String(turn)] : [])], attempt);
+    let item = itemAt(0);
+    const isKnown = () => isUnique && known.has(canonicalJson(item));
+    for (let turn = 1; turn <= mostTurns && isKnown(); turn++) item = itemAt(turn);
+    if (isKnown() && at >= Number(minItems)) break;
+    if (isUnique) known.add(canonicalJson(item));
+    made.push(item);
+  }
   return made;
 }
 

@@ -63,7 +63,7 @@ function compilerOf(source: SchemaSource, patternOf: PatternEngine) {
       const make: Keyword | undefined = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
       return make?.(value as never, around) ?? [];
     });
-    const types = [schema.type ?? []].flat() as string[];
+    const types = typesOf(schema);
     const test: Test = (given, run) => {
       spend(run, 1);
       run.nested += 1;
@@ -148,6 +148,13 @@ function appliedTo(
     ...(condition === undefined ? [] : [condition, (isMet(condition) ? schema.then : schema.else) ?? {}]),
     ...needed.flatMap(([name, node]) => (Object.hasOwn(value, name) ? [node] : [])),
   ];
+}
+
+/** The types of a schema; of one without, the types of its choices. */
+function typesOf({ type, enum: choices = [], ...schema }: Members): readonly string[] {
+  if (type !== undefined) return [type].flat() as string[];
+  const values = Object.hasOwn(schema, "const") ? [schema.const] : (choices as readonly unknown[]);
+  return [...new Set(values.map((one) => (one === null ? "null" : typeof one)))];
 }
 
 /** The value of a text for a schema of these types. */

@@ -4,7 +4,7 @@ import { inventKeyName } from "../farmers/names.js";
 import { deriveSecret, type ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyRecord, Organization } from "../spec/api-key.js";
-import { createRegistry, scenarioRecords, startKey, startUsage, stillWorking, usageAt } from "./keys.js";
+import { createRegistry, scenarioRecords, startKey, startUsage, usageAt, withoutOver } from "./keys.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
 const hashOf = (digit: string) => digit.repeat(64);
@@ -28,12 +28,12 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  first.holder.working = new Set(first.holder.keys);
-  const working = () => stillWorking(first.holder.working ?? new Set(), 5);
+  first.holder.open = new Set(first.holder.keys);
+  const open = () => withoutOver(first.holder.open ?? new Set(), 5);
   registry.change(first, { expiresAt: 4 });
-  expect([working(), registry.dated.has(first)]).toEqual([[second], true]);
+  expect([open(), registry.dated.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });
-  expect(working()).toEqual([second, first]);
+  expect(open()).toEqual([second, first]);
 });
 
 const start = Date.parse("2026-03-02T09:00:00Z");

@@ -21,9 +21,9 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import {
   day,
   dayStart,
-  isWorking,
   type KeyRecord,
   keyStateAt,
+  keyStateTable,
   minute,
   minuteStart,
   type Organization,
@@ -40,8 +40,8 @@ export interface OrganizationEntry {
   organization: Organization;
   /** In order of creation. */
   readonly keys: KeyEntry[];
-  /** At least the keys that still work; `undefined` until somebody looks. */
-  working?: Set<KeyEntry>;
+  /** At least the keys that are not over; `undefined` until somebody looks. */
+  open?: Set<KeyEntry>;
 }
 
 /** A key's entry in the registry. A change replaces its record. */
@@ -63,9 +63,9 @@ export interface KeyEntry {
   };
 }
 
-/** Returns the keys that work at `now`, and removes the others from the set: only `change` makes a key work again. */
-export function stillWorking(keys: Set<KeyEntry>, now: number): KeyEntry[] {
-  for (const entry of keys) if (!isWorking(keyStateAt(entry.key, now))) keys.delete(entry);
+/** Returns the keys that are not over at `now`, and removes the others from the set. */
+export function withoutOver(keys: Set<KeyEntry>, now: number): KeyEntry[] {
+  for (const entry of keys) if (keyStateTable[keyStateAt(entry.key, now)].isOver) keys.delete(entry);
   return [...keys];
 }
 
@@ -78,7 +78,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   const byHash = new Map<string, KeyEntry>();
   const dated = new Set<KeyEntry>();
   const track = (entry: KeyEntry) => {
-    entry.holder.working?.add(entry);
+    entry.holder.open?.add(entry);
     if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) dated.add(entry);
   };
 
@@ -109,7 +109,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
     find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
-    /** At least the keys that stop working at a time. */
+    /** At least the keys whose end is known. */
     dated,
     /** The next number to try for a ref, by its first part: those before it are taken for good. */
     numbers: new Map<string, number>(),

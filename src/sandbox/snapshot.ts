@@ -1,7 +1,7 @@
-import { writeEnds, writeSettings } from "../scenario/format/key-settings.js";
+import { keyEnds, writeEnds, writeSettings } from "../scenario/format/key-settings.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { keyStateAt } from "../spec/api-key.js";
+import { keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
@@ -69,6 +69,7 @@ function snapshotKey(
   const { windows } = world;
   const usage = usageAt(entry.usage, windows, now);
   const state = keyStateAt(key, now);
+  const { since } = keyStateTable[state];
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
   const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
@@ -82,8 +83,8 @@ function snapshotKey(
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
     ...writeEnds(key, isoOf),
-    // The start of the clock is its default.
-    ...(key.revokedAt === now && { revoked_at: undefined }),
+    // The start of the clock is the default.
+    ...(since !== null && key[since] === now && { [keyEnds[since].field]: undefined }),
     replaced_by: key.replacedBy,
     secret,
     sha256: secret === undefined ? sha256 : undefined,

@@ -2,7 +2,7 @@ import { day, dayStart, minute, minuteStart } from "../spec/api-key.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
-import { stillWorking } from "./keys.js";
+import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
@@ -31,7 +31,7 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
 }
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {
-  return stillWorking(registry.dated, now).map(({ key }): Coming => {
+  return withoutOver(registry.dated, now).map(({ key }): Coming => {
     const { ref, organization, overlapEndsAt = Number.POSITIVE_INFINITY, expiresAt } = key;
     const ofKey = { key: ref, organization };
     // A key stops working once, at the earlier instant.

@@ -212,10 +212,6 @@ export interface KeyRecord extends KeySettings {
   readonly replaces?: string;
 }
 
-/** The states of a key. The specification does not name them. */
-export const keyStates = ["active", "revoked", "expired", "retiring", "rotated"] as const;
-export type KeyStateName = (typeof keyStates)[number];
-
 /** The times that end a key (epoch milliseconds). */
 export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt">;
 
@@ -238,20 +234,31 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
-/** The time that each state of a key that no longer works began. */
-export const endOf = {
-  revoked: "revokedAt",
-  expired: "expiresAt",
-  rotated: "overlapEndsAt",
-} as const satisfies Record<Exclude<KeyStateName, WorkingState>, keyof KeyEnds>;
-type WorkingState = "active" | "retiring";
-
-export const endedStates = Object.keys(endOf) as (keyof typeof endOf)[];
-
-/** Whether a key in this state still works. */
-export function isWorking(state: KeyStateName): state is WorkingState {
-  return state === "active" || state === "retiring";
+/** What a state of a key means. */
+interface KeyStateRow {
+  /** Whether the key is over for good: no action changes it again (R42). */
+  readonly isOver: boolean;
+  /** The path id of each request with the key; `null` if the other checks decide. */
+  readonly rejection: `401.${string}` | null;
+  /** Whether it counts toward the maximum (R32), or the assumption that decides. */
+  readonly counts: boolean | "retiring_counts_as_active";
+  /** The time when the state began; `null` if the record has none. */
+  readonly since: keyof KeyEnds | null;
 }
+
+/** The states of a key. The specification does not name them. */
+export const keyStateTable = {
+  active: { isOver: false, rejection: null, counts: true, since: null },
+  revoked: { isOver: true, rejection: "401.revoked", counts: false, since: "revokedAt" },
+  expired: { isOver: true, rejection: "401.expired", counts: false, since: "expiresAt" },
+  retiring: { isOver: false, rejection: null, counts: "retiring_counts_as_active", since: null },
+  rotated: { isOver: true, rejection: "401.rotated", counts: false, since: "overlapEndsAt" },
+} as const satisfies Readonly<Record<string, KeyStateRow>>;
+export type KeyStateName = keyof typeof keyStateTable;
+export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
+
+/** The path ids of requests with keys in states that get no 200. */
+export const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
 
 /** The maximum number of active keys of an organization in one environment (R32). */
 export const maximumActiveKeys = 5;
@@ -261,7 +268,8 @@ export function countsAsActive(
   state: KeyStateName,
   { retiring_counts_as_active: countsRetiring }: { readonly retiring_counts_as_active: boolean },
 ): boolean {
-  return countsRetiring ? isWorking(state) : state === "active";
+  const { counts } = keyStateTable[state];
+  return counts === "retiring_counts_as_active" ? countsRetiring : counts;
 }
 
 /** The default and the maximum overlap of a rotation, in milliseconds (R39). */

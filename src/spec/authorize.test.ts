@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { endedStates, endOf, type KeyRecord, type Organization } from "./api-key.js";
+import { type KeyRecord, keyStateTable, type Organization } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
 import { mePath, outcomes, type PathId } from "./outcomes.js";
 import { receivedRequest } from "./request.js";
@@ -41,11 +41,10 @@ const faults: readonly Fault[] = [
   ["401.missing", (facts) => ({ ...facts, presented: "missing", key: undefined })],
   ["401.malformed", (facts) => ({ ...facts, presented: "malformed", key: undefined })],
   ["401.unknown", (facts) => ({ ...facts, key: undefined })],
-  ...endedStates.map(
-    (state): Fault => [
-      `401.${state}`,
-      (facts) => ({ ...facts, key: { ...(facts.key ?? key), [endOf[state]]: 0 } }),
-    ],
+  ...Object.values(keyStateTable).flatMap(({ rejection, since }): Fault[] =>
+    rejection === null
+      ? []
+      : [[rejection, (facts) => ({ ...facts, key: { ...(facts.key ?? key), [since]: 0 } })]],
   ),
   [
     "403.access_denied",

@@ -1,4 +1,4 @@
-import { endedStates, isWorking, type KeyRecord, keyStateAt, type Organization } from "./api-key.js";
+import { type KeyRecord, keyStateAt, keyStateTable, type Organization, stateRejections } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
 import type { ApiRequest } from "./request.js";
 
@@ -48,18 +48,12 @@ export const authorizationChecks: readonly Check[] = [
     name: "key",
     question: "Is there exactly one well-formed key, known and still working?",
     rules: "R9–R16, R38–R43",
-    exits: [
-      "401.missing",
-      "401.malformed",
-      "401.unknown",
-      ...endedStates.map((state) => `401.${state}` as const),
-    ],
+    exits: ["401.missing", "401.malformed", "401.unknown", ...stateRejections],
     reject({ presented, key, now }) {
       if (presented === "missing") return "401.missing";
       if (presented === "malformed") return "401.malformed";
       if (key === undefined) return "401.unknown";
-      const state = keyStateAt(key, now);
-      return isWorking(state) ? undefined : `401.${state}`;
+      return keyStateTable[keyStateAt(key, now)].rejection ?? undefined;
     },
   },
   {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import fc from "fast-check";
 import { expect, test } from "vitest";
@@ -68,4 +69,11 @@ const kept = JSON.parse(await readFile(goldenFile, "utf8"));
 
 test.each(Object.entries(await goldenData()))("%s has its data; see test/golden/README.md", (name, data) => {
   expect(data).toEqual(kept[name]);
+});
+
+test("a change of seeded data raises the version: each has the data that it was made for", async () => {
+  const { version } = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
+  const digests = JSON.parse(await readFile(new URL("../golden/versions.json", import.meta.url), "utf8"));
+  const digest = createHash("sha256").update(JSON.stringify(kept)).digest("hex");
+  expect({ [version]: digest }).toEqual({ [version]: digests[version] });
 });

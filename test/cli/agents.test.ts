@@ -140,7 +140,7 @@ describe("init --client", () => {
   const hasAll = {
     "package.json": '{ "name": "mine", "scripts": { "test": "mine" } }',
     "pom.xml": "<artifactId>svc-sandbox-junit5</artifactId>",
-    "go.mod": `module bank.example/mine\nrequire ${module} v0.2.0\n`,
+    "go.mod": `module bank.example/mine\nrequire ${module} v1.0.0-next.1\n`,
   };
   /** A Python that has the wheel or not. */
   function withPython(files: Readonly<Record<string, string>>, code: 0 | 1) {

@@ -87,7 +87,7 @@ test("another version and another setting continue a state, say so once, and kee
   const updated = serve(argv, { cwd });
   const url = await baseUrl(updated);
   expect(updated.stderr.text().replaceAll(/\s+/g, " ")).toContain(
-    'It had version "0.0.9" and --instance-ttl "1h", and continues with version "0.2.0" and --instance-ttl "30d". A copy of the state before is in "state.json.backup-0.0.9".',
+    'It had version "0.0.9" and --instance-ttl "1h", and continues with version "1.0.0-next.1" and --instance-ttl "30d". A copy of the state before is in "state.json.backup-0.0.9".',
   );
   expect(await statusOf(url, first.made)).toBe(200);
   const instance = first.instance.id as string;

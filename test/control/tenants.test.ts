@@ -81,7 +81,11 @@ describe("an instance's own token", () => {
     expect((await claim(ask, other, code)).status).toBe(404);
     const { status, body } = await claim(ask, id, code);
     const { claim_url: _, token: __, ...kept } = made;
-    expect([status, body.data]).toEqual([200, { ...kept, token: body.data.token }]);
+    const environment = expect.objectContaining({
+      SVC_BASE_URL: made.base_url,
+      SVC_API_KEY: made.keys.active,
+    });
+    expect([status, body.data]).toEqual([200, { ...kept, token: body.data.token, environment }]);
     expect(await stateOf(ask, id, body.data.token)).toBe(200);
     expect(await stateOf(ask, id, token)).toBe(401);
     expect((await claim(ask, id, code)).status).toBe(404);

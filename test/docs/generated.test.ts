@@ -10,7 +10,6 @@ import { promisesOn } from "../../src/api/promises.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
-import { commands } from "../../src/cli/commands.js";
 import { countryOf, crops } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
@@ -25,10 +24,10 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
+import { commandsPart } from "../support/commands-part.js";
 import { withDocumentedResponses, withResponse } from "../support/documented-responses.js";
 import { openTestWorld } from "../support/doors.js";
-import { type Part, pageNames, pageOf, root, withParts } from "../support/pages.js";
-import { runCli } from "../support/run-cli.js";
+import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
 import { samples } from "../support/samples.js";
 
 // What stands on the pages between `<!-- name -->` and `<!-- /name -->` is made from the product. `npm run docs:update`
@@ -59,7 +58,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/check.md": { variables: variablesPart },
   "docs/reliability.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
-  "docs/cli.md": { help: helpPart },
+  "docs/cli.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
@@ -146,18 +145,6 @@ test("docs/errors.md lists the paths and shows what each curl line gets (npm run
   await expect(await errorsPage).toMatchFileSnapshot(join(root, "docs/errors.md"));
 });
 
-function table(...rows: readonly (readonly string[])[]): string {
-  const [header = [], ...others] = rows;
-  return [header, header.map(() => "---"), ...others]
-    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
-    .join("\n");
-}
-
-function code(value: unknown): string {
-  if (Array.isArray(value)) return value.map(code).join(", ");
-  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
-}
-
 function assumptionsPart(): string {
   const varies = (name: string) =>
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
@@ -231,14 +218,6 @@ function promisesPart(): string {
     ["promise", "what your users lose if nobody notices"],
     ...losses.map((loss) => [idsOf(loss).join(", "), loss]),
   );
-}
-
-async function helpPart(): Promise<string> {
-  const sections = [[], ...Object.keys(commands).map((name) => [name])].map(async (words) => {
-    const { stdout } = await runCli([...words, "--help"]);
-    return `## \`${["svc-sandbox", ...words].join(" ")}\`\n\n\`\`\`text\n${stdout.trimEnd()}\n\`\`\``;
-  });
-  return (await Promise.all(sections)).join("\n\n");
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;

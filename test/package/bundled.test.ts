@@ -78,7 +78,7 @@ test("the command runs as one file, and its reader provides the bundled scenario
   );
   const run = (...argv: string[]) => execFileSync(process.execPath, [file, ...argv], { encoding: "utf8" });
   expect(run("show", "key-states")).toContain("version: 1\n");
-  expect(run("--version")).toMatch(/^\d+\.\d+\.\d+\n$/);
+  expect(run("--version")).toMatch(/^\d+\.\d+\.\d+(-next\.\d+)?\n$/);
 });
 
 test("an uncaught error of the library shows its line and its message", () => {

@@ -118,7 +118,7 @@ describe("the tarball", () => {
     );
     expect(targets.filter((target) => !/^https:|^#/.test(target))).toEqual([]);
     const own =
-      /^https:\/\/(github\.com|raw\.githubusercontent\.com)\/([\w-]+\/[\w-]+)\/(?:blob\/)?v([\d.]+)\/([^#]+)/;
+      /^https:\/\/(github\.com|raw\.githubusercontent\.com)\/([\w-]+\/[\w-]+)\/(?:blob\/)?v([\w.-]+)\/([^#]+)/;
     const places = targets.flatMap((target) => own.exec(target)?.slice(1) ?? []);
     expect(places.length).toBeGreaterThan(20);
     for (const target of targets) {

@@ -120,11 +120,11 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   test("another version, --instance-ttl and --max-instances continue it and say so, and a server with the old values as well", async () => {
     const first = await used();
     const settings = String(await redis.command("HGET", meta, "settings"));
-    await redis.command("HSET", meta, "settings", settings.replace("0.2.0", "0.0.9"));
+    await redis.command("HSET", meta, "settings", settings.replace("1.0.0-next.1", "0.0.9"));
     const next = start("--instance-ttl", "30d", "--max-instances", "5");
     const url = await baseUrl(next);
     expect(next.stderr.text().replaceAll(/\s+/g, " ")).toContain(
-      'It had version "0.0.9", --max-instances 1000 and --instance-ttl "1h", and continues with version "0.2.0", --max-instances 5 and --instance-ttl "30d".',
+      'It had version "0.0.9", --max-instances 1000 and --instance-ttl "1h", and continues with version "1.0.0-next.1", --max-instances 5 and --instance-ttl "30d".',
     );
     expect(await statusOf(url, first.made)).toBe(200);
     expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);

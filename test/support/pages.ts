@@ -89,3 +89,16 @@ export function membersIn(schema: unknown, skipped: readonly string[] = []): str
     return members.flatMap(([name, member]) => [name, ...membersIn(member, skipped)]);
   });
 }
+
+/** A table in Markdown, its header first. */
+export function table(...rows: readonly (readonly string[])[]): string {
+  const [header = [], ...others] = rows;
+  return [header, header.map(() => "---"), ...others]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`)
+    .join("\n");
+}
+
+export function code(value: unknown): string {
+  if (Array.isArray(value)) return value.map(code).join(", ");
+  return `\`${typeof value === "string" ? value : JSON.stringify(value)}\``;
+}

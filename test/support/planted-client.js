@@ -33,8 +33,13 @@ function trouble(kind, error = new Error(kind)) {
   return Object.assign(error, { isFinal: kind === mistake });
 }
 
-function read(status, body) {
-  if (status >= 500) throw trouble("fault.status");
+function read(status, headers, body) {
+  if (status >= 500) {
+    const failure = trouble("fault.status");
+    // It gives up where it would have to wait.
+    failure.isFinal ||= headers["retry-after"] !== undefined;
+    throw failure;
+  }
   try {
     return JSON.parse(body);
   } catch (error) {
@@ -63,7 +68,7 @@ function send(key) {
           try {
             if (mistake === "fault.latency") same(responded - started < 950, true);
             clearTimeout(timer);
-            resolve({ status, headers, rawHeaders, json: read(status, body) });
+            resolve({ status, headers, rawHeaders, json: read(status, headers, body) });
           } catch (error) {
             reject(response.complete ? error : trouble("fault.slow", error));
           }

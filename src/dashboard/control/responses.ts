@@ -6,7 +6,7 @@ export type { KeyActionName } from "../../server/control/responses.js";
 
 export type AssumptionRow = Shape<"AssumptionRow">;
 export type Assumptions = Shape<"Assumptions">;
-export type ClaimedInstance = Shape<"ClaimedInstance">;
+export type ClaimedInstance = Omit<Shape<"ClaimedInstance">, "environment">;
 export type Clock = Shape<"Clock">;
 export type Collection = Shape<"Collection">;
 export type Directory = Shape<"Directory">;

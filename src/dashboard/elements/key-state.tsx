@@ -28,12 +28,21 @@ export function KeyState({ state }: Pick<Key, "state">) {
   );
 }
 
-/** Whether a key has stopped working. A retiring key works until its overlap ends. */
-export function hasEnded({ state }: Pick<Key, "state">): boolean {
-  return state !== "active" && state !== "retiring";
-}
-
 type EndName = Extract<keyof Key, `${string}_at`>;
+
+/** The time of each state that is over for good; `null` for the other states. */
+const endNames: Readonly<Record<Key["state"], EndName | null>> = {
+  active: null,
+  retiring: null,
+  rotated: "overlap_ends_at",
+  expired: "expires_at",
+  revoked: "revoked_at",
+};
+
+/** Whether a key is over for good. A retiring key works until its overlap ends. */
+export function hasEnded({ state }: Pick<Key, "state">): boolean {
+  return endNames[state] !== null;
+}
 
 const endTerms: Readonly<Record<EndName, string>> = {
   revoked_at: "Revoked",
@@ -50,8 +59,8 @@ export function endsOf(key: Pick<Key, EndName>) {
   return key.revoked_at === null ? ends : ends.slice(0, 1);
 }
 
-/** The time when a key stops or stopped working; `null` for a key without an end. */
+/** The time when a key is over for good; `null` for a key without an end. */
 export function firstEndOf(key: Pick<Key, EndName>): string | null {
-  const times = (Object.keys(endTerms) as EndName[]).flatMap((name) => key[name] ?? []);
+  const times = Object.values(endNames).flatMap((name) => (name === null ? [] : (key[name] ?? [])));
   return times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 }

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { isNoResponse, type RawResponse } from "../../check/response.js";
@@ -19,20 +20,23 @@ import {
 } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
+import { readFailure } from "../files/write-file.js";
 import { sendOnce } from "./send-once.js";
 
 /** A call to the control plane of a running sandbox. */
-interface ControlAddress {
+export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** A file with a certificate authority (PEM) to trust. */
+  readonly ca?: string | undefined;
   /** Milliseconds. */
   readonly timeout: number;
 }
 
 // Any program may listen at the address, so responses are read only in these shapes.
 const versionText = text({ most: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
-const timeText = text({ most: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+export const timeText = text({ most: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
 const running = { scenario: text(), started_at: timeText };
 const healthShape = openMapping({
   status: always("ok"),
@@ -113,17 +117,17 @@ export async function askCapture(call: ControlAddress, part: CaptureOptions): Pr
 
 /** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
 export async function askExport(call: ControlAddress): Promise<string> {
-  const { status, text, failed } = await ask(call, "export", "GET", "/export", maxState);
+  const { status, text, failed } = await ask(call, "export", "GET", "/export", { maxBody: maxState });
   if (status === 200 && text.startsWith('{"svc_sandbox_state":') && !controls.test(text)) return text;
   const ofInstance = `${noControlPlane} An instance cannot be exported, only its server.`;
   throw failed(status === 404 ? ofInstance : isNot(status, "a state"));
 }
 
-function isNot(status: number, wanted: string): string {
+export function isNot(status: number, wanted: string): string {
   return `it returned ${status}, without ${wanted}. Is it a sandbox of this version?`;
 }
 
-const noControlPlane =
+export const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
 /** A running sandbox; only its version is known without its control token. */
@@ -137,7 +141,7 @@ interface RunningSandbox {
 
 type Health = Omit<RunningSandbox, "url">;
 
-function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
+export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
@@ -188,13 +192,13 @@ async function healthOf(base: string, timeout: number): Promise<Health | undefin
   return health && { version: health.version, ...shown(health) };
 }
 
-// Calls the control plane, and throws the errors that all calls have in common.
-async function ask(
-  { url: given, token, timeout }: ControlAddress,
+/** Calls the control plane, and throws the errors that all calls have in common. */
+export async function ask(
+  { url: given, token, timeout, ca }: ControlAddress,
   what: string,
-  method: "GET" | "POST",
+  method: "GET" | "POST" | "DELETE",
   path: string,
-  maxBody = maxResponse,
+  { maxBody = maxResponse, json }: { readonly maxBody?: number; readonly json?: object } = {},
 ) {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
@@ -204,7 +208,10 @@ async function ask(
       `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
     );
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
-  const response = await send(url, { method, headers, timeout, maxBody });
+  const response = await send(url, {
+    ...{ method, headers, timeout, maxBody, ca: ca === undefined ? undefined : authorityIn(ca) },
+    ...(json !== undefined && { body: JSON.stringify(json) }),
+  });
   if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
   const { data, ...rest } = jsonOf(response) as { data?: unknown; error?: unknown };
   const found = readAs(errorShape, rest.error);
@@ -222,7 +229,15 @@ async function ask(
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
 function send(url: URL, options: Parameters<typeof sendOnce>[1]): ReturnType<typeof sendOnce> {
-  return sendOnce(url, { ...options, anyCertificate: isLoopbackHost(url.host) });
+  return sendOnce(url, { ...options, anyCertificate: options.ca === undefined && isLoopbackHost(url.host) });
+}
+
+function authorityIn(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    throw new SandboxError("usage", `Failed to read --ca ${quote(file)}: ${readFailure(error)}.`);
+  }
 }
 
 /** Returns the base URL of a sandbox without a slash at its end, given that URL or its control plane's. */

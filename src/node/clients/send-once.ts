@@ -1,5 +1,6 @@
 import * as http from "node:http";
 import * as https from "node:https";
+import { rootCertificates } from "node:tls";
 import { me } from "../../api/endpoints/me.js";
 import type { NoResponse, RawResponse, Send } from "../../check/response.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -49,6 +50,8 @@ interface SendOptions {
   readonly timeout: number;
   readonly maxBody: number;
   readonly anyCertificate?: boolean;
+  /** A certificate authority (PEM) to trust besides this machine's. */
+  readonly ca?: string | undefined;
 }
 
 // Node fires longer timers immediately.
@@ -61,7 +64,7 @@ const longestTimer = 2 ** 31 - 1;
  */
 export function sendOnce(
   url: URL,
-  { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate = false }: SendOptions,
+  { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate, ca }: SendOptions,
 ): Promise<RawResponse | NoResponse> {
   return new Promise((resolve) => {
     const { request } = url.protocol === "https:" ? https : http;
@@ -73,6 +76,7 @@ export function sendOnce(
       headers: typed,
       maxHeaderSize: 16 * 1024,
       rejectUnauthorized: !anyCertificate,
+      ...(ca !== undefined && { ca: [...rootCertificates, ca] }),
     });
     const end = (reply: RawResponse | NoResponse) => {
       clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { AdviceId } from "../../spec/advice.js";
-import { isMarked, isSandboxKey, isWorking, keyStateAt } from "../../spec/api-key.js";
+import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../spec/api-key.js";
 import { successPath } from "../../spec/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
 import type { ApiRequest } from "../../spec/request.js";
@@ -132,9 +132,9 @@ function isResentKey(
   return isSame;
 }
 
-// A client cannot switch to a key that no longer works.
+// A client cannot switch to a key that gets no 200 now.
 function hasReplacementThatWorked({ replacement }: KeyEntry, now: number): boolean {
   if (replacement === undefined) return false;
-  const isUsable = isWorking(keyStateAt(replacement.key, now));
+  const isUsable = keyStateTable[keyStateAt(replacement.key, now)].rejection === null;
   return (replacement.hasWorked === true && isUsable) || hasReplacementThatWorked(replacement, now);
 }

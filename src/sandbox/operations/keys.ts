@@ -31,9 +31,9 @@ import {
   type KeyEntry,
   type OrganizationEntry,
   startUsage,
-  stillWorking,
   type Usage,
   usageAt,
+  withoutOver,
 } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import type { Initiator } from "../steps.js";
@@ -223,8 +223,8 @@ export function activeKeysIn(
   assumptions: Assumptions,
   now: number,
 ): number {
-  holder.working ??= new Set(holder.keys);
-  return stillWorking(holder.working, now).filter(
+  holder.open ??= new Set(holder.keys);
+  return withoutOver(holder.open, now).filter(
     ({ key }) => key.environment === environment && countsAsActive(keyStateAt(key, now), assumptions),
   ).length;
 }

@@ -269,7 +269,11 @@ export const responses = {
     Running: mapping({ ...running, now: instant(), warnings: list(text()) }),
     Stopping: mapping({ ...running, startedAt: instant() }),
     Instance: mapping({ ...ownInstance, claimUrl: text() }),
-    ClaimedInstance: mapping(ownInstance),
+    ClaimedInstance: mapping({
+      ...ownInstance,
+      /** The variables for its clients, as of `exec`. */
+      environment: record(text()),
+    }),
     InstanceLink: mapping({ claimUrl: text() }),
     InstancePage: mapping({
       data: list(

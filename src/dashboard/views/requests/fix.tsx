@@ -31,8 +31,13 @@ const approval: Fix = {
 
 const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
 
-/** By path id. */
-const fixes: Readonly<Record<string, Fix>> = {
+type RejectedPath = Extract<RequestDetails["path_id"], `${401 | 403 | 429}.${string}`>;
+
+/** By path id; `null` if no change makes the same request pass. */
+const fixes: Readonly<Record<RejectedPath, Fix | null>> = {
+  "401.missing": null,
+  "401.malformed": null,
+  "401.unknown": null,
   "401.revoked": likeThisOne,
   "401.expired": likeThisOne,
   "401.rotated": likeThisOne,
@@ -52,6 +57,10 @@ const fixes: Readonly<Record<string, Fix>> = {
   "429.per_day": { label: "Advance to the next day", also: forEveryone, run: waitForLimit },
 };
 
+function rejectionFix(pathId: string): Fix | undefined {
+  return (fixes as Partial<Record<string, Fix | null>>)[pathId] ?? undefined;
+}
+
 function createKey({ organization, environment, name, scopes, limits }: Key): Promise<IssuedKey> {
   const body = { organization, environment, name, scopes, limits };
   return call("/keys", { method: "POST", body, actor: actor.value });
@@ -68,7 +77,7 @@ async function waitForLimit(_: RequestDetails, { next_request: { until: now } }:
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
 function fixOf({ path_id: pathId }: RequestDetails, { next_request: next, limits }: Key): Fix | undefined {
-  const fix = fixes[pathId];
+  const fix = rejectionFix(pathId);
   if (fix === undefined || pathId === "403.insufficient_scope") return fix;
   if (next.path_id !== pathId) return undefined;
   return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : undefined;
@@ -103,7 +112,7 @@ export function FixAndSend({ request, onSent }: FixProps) {
       )}
       {question}
       <p class="bar">
-        {request.fault !== null && fixes[request.path_id] === undefined ? (
+        {request.fault !== null && rejectionFix(request.path_id) === undefined ? (
           <FixOfFault request={request} onFixed={onFixed} />
         ) : request.key === null || (issued.value !== undefined && isOld) ? null : (
           <FixOfKey key={request.key} keyRef={request.key} request={request} onFixed={onFixed} />

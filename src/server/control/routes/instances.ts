@@ -1,7 +1,14 @@
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
-import type { Instance, Instances, ListedInstance, Tenancy } from "../../../log/instances.js";
+import {
+  endedInstance,
+  type Instance,
+  type Instances,
+  type ListedInstance,
+  type Tenancy,
+} from "../../../log/instances.js";
 import { controlPath } from "../../../node/addresses.js";
+import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
@@ -112,7 +119,7 @@ export const instanceRoutes: readonly Route[] = [
       const isNew = instance.tenancy.tokenHash === hashes.tokenHash;
       if (!isNew && instance.tenancy.madeBy !== madeBy) throw usedIdempotencyKey();
       // Only its caller lacks the response with the first token.
-      if (!isNew) await instances.changeHashes(instance.id, hashes);
+      if (!isNew) await instances.changeHashes(instance.id, { ...hashes, claimedAt: undefined });
       server.audit(`${isNew ? "Created the" : "Created a token for the"} ${instanceName(instance)}.`);
       return {
         ...summaryOf(instance, context),
@@ -128,7 +135,7 @@ export const instanceRoutes: readonly Route[] = [
     response: responses.InstanceLink,
     async run(context, { server }) {
       const code = newSecret();
-      const hashes = { claimHash: code.sha256 };
+      const hashes = { claimHash: code.sha256, claimedAt: undefined };
       const instance = await requireInstances(context).changeHashes(context.params.id as string, hashes);
       server.audit(`Created a claim link for the ${instanceName(instance)}.`);
       return { claimUrl: linkTo(instance, code.text, context) };
@@ -144,23 +151,29 @@ export const instanceRoutes: readonly Route[] = [
     async run(context, { server }) {
       const token = newSecret();
       const code = nodePlatform.sha256(context.body.code);
+      const { id = "" } = context.params;
       const requireCode = (tenancy: Tenancy | undefined) => {
-        if (tenancy?.claimHash !== code) throw usedLink();
+        if (tenancy?.claimHash !== code) throw unknownLink(id);
+        if (tenancy.claimedAt !== undefined) throw claimedLink(id, tenancy.claimedAt);
       };
       const instances = requireInstances(context);
-      const { id = "" } = context.params;
       // A wrong code must not load an instance.
       const listed = await instances.get(id);
       if (listed !== undefined) requireCode(listed.tenancy);
       // The same error for an unknown instance, which reveals nothing to callers without a code.
       const instance = await server.log.enter(id);
-      if (instance === undefined || "ended" in instance) throw usedLink();
+      if (instance === undefined) throw unknownLink(id);
+      if ("ended" in instance) throw new SandboxError("not_found", endedInstance(instance).message);
       // The last step: whoever gets an error can try again.
-      const hashes = { tokenHash: token.sha256, claimHash: undefined };
+      const hashes = { tokenHash: token.sha256, claimedAt: context.world.platform.time() };
       const claimed = await instances.changeHashes(id, hashes, requireCode);
       server.audit(`Claimed the ${instanceName(instance)}.`);
-      const keys = scenarioSecrets(settled(instance.runtime));
-      return { ...summaryOf(claimed, context), token: instanceTokenPrefix + token.text, keys };
+      const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
+      return {
+        ...summary,
+        ...{ token: instanceTokenPrefix + token.text, keys: scenarioSecrets(world) },
+        environment: clientEnvironment(world, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
+      };
     },
   }),
   controlRoute("DELETE /instances/{id}", {
@@ -198,8 +211,17 @@ function usedIdempotencyKey(): SandboxError {
   return new SandboxError("validation_failed", message, { fields: { "Idempotency-Key": message } });
 }
 
-function usedLink(): SandboxError {
-  const message = "This link was already used or replaced, or its instance was removed. Ask for a new link.";
+// Names the command for the person who can help.
+const newLink = (id: string) =>
+  `Ask the person who sent it for a new one: svc-sandbox instance link ${id.slice(0, 40)}`;
+
+function unknownLink(id: string): SandboxError {
+  const message = `This link was replaced, or its instance was removed. ${newLink(id)}`;
+  return new SandboxError("not_found", message);
+}
+
+function claimedLink(id: string, at: number): SandboxError {
+  const message = `This link was already used at ${isoOf(at)}. If that was not you, its token is in other hands. ${newLink(id)}`;
   return new SandboxError("not_found", message);
 }
 

@@ -1,0 +1,112 @@
+import { SandboxError } from "../../spec/errors.js";
+import {
+  count,
+  list,
+  nullable,
+  openMapping,
+  record,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../spec/schema/shape.js";
+import { readHttpUrl } from "../addresses.js";
+import { ask, type ControlAddress, isNot, noControlPlane, readAs, timeText } from "./ask-control.js";
+
+// Instances of a running server: calls of their owner, and of a partner with a link.
+
+const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
+const instanceShape = {
+  id: text({ most: 40, pattern: /^[\w-]+$/ }),
+  label: nullable(text()),
+  base_url: plain(500),
+  control_url: plain(500),
+  scenario: text(),
+  seed: count(),
+  created_at: timeText,
+  expires_at: nullable(timeText),
+};
+const linkShape = openMapping({ claim_url: plain(600) });
+const createdShape = openMapping({ ...instanceShape, ...linkShape.fields });
+const listedShape = list(
+  openMapping({
+    ...instanceShape,
+    traffic: nullable(
+      openMapping({
+        requests: count(),
+        coverage: count(),
+        errors: count(),
+        last_path_id: nullable(plain(80)),
+      }),
+    ),
+  }),
+);
+// Nothing else may get into a file that a shell reads.
+const claimedShape = openMapping({
+  ...instanceShape,
+  token: text({ pattern: /^[\w.~+/=-]+$/ }),
+  environment: record(text({ pattern: /^[\w.~+/=:@[\]%-]+$/ }), text({ pattern: /^SVC_[A-Z0-9_]+$/ })),
+});
+
+export type CreatedInstance = ValueOf<typeof createdShape>;
+export type ListedInstance = ValueOf<typeof listedShape>[number];
+
+interface NewInstance {
+  readonly label?: string | undefined;
+  readonly expires?: string | undefined;
+  readonly scenario?: string | undefined;
+  readonly seed: number;
+}
+
+/** Creates an instance of a running server. Throws `usage` if that fails. */
+export async function askNewInstance(call: ControlAddress, settings: NewInstance): Promise<CreatedInstance> {
+  const made = await ask(call, "create an instance at", "POST", "/instances", { json: settings });
+  return readOrFail(createdShape, made, 201);
+}
+
+/** Lists the instances of a running server. Throws `usage` if that fails. */
+export async function askInstances(call: ControlAddress): Promise<readonly ListedInstance[]> {
+  return readOrFail(listedShape, await ask(call, "list the instances of", "GET", "/instances"), 200);
+}
+
+/** Makes a new claim link for an instance. Throws `usage` if that fails. */
+export async function askLink(call: ControlAddress, id: string): Promise<string> {
+  const path = `/instances/${encodeURIComponent(id)}/link`;
+  return readOrFail(linkShape, await ask(call, "make a link at", "POST", path), 201).claim_url;
+}
+
+/** Removes an instance of a running server. Throws `usage` if that fails. */
+export async function removeInstance(call: ControlAddress, id: string): Promise<void> {
+  const path = `/instances/${encodeURIComponent(id)}`;
+  const { status, error, failed } = await ask(call, "remove an instance of", "DELETE", path);
+  if (status !== 204) throw failed(error?.message ?? noControlPlane);
+}
+
+/** Exchanges a claim link for the base URL, keys and token of its instance. Throws `usage` if that fails. */
+export async function claimInstance(link: string, call: Omit<ControlAddress, "url" | "token">) {
+  // The Windows command prompt keeps single quotes.
+  const url = readHttpUrl(link.replace(/^'(.*)'$/, "$1").replace(/#.*$/, ""));
+  const [, code] = /#code=(\w{1,80})'?$/.exec(link) ?? [];
+  const [, base, id] = /^(.*)\/i\/([\w-]{1,40})\/__sandbox\/?$/.exec(url?.pathname ?? "") ?? [];
+  if (url === undefined || code === undefined || id === undefined) {
+    // Without the link, whose code may be valid.
+    throw new SandboxError(
+      "usage",
+      `Invalid link. Use the whole link in quotes, such as 'https://sandbox.example/i/aB3/__sandbox/#code=xY4'.`,
+    );
+  }
+  const address = { ...call, url: url.origin + base };
+  const claimed = await ask(address, "claim the link at", "POST", `/instances/${id}/claim`, {
+    json: { code },
+  });
+  return readOrFail(claimedShape, claimed, 200);
+}
+
+function readOrFail<Of extends Shape>(
+  shape: Of,
+  { status, data, error, failed }: Awaited<ReturnType<typeof ask>>,
+  wanted: number,
+): ValueOf<Of> {
+  const found = status === wanted ? readAs(shape, data) : undefined;
+  if (found !== undefined) return found;
+  throw failed(error?.message ?? (status === 404 ? noControlPlane : isNot(status, "an instance")));
+}

@@ -1,0 +1,51 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { pageOf, root } from "../support/pages.js";
+
+const folder = "docs/decisions";
+const files = readdirSync(join(root, folder))
+  .filter((name) => name !== "README.md")
+  .sort();
+const link = String.raw`\[\d+\]\(\d{4}-[\w-]+\.md\)`;
+const statusForm = new RegExp(
+  String.raw`^\*\*Status\.\*\* ((Accepted)|((?:In part r|R)eplaced by ${link}(?:, ${link})*)(?:: .+?)?)\.(?: (?:Replaces|Extends) .+\.)?$`,
+);
+
+test.each(files)("%s has a number, one form of status, and its row in the index", (file) => {
+  const text = pageOf(`${folder}/${file}`);
+  const [, number, title] = /^# (\d+)\. (.+)$/m.exec(text) ?? [];
+  expect(file.startsWith(`${String(number).padStart(4, "0")}-`)).toBe(true);
+  const [line = ""] = /^\*\*Status.*$/m.exec(text) ?? [];
+  const [, , accepted, replaced = accepted ?? ""] = statusForm.exec(line) ?? [];
+  expect([line, replaced]).not.toEqual([line, ""]);
+  const status = replaced.charAt(0).toLowerCase() + replaced.slice(1);
+  expect(pageOf(`${folder}/README.md`)).toContain(`\n| ${number} | [${title}](${file}) | ${status} | `);
+});
+
+test("the index explains each missing number, and has no other row", () => {
+  const index = pageOf(`${folder}/README.md`);
+  const numbers = files.map((file) => Number.parseInt(file, 10));
+  expect([...index.matchAll(/^\| (\d+) \|/gm)].map(([, number]) => Number(number))).toEqual(numbers);
+  const last = numbers.at(-1) ?? 0;
+  const missing = Array.from({ length: last }, (_, at) => at + 1).filter((one) => !numbers.includes(one));
+  expect([...index.matchAll(/\b(\d+) \(/g)].map(([, number]) => Number(number))).toEqual(missing);
+});
+
+const rooms = readdirSync(root, { withFileTypes: true }).flatMap((one) =>
+  one.isDirectory() ? one.name : [],
+);
+
+test.each([
+  "README.md",
+  ...files,
+])("decisions/%s names in code only files and commands that exist", (file) => {
+  const text = pageOf(`${folder}/${file}`);
+  const paths = [...text.matchAll(/`([\w.-]+)(\/[\w./-]*)`/g)].flatMap(([, room = "", rest]) =>
+    rooms.includes(room) ? [room + rest] : [],
+  );
+  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+  const { scripts } = JSON.parse(pageOf("package.json"));
+  const commands = [...text.matchAll(/`npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
+  expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+});
