@@ -98,7 +98,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   if (needed?.startsWith("<") && behind.length === 0 && !asksHelp) {
     throw lacksDashes(name, given, io);
   }
-  const parsed = parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
+  const parsed = await parse(name, command, needed === undefined ? given : before.slice(1), { io, implied });
   if (parsed === undefined) return exitCode.fine;
   await warnOfVariables(command, io);
   return command.run({ ...parsed, line: [name, ...given], rest: behind, io });
@@ -106,7 +106,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
 
 async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
   if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
-  else parse(name, await load(name, io), ["--help"], { io });
+  else await parse(name, await load(name, io), ["--help"], { io });
   return exitCode.fine;
 }
 

@@ -5,7 +5,7 @@ import { stdinName } from "../node/files/load-scenario.js";
 import { alignColumns, commandLine } from "../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import type { SandboxError } from "../spec/errors.js";
-import { didYouMean, nearest, quote } from "../spec/schema/words.js";
+import { didYouMean, listed, nearest, quote } from "../spec/schema/words.js";
 import { type CliCommand, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
@@ -16,7 +16,7 @@ import type { Io } from "./io.js";
  * Reads a command's arguments; flags that are not set come from the environment. Prints help if requested, and returns
  * `undefined`. Throws a usage error with the flag or variable and the fix.
  */
-export function parse(
+export async function parse(
   name: string,
   command: CliCommand,
   argv: readonly string[],
@@ -30,7 +30,7 @@ export function parse(
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw misread(name, sentenceOf(error, name, command), io);
+    throw misread(name, await sentenceOf(error, name, command), io);
   }
   const { args: words } = commander;
   if (implied) rejectUnknownWord(words[0], io);
@@ -110,7 +110,9 @@ function optionOf({ spec, text, variables, read, conflicts }: Flag<unknown>): Op
   if (!spec.includes("<")) return option;
   return option.argParser<unknown>((value, previous) => {
     const found = read(value, longForm(spec));
-    return Array.isArray(found) && Array.isArray(previous) ? [...previous, ...found] : found;
+    if (previous === undefined) return found;
+    if (Array.isArray(found) && Array.isArray(previous)) return [...previous, ...found];
+    throw usageError(`${longForm(spec)} appears more than once. Keep one.`);
   });
 }
 
@@ -144,6 +146,10 @@ const insteadOf: Readonly<Record<string, string>> = {
   "--web": noPlay,
   "stop --port": address,
   "report --port": address.replace("stop", "report"),
+  "exec --scenario": "write the scenario without a flag, as in `svc-sandbox exec revoked -- npm test`",
+  "certify --scenario": "write the scenario without a flag, as in `svc-sandbox certify revoked -- npm test`",
+  "--scenario": "write the scenario without a flag, as in `svc-sandbox start revoked`",
+  "exec --json": "use --format json",
   "certify --report": "use --certificate",
   "validate --format": "use --json",
   "verify --format": "use --json",
@@ -158,13 +164,29 @@ const insteadOf: Readonly<Record<string, string>> = {
   "--trust-proxy": portal,
 };
 
-function sentenceOf({ message, code }: CommanderError, name: string, command: CliCommand): string {
+/** The commands that have this flag. */
+async function commandsWith(flag: string): Promise<string[]> {
+  const has = async ([name, load]: (typeof entries)[number]) =>
+    Object.values((await load()).flags).some(({ spec }) => longForm(spec) === flag) ? [name] : [];
+  const entries = Object.entries(commands);
+  return (await Promise.all(entries.map(has))).flat();
+}
+
+async function sentenceOf(
+  { message, code }: CommanderError,
+  name: string,
+  command: CliCommand,
+): Promise<string> {
   if (code === "commander.unknownOption") {
     const flag = message.replace(/^error: unknown option '(.*?)(?:=.*)?'$/, "$1");
     const instead = [`${name} ${flag}`, flag, flag.replace(/^(--self-service).*/, "$1")].find(
       (one) => insteadOf[one],
     );
-    if (instead !== undefined) return `${name} has no ${flag}: ${insteadOf[instead]}.`;
+    const advice = instead && insteadOf[instead]?.replace("start revoked", `${name} revoked`);
+    if (advice !== undefined) return `${name} has no ${flag}: ${advice}.`;
+    const others = await commandsWith(flag);
+    if (others.length > 0 && others.length < 5)
+      return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;
     const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
     const meant = nearest(flag, [...known, "--version", "--help"]);
     return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
@@ -214,6 +236,16 @@ function rejectUnknownWord(word: string | undefined, io: Io): void {
   if (!/[\\/]|\.ya?ml$/i.test(word)) throw unknownWord(word, io);
 }
 
+/** Words of other tools, and of things that are not commands. */
+const otherWords: Readonly<Record<string, string>> = {
+  organizations: "fixtures organizations",
+  farmers: "fixtures farmers",
+  run: "exec -- npm test",
+  test: "exec -- npm test",
+  serve: "start",
+  server: "start",
+};
+
 /** Returns the usage error for a first word that is neither a command nor a scenario, with a suggestion. */
 export function unknownWord(word: string, { program }: Io): SandboxError {
   const names = Object.keys(commands);
@@ -223,8 +255,9 @@ export function unknownWord(word: string, { program }: Io): SandboxError {
       `${quote(word)} is a command, not a scenario. Put the command before its flags: ${program} ${word} …`,
     );
   }
-  const hint = ["organizations", "farmers"].includes(word)
-    ? ` Did you mean ${program} fixtures ${word}?`
+  const other = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
+  const hint = other
+    ? ` Did you mean ${program} ${other}?`
     : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
     `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,

@@ -38,7 +38,9 @@ export function isScenarioName(name: string): name is ScenarioName {
 
 /** The error for an unknown scenario name, with the nearest name or the intended file. */
 export function scenarioNotFound(given: string, why: string, meant?: string): SandboxError {
-  const hint = meant === undefined ? didYouMean(given, scenarioNames) : ` Did you mean ${quote(meant)}?`;
+  // People expect a bundled scenario to be a file.
+  const name = given.replace(/^.*[\\/]|\.ya?ml$/gi, "");
+  const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
     `Unknown scenario ${quote(given)}: ${why}.${hint} List the bundled ones with \`svc-sandbox list\`.`,

@@ -1,4 +1,4 @@
-import type { Node, Pair, YAMLError } from "yaml";
+import type { Node, Pair } from "yaml";
 import {
   Composer,
   Document,
@@ -26,6 +26,7 @@ import {
   type TextRange,
 } from "./problems.js";
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
+import { syntaxProblem } from "./syntax-problem.js";
 
 /** What a text contains, for its problems, and how much of it. */
 interface TextKind {
@@ -221,69 +222,9 @@ function compose(text: string, report: ReportAt, kind: TextKind): Document.Parse
   const [first] = wrong;
   if (first === undefined) return document;
   // Others are often its consequences.
-  const { at = first.pos[0], said, hint } = syntaxProblem(first, text);
+  const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
   return report("yaml_syntax", at, `not valid YAML: ${said}`, hint);
 }
-
-type SyntaxProblem = { readonly at?: number; readonly said: string; readonly hint?: string | undefined };
-
-function syntaxProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem {
-  const rest = text.slice(start);
-  const [sign = ""] = rest;
-  const opened = unclosedBefore(text, start);
-  const isClosed = /[}\]]/.test(sign) && opened.some((at) => text[at] === (sign === "}" ? "{" : "["));
-  const [, closing] = / end with a ([}\]])/.exec(message) ?? [];
-  if (/[}\]]/.test(sign) && !isClosed && (closing || code === "UNEXPECTED_TOKEN")) {
-    return {
-      said: `there is no bracket that this ${sign} closes`,
-      hint: "remove it, or add the opening one",
-    };
-  }
-  const at = opened.at(-1);
-  if (closing !== undefined && at !== undefined) {
-    const [opening] = text.slice(at);
-    return { at, said: `the ${opening} is not closed`, hint: `close it with ${opening === "{" ? "}" : "]"}` };
-  }
-  const [, word = "", above = "", name = ""] = /^(([^\n]*)(?:\n *([^\s:]+):)?)/.exec(rest) ?? [];
-  const isKey = code === "MULTILINE_IMPLICIT_KEY" || /^Implicit map keys/.test(message);
-  const before = text.slice(text.lastIndexOf("\n", start) + 1, start);
-  if (code === "BLOCK_AS_IMPLICIT_KEY" && name !== "" && !above.includes(": ")) {
-    const said = `${quote(name)} is indented, but the line above has a value`;
-    return {
-      at: start + word.length - name.length - 1,
-      said,
-      hint: "indent it like the field of the line above",
-    };
-  }
-  if (isKey && /^[\s-]*$/.test(before)) {
-    const spaced = above.trim().replace(/^(\w+):[^\S ]*(?=\S)/, "$1: ");
-    const hint = spaced === above.trim() ? "write it as name: value, or remove it" : `write ${spaced}`;
-    return { said: `${quote(above.trim())} is not a field`, hint };
-  }
-  const said = message.slice(0, 1).toLowerCase() + message.slice(1);
-  return { at: start + rest.search(/[^ ]|$/), said, hint: syntaxHints[code] };
-}
-
-/** The offsets of the brackets before a place that nothing closes there; brackets in quotes and comments also count. */
-function unclosedBefore(text: string, end: number): number[] {
-  const open: number[] = [];
-  for (const { 0: sign, index } of text.slice(0, end).matchAll(/[{}[\]]/g)) {
-    if (sign === "{" || sign === "[") open.push(index);
-    else if (text[open.at(-1) ?? -1] === (sign === "}" ? "{" : "[")) open.pop();
-  }
-  return open;
-}
-
-const syntaxHints: Readonly<Record<string, string>> = {
-  TAB_AS_INDENT: "indent with spaces; YAML does not allow tabs",
-  BLOCK_AS_IMPLICIT_KEY: "put quotes around a text that contains a colon and a space",
-  MISSING_CHAR: "close the quote or bracket that was opened before",
-  BAD_INDENT: "indent the members of one mapping by the same number of spaces",
-  NON_STRING_KEY: "write a plain name",
-  TAG_RESOLVE_FAILED: "remove the tag",
-  BLOCK_IN_FLOW: "separate the fields with commas",
-  BAD_SCALAR_START: "put quotes around a text that starts with a special character",
-};
 
 // Fields with these names may contain a real key without its prefix.
 const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
@@ -337,6 +278,10 @@ function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void 
   for (const { key } of pairs) {
     const name = nameOf(key);
     const offset = key.range?.[0] ?? 0;
+    const [, word] = /^([\w-]+) *\{/.exec(name) ?? [];
+    if (word !== undefined) {
+      report("yaml_syntax", offset, `there is no colon after ${quote(word)}`, `write ${word}: { … }`);
+    }
     if (names.has(name)) {
       report("duplicate_field", offset, `${quote(name)} appears twice`, "remove one of the two");
     }

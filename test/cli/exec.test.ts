@@ -149,7 +149,7 @@ it.each([
   [[], "exec needs -- before your command: svc-sandbox exec -- npm test"],
   [["npm", "run", "x", "--coverage"], "exec needs -- before your command"],
   [["npm", "test", "--", "-w"], "exec needs -- before your command: svc-sandbox exec -- npm test"],
-  [["--json", "--", "npm"], "Unknown flag --json"],
+  [["--json", "--", "npm"], "exec has no --json: use --format json"],
   [["npm", "--", "test"], 'Unknown scenario "npm"'],
   [["--report", "x.pdf", "--", "npm"], '--report: the name "x.pdf" does not set the format'],
 ])("exec %j ends with 2 and shows what to do", async (argv, says) => {

@@ -2,59 +2,11 @@ import { describe, expect, it, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-test.each<[argv: readonly string[], says: RegExp, env?: Record<string, string>]>([
-  [["--port", "abc"], /^Invalid --port: "abc"\. .*0 to 65535; 0 uses any free port\./],
-  [["--now", "2026-03-02T09:00:00"], /^Invalid --now: .* a time with its zone/],
-  [["--log", "jsno"], /^Invalid --log: "jsno"\. Use pretty, json or off\./],
-  [["--host", ""], /^Invalid --host: ""\. Use an address/],
-  [["--instance-ttl", "0s"], /^Invalid --instance-ttl: "0s"\./],
-  [["--write-env", ""], /^Invalid --write-env: ""\. Use the name of a file\./],
-  [["--prot", "0"], /Unknown flag --prot\. Did you mean --port\?\s.*start --help/],
-  [
-    ["play", "--port", "0"],
-    /^play has no --port: serve the story with `svc-sandbox start --frozen --open`\.\n/,
-  ],
-  [["--no-color"], /^start has no --no-color: set NO_COLOR=1\.\n/],
-  [["exec", "--strict", "--", "true"], /^exec has no --strict: use --fail-on error\.\n/],
-  [["validate", "--format", "text"], /^validate has no --format: use --json\.\n/],
-  [
-    ["start", "--self-service-limit", "5"],
-    /^start has no --self-service-limit: let your portal call POST \/instances\.\n/,
-  ],
-  [["certify", "--report", "x.md", "--", "true"], /^certify has no --report: use --certificate\.\n/],
-  [
-    ["stop", "--port", "4750"],
-    /^stop has no --port: name the address, as in `svc-sandbox stop http:\/\/127\.0\.0\.1:4747`\.\n/,
-  ],
-  [["certify", "npm", "test"], /^certify needs -- before your command: svc-sandbox certify -- npm test\n/],
-  [["exec", "pytest", "tests"], /^exec needs -- before your command: svc-sandbox exec -- pytest tests\n/],
-  [
-    ["exec", "--report", "out/a.md", "--", "true"],
-    /^--report: there is no folder "out" for "out\/a\.md"\. Create it first\.$/m,
-  ],
-  [
-    ["certify", "--badge", "client.png", "--", "true"],
-    /^Invalid --badge: "client\.png"\. Use the name of an \.svg file\./,
-  ],
-  [["farmers", "--count", "-1"], /^"farmers" is .*Did you mean svc-sandbox fixtures farmers\?\n/],
-  [["start", "--port"], /-p, --port <number> needs a value\.\s.*start --help/],
-  [["keys", "--json", "--format", "env"], /'--json' cannot be used with option '--format <format>'\. Leave/],
-  [["explain"], /Missing argument <key>\.\n.*explain --help/],
-  [["list", "more"], /^Unexpected argument "more": list accepts no words\.\n.*list --help/],
-  [["help", "explian"], /Did you mean "explain"\?/],
-  [[], /^Invalid SVC_SANDBOX_PORT: "http"\./, { SVC_SANDBOX_PORT: "http", PORT: "0" }],
-  [[], /^Invalid SVC_SANDBOX_FROZEN: "maybe"\. Use 1 or 0\./, { SVC_SANDBOX_FROZEN: "maybe" }],
-  // A control token that has a wrong character is not repeated.
-  [["--control-token", "nearly right!"], /^--control-token is not a valid token\. (?!.*nearly right)/],
-])("%j ends with 2 and shows what to do in one or two lines", async (argv, says, env = {}) => {
-  const { code, stdout, stderr } = await runCli(argv, { env, cwd: temporaryFolder() });
-  expect(stderr).toMatch(says);
-  expect(stderr.trimEnd().split("\n").length).toBeLessThanOrEqual(2);
-  expect([code, stdout]).toEqual([2, ""]);
-});
-
 test.each([["-v"], ["version"]])("%s %s prints the version", async (...argv) => {
-  expect(await runCli(argv)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
+  expect(await runCli(argv)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^\d+\.\d+\.\d+(?:-[\w.]+)?\n$/),
+  });
 });
 
 test("a misspelt variable earns a warning that names the closest; other programs' variables do not", async () => {
@@ -64,14 +16,6 @@ test("a misspelt variable earns a warning that names the closest; other programs
     0,
     "Warning: SVC_SANDBOX_PROT has no effect. Did you mean SVC_SANDBOX_PORT?\n",
   ]);
-});
-
-test.each([
-  ["nokey", 'Did you mean "none"?'],
-  ["nothing-like-it", "`svc-sandbox keys key-states`, or use none, malformed or unknown."],
-])("explain %s makes a suggestion", async (word, suggestion) => {
-  const { code, stderr } = await runCli(["explain", word], { cwd: temporaryFolder() });
-  expect([code, stderr]).toEqual([2, expect.stringContaining(suggestion)]);
 });
 
 describe("the value of a flag", () => {

@@ -120,7 +120,7 @@ test("scenario starts a bundled one or YAML, and validate names the place of a p
 });
 
 test.each([
-  ["explain", { key: "revokd" }, "unknown_ref", /Did you mean "revoked"\?/],
+  ["explain", { key: "revokd" }, "not_found", /Did you mean "revoked"\?/],
   ["revoke", { key: "revoked" }, "key_not_active", /^Failed to revoke the key "revoked": it is revoked/],
   ["revoke", {}, "validation_failed", /key is missing/],
   ["revoke", { key: "active", kee: 1 }, "validation_failed", /unknown field "kee"/],

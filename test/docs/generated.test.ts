@@ -42,7 +42,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   requests: ["requests", "send", "report", "capture", "request-checks", "events"],
   story: ["story"],
   instances: ["instances"],
-  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "metrics", "export", "mcp", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
 /** The tables of docs/errors.md. */

@@ -10,8 +10,8 @@ import { routes } from "../../src/server/control/routes/routes.js";
 import { keyStates } from "../../src/spec/api-key.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
 import { actionNames, keyActionNames } from "../../src/spec/steps.js";
-import { brokenScenarios } from "../cases/scenario-problems.js";
 import { hostileGroups } from "../support/hostile-requests.js";
+import { wrongScenarios } from "../support/messages.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
@@ -81,7 +81,7 @@ test("docs/errors.md has one row for each code: of the API, of rejections, of pr
   );
   expect(thrown).toEqual(expect.arrayContaining(["key_limit_reached", "scenario_invalid", "foreign_host"]));
   expect(rowsOf("Errors of the sandbox")).toEqual(expect.arrayContaining(thrown));
-  const broken = brokenScenarios.map(([code]) => code);
+  const broken = wrongScenarios.map(({ code }) => code);
   expect(rowsOf("Problems of a scenario")).toEqual(expect.arrayContaining(broken));
   expect(rowsOf("Exit codes")).toEqual(Object.values(exitCode).map(String));
 });

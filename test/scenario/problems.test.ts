@@ -1,23 +1,39 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox, ScenarioError, type ScenarioProblemCode } from "../../src/index.js";
 import { scenarioJsonSchema } from "../../src/scenario/format/json-schema.js";
 import { scenarioLimits } from "../../src/scenario/limits.js";
-import { brokenScenarios } from "../cases/scenario-problems.js";
-import { membersIn, withoutSnapshots } from "../support/pages.js";
+import { wrongScenarios } from "../support/messages.js";
+import { membersIn, root, withoutSnapshots } from "../support/pages.js";
 import { inKeys, problemsOf } from "../support/problems-of.js";
 
-// Where the ▲ of a case stands, as editors count.
-function placeIn(text: string): { line: number; column: number } {
-  const before = text.replace("\uFEFF", "").split("▲")[0]?.split("\n") ?? [];
-  return { line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
-}
+test.each([
+  ["key-sates", "did you mean key-states?"],
+  ["./other.yaml", "a file if this scenario is in a file"],
+])("a scenario without files that extends %s has a hint", (name, hint) => {
+  expect(problemsOf(`version: 1\nextends: ${name}\n`)).toMatchObject([
+    { code: "extends_not_found", line: 2, column: 10, hint: expect.stringContaining(hint) },
+  ]);
+});
 
-test.each(brokenScenarios)("%s: %j is reported at its place, with a hint", (code, text, hint) => {
-  const problems = problemsOf(text.replace("▲", ""), "world.yaml");
-  expect(problems.map((one) => one.code)).toContain(code);
-  const problem = problems.find((one) => one.code === code);
-  expect(problem).toMatchObject({ file: "world.yaml", ...placeIn(text) });
-  expect(problem?.hint).toContain(hint);
+test("an error of YAML is at the changed line or after it, at a line with a field, whichever line of the starter is indented", () => {
+  const lines = readFileSync(join(root, "src/scenario/starter.yaml"), "utf8").split("\n");
+  const isField = (line = "") => /^\s*[^\s#]/.test(line);
+  let found = 0;
+  for (const [index, line] of lines.entries()) {
+    if (!isField(line)) continue;
+    for (const by of [1, 2, 3]) {
+      const [problem] = problemsOf(lines.with(index, " ".repeat(by) + line).join("\n"));
+      if (problem?.code !== "yaml_syntax") continue;
+      found += 1;
+      const { line: at = 0, hint = "" } = problem;
+      expect([at > index, isField(lines[at - 1]), /indent/.test(hint)], `${by}: ${line}`).toEqual([
+        ...[true, true, true],
+      ]);
+    }
+  }
+  expect(found).toBeGreaterThan(40);
 });
 
 test("everything that is wrong with the shape is reported at once, from top to end", () => {
@@ -59,13 +75,13 @@ test("a key that a step makes may be used by any step, under the name that it wi
 const random = "4eC39HqLyjWDarjtT1zdp7dc";
 
 test.each([
-  ...brokenScenarios.filter(([, text]) => text.includes(random)).map(([, text]) => text),
+  ...wrongScenarios.filter(({ text }) => text.includes(random)).map(({ text }) => text),
   inKeys(`      SVC_live_${random}: { environment: test }`),
   inKeys(`      main: { environment: SVC_live_${random}, SVC_live_${random}: 1 }`),
   `version: 1\n# SVC_live_${random}\n"SVC_live_${random}: 1`,
   `version: 1\ndefault_key: SVC_live_${random}\nextends: SVC_live_${random}`,
 ])("no error shows the key in %j (R46)", (text) => {
-  const problems = problemsOf(text.replace("▲", ""));
+  const problems = problemsOf(text);
   expect(problems.length).toBeGreaterThan(0);
   expect(JSON.stringify(problems) + new ScenarioError(problems).message).not.toContain(random.slice(4));
 });
@@ -103,6 +119,10 @@ const hostile: Readonly<Record<string, readonly [string, ScenarioProblemCode]>> 
     "replacement_cycle",
   ],
   "60,000 aliases of a list": [`version: 1\nx: &x [1, 2, 3]\ny: [${"*x, ".repeat(60_000)}]`, "too_large"],
+  "a hundred and one faults": [
+    `version: 1\nfaults:\n${"  - { then: { reset: true } }\n".repeat(101)}organizations: {}\n`,
+    "out_of_range",
+  ],
   "a NUL character": ["version: 1\nname: a\u0000b\n", "not_text"],
 };
 

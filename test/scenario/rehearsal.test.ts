@@ -21,43 +21,6 @@ function validate(text: string, flags: readonly string[] = []) {
   return runCli(["validate", "world.yaml", ...flags], { cwd: temporaryFolder({ "world.yaml": text }) });
 }
 
-/** Steps that do not come out, with ▲ before the character at which that is reported, and a part of what is said. */
-const failing: readonly (readonly [text: string, said: string])[] = [
-  [story("{ request: { key: gone }, expect: { status: ▲200 } }"), "hint: the request results in 401.revoked"],
-  [story("{ request: {}, expect: { body: { data: { environment: ▲live } } } }"), 'found "test"'],
-  [story("{ request: {}, expect: { path: ▲fault.reset } }"), 'found "200.test"'],
-  [story("▲request: { key: active-2 }", "rotate: { key: active }"), 'Did you mean "active"?'],
-  [story("revoke: { key: active }", "▲revoke: { key: active }"), "write expect: { error: key_not_active }"],
-  [story("▲create_key: { organization: bank, environment: test, name: CI, ref: other }"), "name_taken"],
-  // The seed 1 generates this secret for `a`.
-  [
-    story("▲rotate: { key: active, as: a }").replace(
-      "story:",
-      "      pinned: { environment: test, secret: SVC_test_sbx3yqgXGpuFmDHFZhw01hX4UaNfOMk3 }\nstory:",
-    ),
-    '"pinned" has pinned',
-  ],
-  [story("rotate: { key: active }", "▲revoke: { key: activ }"), 'Did you mean "active"?'],
-  [timeline("▲{ at: 10m, revoke: { key: gone } }"), "write expect: { error: key_not_active }"],
-  [
-    timeline("▲{ at: 10m, revoke: { key: gone } }") + story("advance: 1h"),
-    "write expect: { error: key_not_a",
-  ],
-  [
-    timeline("{ at: 1h, revoke: { key: active }, expect: { error: ▲key_not_active } }"),
-    'expected "key_not_active", found nothing',
-  ],
-];
-
-test.each(failing)("validate reports what does not come out of %j, with its place", async (text, said) => {
-  const before = (head + text).split("▲")[0]?.split("\n") ?? [];
-  const place = `world.yaml:${before.length}:${(before.at(-1)?.length ?? 0) + 1}: `;
-  const { code, stderr } = await validate(head + text.replace("▲", ""));
-  expect([code, stderr.startsWith(place) ? place : stderr]).toEqual([1, place]);
-  expect(stderr).toContain(said);
-  expect(stderr).toMatch(/\nworld\.yaml: 1 problem\n/);
-});
-
 /** What looks as if it could not come out, and does. */
 const fine: Readonly<Record<string, string>> = {
   "a timeline that revokes a key which the story rotates": `${timeline("{ at: 10m, revoke: { key: active } }")}${story(

@@ -1,5 +1,6 @@
 import { createMemoryLog } from "../../log/memory-log.js";
 import { settled } from "../../sandbox/operations/operations.js";
+import { routes } from "../../server/control/routes/routes.js";
 import { serve } from "../../server/serve.js";
 import { declareCommand, option } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -7,7 +8,6 @@ import { log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { apiKeyFor, explain } from "./explain.js";
 
 export const command = declareCommand({
   summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
@@ -35,10 +35,10 @@ export const command = declareCommand({
     logEvents(sandboxes, served, logger);
     const server = await serve(sandboxes, await serveOptions(served, io, logger));
     try {
-      const { serveMcp } = await import("../mcp/serve-mcp.js");
+      const { url, controlUrl = "" } = server;
+      const { serveMcp } = await import("../../server/control/mcp.js");
       const world = () => settled(runtime);
-      const explained = (key: string) => explain(apiKeyFor(key, world(), world().name), world());
-      await serveMcp({ server, world, explain: explained }, io, stopping);
+      await serveMcp({ addresses: { url, controlUrl }, controlUrl, world, routes }, io, stopping);
     } finally {
       await server.close();
     }

@@ -54,6 +54,8 @@ export async function loadScenario(
     openapi?: Scenario["openapi"] | undefined;
   } = {},
 ): Promise<LoadedScenario> {
+  if (nameOrFile === "")
+    throw scenarioNotFound("", "its name is empty, perhaps from a variable that is not set");
   if (isScenarioName(nameOrFile)) {
     const bundled = withStory(nameOrFile);
     const scenario = openapi === undefined ? bundled : { ...bundled, openapi };

@@ -99,7 +99,16 @@ export function timeFrom(start: number, given: When | string): number {
   return "at" in when ? when.at : start + when.after;
 }
 
+/** The hint for seconds or milliseconds since 1970, which other programs write. */
+function epochHint(text: string): string | undefined {
+  if (!/^\d{9,10}$|^\d{12,13}$/.test(text)) return undefined;
+  const time = new Date(Number(text) * (text.length > 10 ? 1 : 1000));
+  return `write ${time.toISOString().replace(".000Z", "Z")}`;
+}
+
 export function timeHint(text: string): string {
+  const epoch = epochHint(text);
+  if (epoch !== undefined) return epoch;
   const missing = ["T00:00:00Z", "Z"].find((end) => parseTime(text + end) !== undefined);
   if (missing !== undefined) return `write ${text}${missing}`;
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
@@ -207,7 +216,7 @@ export const timeOrDuration = () =>
     pattern: new RegExp(`${timePattern.source}|${durationPattern.source}`),
     isAllowed: (given) => parseWhen(given) !== undefined,
     hint: (given) =>
-      /^\d{4}-\d{2}-/.test(given)
+      /^\d{4}-\d{2}-|^\d{9}/.test(given)
         ? timeHint(given)
         : durationHint(given, (one) => parseWhen(one) !== undefined),
   });

@@ -12,14 +12,14 @@ import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
-import { isTooDeep, jsonOf, mostLevels, parsedJson } from "../../spec/schema/json.js";
+import { jsonOf, parsedJson } from "../../spec/schema/json.js";
 import { anything, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, httpRejections, sendControlError } from "./rejections.js";
-import { isTextResponse, type LocalContext, type Route } from "./route.js";
+import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
 /**
@@ -187,22 +187,11 @@ function requireType({ runYaml }: Route) {
   };
 }
 
-function textOf({ body }: Request): string {
-  return new TextDecoder().decode(body as Buffer | undefined);
-}
-
 // Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
-  if (method === "GET") return {};
+function inputOf({ method, isRaw, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET" || isRaw) return {};
   const text = textOf(request);
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
-}
-
-function parseJson(text: string): unknown {
-  const body = parsedJson(text);
-  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
-  if (!isTooDeep(body)) return body;
-  throw new HttpRejection("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
 }
 
 function rejectMethod(allowed: readonly string[]) {

@@ -95,13 +95,19 @@ export function sendControlError(
     response.destroy();
     return;
   }
+  const { status, text } = controlErrorOf(error, onDefect);
+  response.status(status).type("application/json").send(text);
+}
+
+/** Returns the status and the error body for an error. */
+export function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
   // secret, which exists nowhere else.
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shown = Object.keys(details).length === 0 ? undefined : clean;
   const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
-  response.status(status).type("application/json").send(text);
+  return { status, text };
 }
 
 type Rejection = Pick<HttpRejection, "status" | "message"> & {

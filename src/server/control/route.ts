@@ -3,8 +3,10 @@ import type { ControlCall, ControlPlace } from "../../log/log.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
+import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
 import type { Shape, ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
+import { HttpRejection } from "./rejections.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
@@ -35,6 +37,8 @@ export interface Route<
   readonly path: string;
   readonly summary: string;
   readonly body?: Name;
+  /** Whether it reads and checks its body itself. */
+  readonly isRaw?: true;
   /** The size limit of its body, in bytes. Default: 1 MB. */
   readonly longestBody?: number;
   readonly query?: Parameters;
@@ -94,4 +98,17 @@ export function controlRoute<
   const [method, path] = call.split(" ") as [Route["method"], string];
   const status = row.status ?? (row.response === undefined ? 204 : 200);
   return { ...row, method, path, status } as unknown as Route;
+}
+
+/** Returns the text of a body that was read. */
+export function textOf({ body }: Request): string {
+  return new TextDecoder().decode(body as Buffer | undefined);
+}
+
+/** Reads JSON; throws `bad_request` for any other text. */
+export function parseJson(text: string): unknown {
+  const body = parsedJson(text);
+  if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
+  if (!isTooDeep(body)) return body;
+  throw new HttpRejection("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
 }

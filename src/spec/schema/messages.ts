@@ -8,6 +8,7 @@ import {
   type MappingKind,
   type Path,
   pathText,
+  type RecordKind,
   type Shape,
   type ShapeCode,
   shapeAt,
@@ -109,19 +110,43 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
 
 function typeHint(value: unknown, shape: Shape): string {
   switch (shape.kind) {
-    case "number":
-      return expectedOf(shape, value);
+    case "number": {
+      const percent = shape.most === 1 ? Number.parseFloat(String(value)) : 0;
+      const isPercent = percent > 1 && percent <= 100;
+      return isPercent ? `${percent / 100} for ${percent}%` : expectedOf(shape, value);
+    }
     case "boolean":
       return "true or false, without quotes";
     case "list":
       return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
     case "text":
       return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${value}"`;
+    case "record":
+      return recordHint(shape, value);
     default: {
-      const [first = "name"] = Object.keys(fieldsOf(shape) ?? {});
+      const fields = Object.entries(fieldsOf(shape) ?? {}).map(
+        ([name, field]) => [name, shapeOf(field)] as const,
+      );
+      const fit =
+        fields.find(([, one]) => one.kind === "choice" && one.choices.includes(value as never)) ??
+        fields.find(([, one]) => one.kind === "number" && typeof value === "number");
+      if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
+      const [first = "name"] = fields.map(([name]) => name);
       return `{ ${first}: … }, or ${first}: … on the next line`;
     }
   }
+}
+
+/** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
+function recordHint({ member }: RecordKind, value: unknown): string {
+  const first: unknown = Array.isArray(value) ? value[0] : undefined;
+  const { name, ref = name }: Members = isMapping(first) ? first : {};
+  const [needed] = Object.entries(fieldsOf(member) ?? {}).filter(([, field]) => !("optional" in field));
+  const choices = needed && shapeOf(needed[1]);
+  const chosen = choices?.kind === "choice" ? choices.choices[0] : "…";
+  const word =
+    typeof ref === "string" && /^[\w -]{1,40}$/.test(ref) ? fieldSpelling(ref).replaceAll("_", "-") : "name";
+  return `${word}: ${needed === undefined ? "…" : `{ ${needed[0]}: ${chosen} }`}`;
 }
 
 const mostChoicesShown = 8;
@@ -132,7 +157,9 @@ function wrongChoice(value: unknown, { choices: of, code, hint }: ChoiceKind): E
   const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
   const problem = value === null ? "is empty" : `must be ${shown}, not ${quote(value)}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
-    return { code, problem, hint: `write ${value.trim()} without quotes`, isForFiles: true };
+    const number = String(Number(value.trim()));
+    const hint = `write ${number}${number === value.trim() ? " without quotes" : ""}`;
+    return { code, problem, hint, isForFiles: true };
   }
   const advised = hint?.(value);
   if (advised !== undefined) return { code, problem, hint: advised };

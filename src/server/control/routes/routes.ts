@@ -71,6 +71,19 @@ export const routes: readonly Route[] = [
       response.set("Content-Type", contentType).send(text);
     },
   }),
+  controlRoute("POST /mcp", {
+    summary: "The Model Context Protocol over HTTP, without a session: one message, one response",
+    body: "mcp_message",
+    response: document,
+    isBare: true,
+    isLocal: true,
+    isRaw: true,
+    async run({ baseUrl }, local) {
+      // Loaded when needed: most servers have no agents.
+      const { respondToMcp } = await import("../mcp.js");
+      await respondToMcp(local, baseUrl(), routes);
+    },
+  }),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     response: document,

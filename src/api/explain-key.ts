@@ -1,0 +1,71 @@
+import { isoOf } from "../sandbox/clock.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { secretFor } from "../sandbox/story/run-step.js";
+import { isReserved, reservedKeyRefs } from "../scenario/format/fields.js";
+import { fingerprintOf, isSandboxKey, parseApiKey } from "../spec/api-key.js";
+import { authorizationChecks } from "../spec/authorize.js";
+import { SandboxError } from "../spec/errors.js";
+import { outcomeOf } from "../spec/outcomes.js";
+import { didYouMean, listed, quote } from "../spec/schema/words.js";
+import type { Endpoint } from "./endpoint.js";
+import { causeOf, evaluate } from "./evaluate.js";
+import { expectedCode } from "./messages.js";
+import { checkResults } from "./request-details.js";
+import { firstEndpoint } from "./routes.js";
+
+/** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
+export function apiKeyFor(
+  word: string,
+  world: SandboxState,
+  scenario: string,
+  program = "svc-sandbox",
+): string | undefined {
+  const { keys } = world.registry;
+  if (keys.has(word) || isReserved(word)) return secretFor(world, word);
+  if (!looksLikeRef(word)) return word.trim();
+  const hint = didYouMean(word, [...keys.keys(), ...reservedKeyRefs]);
+  throw new SandboxError(
+    "unknown_ref",
+    `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`${program} keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
+  );
+}
+
+// Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
+function looksLikeRef(word: string): boolean {
+  return /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
+}
+
+/** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */
+export function explain(
+  apiKey: string | undefined,
+  world: SandboxState,
+  endpoint: Endpoint = firstEndpoint(world),
+) {
+  const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
+  const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
+  const ref = entry?.key.ref;
+  const { pathId, faultPaths } = evaluate(world, apiKey, endpoint);
+  const { status, when, whatToDo } = outcomeOf(pathId);
+  return {
+    key: ref ?? null,
+    fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
+    method: endpoint.method,
+    path: endpoint.path,
+    at: isoOf(world.clock.now()),
+    checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
+      ...check,
+      path_id: check.result === "rejected" ? pathId : null,
+    })),
+    status,
+    code: expectedCode(world, pathId),
+    path_id: pathId,
+    fault_paths: faultPaths,
+    when,
+    why: entry === undefined ? null : causeOf(world, pathId, entry, endpoint),
+    what_to_do: whatToDo,
+    // Well-formed, but not of this scenario and not of any sandbox.
+    real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
+    key_of_another_sandbox:
+      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behaviour.unknownKey,
+  };
+}
