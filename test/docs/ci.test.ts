@@ -1,10 +1,10 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runProgram } from "../../scripts/run-program.js";
 import { coverage, coverageText } from "../support/coverage.js";
-import { blockWith, pageOf } from "../support/pages.js";
+import { blockWith, pageOf, root } from "../support/pages.js";
 import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
 import { userFolder } from "../support/temporary-folder.js";
 
@@ -203,7 +203,7 @@ describe("action.yml", () => {
     const attest: unknown = action.runs.steps[1 as 0];
     expect(attest).toEqual({
       if: "inputs.attest == 'true'",
-      uses: expect.stringMatching(/^actions\/attest-build-provenance@v\d+$/),
+      uses: expect.stringMatching(/^actions\/attest-build-provenance@[0-9a-f]{40}$/),
       with: { "subject-path": action.outputs.certificate?.value },
     });
   });
@@ -301,4 +301,29 @@ test("every archive of docs/install.md is built and tried", () => {
     ...new Set([...text.matchAll(/svc-sandbox-([a-z]+-\w+\.(?:tar\.gz|zip))/g)].map(([, name]) => name)),
   ];
   expect(named(pageOf("docs/install.md")).sort()).toEqual(archives);
+});
+
+test("each action has a full hash and its version, one for each major version, and this project's own its version", () => {
+  const files = [".github", "docs", "examples"].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => join(folder, file)),
+  );
+  const read = ["action.yml", "README.md", ...files.filter((file) => !file.includes("node_modules"))]
+    .filter((file) => /\.(?:ya?ml|md)$/.test(file))
+    .flatMap((file) =>
+      [...pageOf(file).matchAll(/^[ -]*uses: (.+)$/gm)].map(([, used = ""]) => ({ file, used })),
+    );
+  const isOwn = ({ used }: { used: string }) => used.startsWith("svc-sandbox/");
+  const { version } = JSON.parse(pageOf("package.json"));
+  expect(read.filter(isOwn).map(({ used }) => used)).toEqual([`svc-sandbox/svc-sandbox@v${version}`]);
+  const others = read.filter((one) => !isOwn(one));
+  const pinned = /^([\w-]+\/[\w-]+)[\w/-]*@[0-9a-f]{40} # v(\d+)\.\d+\.\d+$/;
+  expect(others.filter(({ used }) => !pinned.test(used))).toEqual([]);
+  const hashes = new Map<string, Set<string>>();
+  for (const { used } of others) {
+    const [, name, major] = pinned.exec(used) as RegExpExecArray;
+    const known = hashes.get(`${name} ${major}`) ?? new Set();
+    hashes.set(`${name} ${major}`, known.add(used.replace(/^.*@/, "")));
+  }
+  expect([...hashes].filter(([, all]) => all.size > 1)).toEqual([]);
+  expect(hashes.size).toBeGreaterThan(9);
 });

@@ -51,6 +51,13 @@ const localProxy = (port: number, lines: string) =>
     .replace(/^resolvers docker\n(?: .*\n)+/m, "")
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
 
+/** Reads a variable of a Compose file, with its default, or the words about it as its value. */
+const readComposed = (name: string, value: string) =>
+  readVariable(
+    name,
+    value.replace(/\$\{\w+:[-?](.*)\}/, (_, given) => given.replaceAll(" ", "-").replaceAll(",", "")),
+  );
+
 /** Reads a variable as `start` does. */
 function readVariable(name: string, value: string): void {
   expect(variables).toContain(name);
@@ -208,19 +215,30 @@ describe("the page about hosting", () => {
   });
 });
 
-describe("compose.yaml", () => {
-  const compose = parse(pageOf("examples/deploy/compose.yaml"));
+test("compose.yaml starts one server with flags and variables that start reads, and its state in a volume", () => {
+  const { services, volumes } = parse(pageOf("examples/deploy/compose.yaml"));
+  const { command, environment, volumes: mounts, ...sandbox } = services.sandbox;
+  expect(Object.keys(services)).toEqual(["sandbox"]);
+  readWords(command);
+  for (const [name, value] of Object.entries<string>(environment)) readComposed(name, value);
+  const [volume, folder] = mounts[0].split(":");
+  expect([Object.keys(volumes), command.join(" ")]).toEqual([
+    [volume],
+    expect.stringContaining(`--state ${folder}/`),
+  ]);
+  expect([sandbox.read_only, sandbox.cap_drop]).toEqual([true, ["ALL"]]);
+  // Docker gives a new volume the owner of the image's folder.
+  expect(pageOf("Dockerfile")).toMatch(new RegExp(`-o 1000 .*${folder}\n(?:#.*\n)*USER 1000:1000`));
+});
+
+describe("replicas.yaml", () => {
+  const compose = parse(pageOf("examples/deploy/replicas.yaml"));
   const { sandbox, redis, "load-balancer": balancer } = compose.services;
   const proxy = pageOf("examples/deploy/haproxy.cfg");
 
   test("gives the replicas flags and variables that start reads, and its own Redis", () => {
     readWords(sandbox.command);
-    for (const [name, value] of Object.entries<string>(sandbox.environment)) {
-      readVariable(
-        name,
-        value.replace(/\$\{\w+:[-?](.*)\}/, (_, given) => given.replaceAll(" ", "-").replaceAll(",", "")),
-      );
-    }
+    for (const [name, value] of Object.entries<string>(sandbox.environment)) readComposed(name, value);
     const store = new URL(sandbox.environment.SVC_SANDBOX_STORE);
     expect(Object.keys(compose.services)).toContain(store.hostname);
     expect(redis.command.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
