@@ -61,9 +61,9 @@ export async function runToEnd(node: string, argv: readonly string[], expected =
 }
 
 /** Milliseconds from the start of the command to its first 200. */
-export async function timeToResponse(node: string, scenario: string): Promise<number> {
+export async function timeToResponse(node: string, scenario: string, command = commandFile): Promise<number> {
   const started = performance.now();
-  const { port, keys, stop } = await startCommand(node, scenario);
+  const { port, keys, stop } = await startCommand(node, scenario, [], command);
   const socket = connect(port, "127.0.0.1");
   socket.write(`GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: ${keys[0]}\r\n\r\n`);
   const [response] = (await once(socket, "data")) as [Buffer];

@@ -97,8 +97,13 @@ export async function startServer(file: string, node: string, order: ServerOrder
 }
 
 /** Runs `svc-sandbox start` with its default settings but no log, and these flags; resolves once it accepts requests. */
-export async function startCommand(node: string, scenario: string, flags: readonly string[] = []) {
-  const argv = [commandFile, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags];
+export async function startCommand(
+  node: string,
+  scenario: string,
+  flags: readonly string[] = [],
+  command = commandFile,
+) {
+  const argv = [command, "start", scenario, "--port", "0", "--json", "--log", "off", ...flags];
   const child = spawn(node, argv, { env: childEnvironment(), stdio: ["ignore", "pipe", "pipe"] });
   // A bench that fails must not leave its servers behind.
   const orphaned = () => child.kill();

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { missing } from "../test/support/programs.js";
+import { measureAgainst } from "./against.js";
 import { measureDashboard } from "./dashboard.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstResponse } from "./first-response.js";
@@ -21,7 +22,11 @@ const measurements = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { node: { type: "string", default: process.execPath }, quick: { type: "boolean" } },
+  options: {
+    ...{ node: { type: "string", default: process.execPath }, quick: { type: "boolean" } },
+    // Another built copy of the project.
+    against: { type: "string" },
+  },
 });
 const names = Object.keys(measurements);
 const unknown = positionals.find((name) => !names.includes(name));
@@ -31,11 +36,13 @@ const bundle = await bundlePrograms();
 const figures: Figure[] = [];
 try {
   for (const [name, { measure, ...more }] of Object.entries(measurements)) {
-    if (positionals.length > 0 && !positionals.includes(name)) continue;
+    if (values.against !== undefined || (positionals.length > 0 && !positionals.includes(name))) continue;
     const why = "needs" in more ? missing(more.needs) : undefined;
     console.error(why === undefined ? `measuring ${name} …` : `leaving out ${name}: ${why}`);
     if (why === undefined) figures.push(...(await measure({ quick: false, ...values }, bundle)));
   }
+  if (values.against !== undefined)
+    figures.push(...(await measureAgainst({ quick: false, ...values }, bundle, values.against)));
 } finally {
   // Also if a measurement fails: the others take minutes.
   console.log(figureTable(figures));

@@ -127,3 +127,17 @@ test("a varied sandbox always shows the id and the members that the scenario nam
     expect([status, (await ask(`GET /loans/${id}`)).status]).toEqual(["pending", 200]);
   }
 });
+
+test("a report counts the requests of each endpoint, and an empty segment of a path is no id", async () => {
+  const { sandbox, ask } = world();
+  for (const call of ["GET /loans", "GET /loans", "POST /loans"]) await ask(call, { body: undefined });
+  expect((await ask("GET /loans/")).status).toBe(404);
+  expect((await ask("POST /loans//approve")).status).toBe(404);
+  const counted = sandbox.report().endpoints.filter(({ requests }) => requests > 0);
+  expect(counted.map(({ method, requests }) => [method, requests])).toEqual([
+    ["GET", 2],
+    ["POST", 1],
+  ]);
+  const unknown = sandbox.requests.list().slice(-2);
+  expect(unknown.map(({ pathId }) => pathId)).toEqual(["404.unknown_path", "404.unknown_path"]);
+});
