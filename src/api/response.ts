@@ -73,7 +73,7 @@ function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
   if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
   const admitted = admit(world, call, scopeOf(endpoint, world));
   if (typeof admitted !== "string") return admitted;
-  const plain = plainInput(route, request.path, call.now);
+  const plain = plainInput(route, endpoint, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
   const preferred = "rejected" in input ? undefined : preferredEnding(world, call, endpoint, input);
   if (preferred !== undefined) return preferred;
@@ -113,10 +113,10 @@ function preferredEnding(
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
 
 // Listed explicitly: object spread would take longer than the rest of the response.
-function plainInput(route: ApiRoute, path: string, now: number): EndpointInput {
+function plainInput(route: ApiRoute, endpoint: Endpoint, path: string, now: number): EndpointInput {
   return {
     now,
-    params: route.isPattern ? parametersIn(route, path) : nothing,
+    params: route.isPattern ? parametersIn(endpoint, path) : nothing,
     query: nothing,
     body: undefined,
     idempotencyKey: undefined,
@@ -142,7 +142,7 @@ export function withCheckedInput(world: SandboxState, request: ApiRequest): ApiR
   // The request checks reject an unknown key first, so that nobody without a key causes this work.
   const { apiKey = "", keyHash = world.platform.sha256(apiKey) } = request;
   if (world.registry.find(keyHash) === undefined) return request;
-  const read = inputOf(endpoint, plainInput(route, request.path, world.clock.now()), request);
+  const read = inputOf(endpoint, plainInput(route, endpoint, request.path, world.clock.now()), request);
   const rejection = "rejected" in read ? read : undefined;
   return { ...request, checked: { operation: endpoint.operationId, rejection } };
 }

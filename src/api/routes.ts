@@ -89,7 +89,7 @@ export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & 
 
 /** The endpoints at a path, by method, and the value of `Allow`. */
 export interface ApiRoute {
-  /** A name in braces matches any one segment. */
+  /** A name in braces matches any text in its segment. */
   readonly path: string;
   readonly segments: readonly string[];
   readonly isPattern: boolean;
@@ -114,7 +114,9 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   return patterns.find(
     ({ segments }) =>
       segments.length === given.length &&
-      segments.every((segment, i) => (isParameter(segment) ? given[i] !== "" : segment === given[i])),
+      segments.every((segment, i) =>
+        isParameter(segment) ? valueIn(segment, given[i] as string) !== "" : segment === given[i],
+      ),
   );
 }
 
@@ -145,11 +147,21 @@ export function routedPath(world: SandboxState, path: string): string | undefine
   return segments.join("/");
 }
 
-/** The values of the route's parameters in a path, by name. */
-export function parametersIn({ segments }: ApiRoute, path: string): Readonly<Record<string, string>> {
+/** The values of an endpoint's parameters in a path, by name. */
+export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
   const given = path.split("/");
-  const values = segments.map((segment, i) => [segment.slice(1, -1), given[i] as string] as const);
-  return Object.fromEntries(values.filter((_, i) => isParameter(segments[i] as string)));
+  const values = endpoint.path.split("/").flatMap((segment, i) => {
+    const [, name] = /\{(.*)\}/.exec(segment) ?? [];
+    return name === undefined ? [] : [[name, valueIn(segment, given[i] as string)] as const];
+  });
+  return Object.fromEntries(values);
+}
+
+/** The part of a path's segment in place of a name in braces, such as `4` of `4.json` for `{id}.json`; empty for no match. */
+function valueIn(segment: string, given: string): string {
+  const [before = "", after = ""] = segment.split(/\{.*\}/);
+  const isMatch = given.startsWith(before) && given.endsWith(after);
+  return isMatch ? given.slice(before.length, given.length - after.length) : "";
 }
 
 function addTable(endpoints: readonly Endpoint[]): RouteTable {
@@ -159,19 +171,25 @@ function addTable(endpoints: readonly Endpoint[]): RouteTable {
 }
 
 function isParameter(segment: string): boolean {
-  return segment.startsWith("{");
+  return segment.includes("{");
 }
 
 function routesOf(chosen: readonly Endpoint[]) {
-  const routes = [...new Set(chosen.map(({ path }) => path))].map((path) => routeWith(path, chosen));
+  const shapes = new Map<string, Endpoint[]>();
+  for (const one of chosen) {
+    const shape = one.path.replace(/\{[^{}]*\}/g, "{}");
+    shapes.set(shape, [...(shapes.get(shape) ?? []), one]);
+  }
+  const routes = Array.from(shapes.values(), routeWith);
   return {
     exact: new Map(routes.filter(({ isPattern }) => !isPattern).map((route) => [route.path, route])),
     patterns: routes.filter(({ isPattern }) => isPattern),
   };
 }
 
-function routeWith(path: string, chosen: readonly Endpoint[]): ApiRoute {
-  const here = chosen.filter((endpoint) => endpoint.path === path);
+/** The route of endpoints whose paths differ at most in the names of parameters. */
+function routeWith(here: readonly Endpoint[]): ApiRoute {
+  const { path } = here[0] as Endpoint;
   // HEAD responds like GET, without the body (RFC 9110).
   const accepted = ({ method }: Endpoint) => (method === "GET" ? ["GET", "HEAD"] : [method]);
   const methods = new Map(here.flatMap((one) => accepted(one).map((method) => [method, one] as const)));

@@ -142,12 +142,13 @@ function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
   const targetOf = (node: unknown) =>
     isMapping(node) && typeof node.$ref === "string" ? (valueAt(whole, node.$ref) ?? node) : node;
   // Many documents refer to texts, members and whole operations, which OpenAPI does not allow.
-  const settle = (value: unknown): void => {
-    if (!isObject(value)) return;
+  const settle = (value: object, isNamed = false): void => {
     for (const [name, member] of Object.entries(value)) {
       const target = targetOf(member);
-      if (isObject(target) && (name !== "properties" || target === member)) settle(member);
-      else (value as Record<string, unknown>)[name] = target;
+      const isNames = !isNamed && !Array.isArray(value) && namedMembers.has(name);
+      if (!isObject(target) || (isNames && target !== member))
+        (value as Record<string, unknown>)[name] = target;
+      else settle(member, isNames);
     }
   };
   settle(whole);

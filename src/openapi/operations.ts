@@ -82,9 +82,13 @@ export function operationsOf(
       break;
     }
   }
-  // The most specific path responds.
-  const variables = ({ path }: Operation) => path.split("{").length;
-  return found.sort((one, other) => variables(one) - variables(other));
+  // The most specific path responds: with the fewest parameters, then with the most other characters around them.
+  const specificity = ({ path }: Operation) =>
+    path
+      .split("/")
+      .filter((step) => step.includes("{"))
+      .reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
+  return found.sort((one, other) => specificity(one) - specificity(other));
 }
 
 type Described = Pick<Operation, "method" | "path" | "at" | "place"> & {
@@ -118,8 +122,8 @@ function* describedIn(document: ApiDocument): Generator<Described> {
 
 /** Why an operation cannot be served. */
 function whyUnserved(path: string, responses: Operation["responses"]): string | undefined {
-  if (path.split("/").some((step) => step.includes("{") && !/^\{[^{}]+\}$/.test(step)))
-    return "a parameter is only a part of a segment";
+  if (path.split("/").some((step) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step)))
+    return "a segment has several parameters, or a brace alone";
   return successOf(responses) === undefined
     ? "no response with status 200, 201, 202 or 204 is documented"
     : undefined;
@@ -133,6 +137,11 @@ function sameRoute(routes: Map<string, string>, { method, path }: Described): st
   return earlier && `${method} ${earlier} differs only in the name of a parameter`;
 }
 
+/** The names of the parameters in a path. */
+export function parameterNames(path: string): string[] {
+  return Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name as string);
+}
+
 /** Checks the names of path parameters: a wrong one would reject every request. */
 function checkParameters(
   { report, notes }: ApiDocument,
@@ -140,7 +149,7 @@ function checkParameters(
   path: string,
   parameters: readonly Parameter[],
 ): void {
-  const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
+  const names = parameterNames(path);
   const declared = parameters.filter((one) => one.in === "path");
   for (const { name, place } of declared) {
     if (names.includes(name)) continue;

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../api/endpoint.js";
-import type { DocumentReader } from "../api/routes.js";
+import { type DocumentReader, parametersIn } from "../api/routes.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { failures } from "../spec/fault-effects.js";
@@ -145,6 +145,8 @@ export function notesOf(
       notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
     }
   for (const [id, content] of served) addSampleNotes(notes, id, content);
+  for (const one of endpoints.filter(({ operationId }) => served.has(operationId)))
+    addRequestNote(notes, one);
   return { operations: served.size, notes: notes.list() };
 }
 
@@ -167,6 +169,22 @@ function addSampleNotes(notes: Notes, id: string, content: Content): void {
   if (sampledBody(content, ofExamples) !== undefined) return;
   const what = "{}: its schema allows no sample that the sandbox can make. Add an example";
   notes.add("broken", id, `responds with ${what}`, `respond with ${what}`);
+}
+
+/** Notes that even the request which the sandbox makes for an operation is rejected. */
+function addRequestNote(notes: Notes, endpoint: Endpoint): void {
+  const [request = {}] = endpoint.requests?.({} as never, ofExamples as never) ?? [];
+  const { path: target = endpoint.path, headers = {}, body: text = "" } = request;
+  const [path = "", query = ""] = target.split("?");
+  const plain = { now: 0, params: parametersIn(endpoint, path), query: {}, body: undefined };
+  const content = {
+    ...{ query, contentType: headers["Content-Type"], idempotencyKey: undefined },
+    ...{ headers: Object.entries(headers).flat(), body: { text } },
+  };
+  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content, false);
+  if (read === undefined || !("rejected" in read)) return;
+  const what = `every request that the sandbox can make from the document: ${read.note}`;
+  notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);
 }
 
 /** Adds the operations of a scenario's document to the built-in ones. */

@@ -27,7 +27,7 @@ import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
 import { didYouMean, quote } from "../spec/schema/words.js";
-import type { Operation } from "./operations.js";
+import { type Operation, parameterNames } from "./operations.js";
 import {
   bodyOf,
   formOf,
@@ -117,12 +117,16 @@ interface Served extends View, ReturnType<typeof rejectionsOf> {
 interface PathStep {
   readonly index: number;
   readonly name: string;
+  readonly step: string;
 }
 
 function endpointOf(view: View, form: RecordForm, fields: CollectionFields): Endpoint {
   const { role, operation, endpoint, at } = view;
-  const steps = operation.path.split("/").map((step, index) => ({ index, name: step.slice(1, -1), step }));
-  const inPath = steps.filter(({ step }) => step.startsWith("{"));
+  const steps = operation.path.split("/").map((step, index) => ({
+    ...{ index, step },
+    name: parameterNames(step)[0] ?? "",
+  }));
+  const inPath = steps.filter(({ name }) => name !== "");
   const isOfOne = role !== "create" && role !== "list";
   const idStep = isOfOne ? inPath.at(-1) : undefined;
   const served: Served = {
@@ -322,9 +326,11 @@ function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): read
   const [path = "", query = ""] = (usual.path ?? endpoint.path).split(/(?=\?)/);
   const to = (id: unknown, members: Members = {}) => {
     const steps = path.split("/");
-    for (const { index, name } of parents)
-      if (members[name] !== undefined) steps[index] = encodeURIComponent(String(members[name]));
-    steps[idStep.index] = encodeURIComponent(String(id));
+    const put = ({ index, step }: PathStep, value: unknown) => {
+      steps[index] = step.replace(/\{.*\}/, () => encodeURIComponent(String(value)));
+    };
+    for (const one of parents) if (members[one.name] !== undefined) put(one, members[one.name]);
+    put(idStep, id);
     return { ...usual, path: steps.join("/") + query };
   };
   const { moves, owned } = served.collectionIn(world);

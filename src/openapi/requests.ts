@@ -24,7 +24,7 @@ import {
 } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
-import { contentAt, type Operation, type Parameter, successOf } from "./operations.js";
+import { contentAt, type Operation, type Parameter, parameterNames, successOf } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -174,11 +174,8 @@ function parameterValues(
     const value = source && valueIn(source, one, whole(reader, one.at.schema));
     if (value !== undefined) values.get(one.in)?.push([one.name, value]);
   }
-  const names = path.split("/").flatMap((step) => (step.startsWith("{") ? step.slice(1, -1) : []));
-  values.set(
-    "path",
-    names.map((name) => [name, decoded(params[name] ?? "")]),
-  );
+  const inPath = parameterNames(path).map((name): [string, unknown] => [name, decoded(params[name] ?? "")]);
+  values.set("path", inPath);
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
 }
 
@@ -212,7 +209,7 @@ function readBody(
   const isForm = type === formType;
   const content = [first, ...first.others].find((one) => accepts(one.type, type)) ?? first;
   if (!isForm && !isJsonType(type)) return asked;
-  const value = isForm ? formIn(sent.text) : parsedJson(sent.text);
+  const value = isForm ? formIn(sent.text, whole(reader, content.schema)) : parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
   if (isChecked) return read;
@@ -307,7 +304,7 @@ function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaRead
 export function inventedIn(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
   const { path, parameters } = operation;
   const isKnown = (one: Operation["parameters"][number]) => givenValue(one, document, reader) !== undefined;
-  const inPath = Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name).filter(
+  const inPath = parameterNames(path).filter(
     (name) => !parameters.some((one) => one.in === "path" && one.name === name && isKnown(one)),
   );
   const others = parameters.filter(
@@ -339,11 +336,13 @@ const separatorOf = ({ at }: Parameter) => separators[String(at.style)] ?? ",";
 function valueIn(
   given: (name: string) => readonly string[],
   parameter: Parameter,
-  { type, properties }: Members,
+  { type, properties, oneOf, anyOf }: Members,
 ): unknown {
   const { name } = parameter;
   if (type === "object" && parameter.in === "query") {
-    const members = Object.keys(isMapping(properties) ? properties : {})
+    const alternatives = [oneOf, anyOf].flat().filter(isMapping);
+    const all = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
+    const members = [...new Set(all.flatMap(Object.keys))]
       .map((member) => [member, given(memberName(parameter, member))[0]] as const)
       .filter(([, value]) => value !== undefined);
     return members.length === 0 ? undefined : Object.fromEntries(members);
@@ -355,22 +354,51 @@ function valueIn(
     : all.flatMap((one) => one.split(separatorOf(parameter)).map((item) => item.trim()));
 }
 
-/** The members of a form; a repeated one is a list. */
-function formIn(text: string): Members {
+/** The members of a form; a repeated one is a list, and `a[b]` is the member `b` of `a` unless the schema has that name. */
+function formIn(text: string, { properties = {} }: Members): Members {
   const given = new URLSearchParams(text);
-  const members = [...given.keys()].map((name) => {
+  const form: Record<string, unknown> = Object.create(null);
+  for (const name of new Set(given.keys())) {
     const [first, ...more] = given.getAll(name);
-    return [name, more.length === 0 ? first : [first, ...more]] as const;
-  });
-  return Object.fromEntries(members);
+    const isOwn = Object.hasOwn(properties as Members, name);
+    const [, start = name, rest = ""] = isOwn ? [] : (/^([^[\]]+)((?:\[[^[\]]*\]){1,10})$/.exec(name) ?? []);
+    const steps = [start, ...Array.from(rest.matchAll(/\[(.*?)\]/g), ([, step]) => step as string)];
+    const isList = steps.length > 1 && steps.at(-1) === "";
+    const value = isList || more.length > 0 ? [first, ...more] : first;
+    addMember(form, isList ? steps.slice(0, -1) : steps, value);
+  }
+  return { ...form };
+}
+
+function addMember(
+  form: Record<string, unknown>,
+  [name = "", ...steps]: readonly string[],
+  value: unknown,
+): void {
+  if (steps.length === 0) {
+    form[name] = value;
+    return;
+  }
+  const inner = isMapping(form[name]) ? form[name] : Object.create(null);
+  form[name] = inner;
+  addMember(inner as Record<string, unknown>, steps, value);
+}
+
+/** A value as the fields of a form: objects and lists in it as `a[b]` and `a[0]`. */
+function formFields(name: string, value: unknown): [name: string, text: string][] {
+  if (typeof value !== "object" || value === null) return [[name, String(value ?? "")]];
+  const isPlainList = Array.isArray(value) && value.every((one) => typeof one !== "object");
+  if (isPlainList) return value.map((one) => [name, String(one)]);
+  return Object.entries(value).flatMap(([inner, one]) => formFields(`${name}[${inner}]`, one));
 }
 
 /** A body in its media type. */
 function sentAs({ type, isJson }: Content, body: unknown) {
   const headers = { "Content-Type": type };
   if (isJson) return jsonRequest(body, headers);
-  const isForm = mediaTypeOf(type) === formType && isMapping(body);
-  return { headers, body: isForm ? String(new URLSearchParams(body as Record<string, string>)) : "a" };
+  if (mediaTypeOf(type) !== formType || !isMapping(body)) return { headers, body: "a" };
+  const fields = Object.entries(body).flatMap(([name, value]) => formFields(name, value));
+  return { headers, body: String(new URLSearchParams(fields)) };
 }
 
 type Rejected = "400.bad_request" | "422.validation";

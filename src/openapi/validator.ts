@@ -1,3 +1,4 @@
+import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import {
@@ -160,7 +161,10 @@ function typesOf({ type, enum: choices = [], ...schema }: Members): readonly str
 /** The value of a text for a schema of these types. */
 function converted(value: unknown, types: readonly string[]): unknown {
   if (types.length === 0 || types.includes("string")) return value;
+  if (types.includes("array") && !types.includes("object") && isMapping(value)) return Object.values(value);
   if (types.includes("array") && !Array.isArray(value)) return [value];
+  if (types.includes("object") && typeof value === "string" && value.startsWith("{"))
+    return parsedJson(value) ?? value;
   if (typeof value !== "string") return value;
   const isNumber = types.includes("number") || types.includes("integer");
   if (isNumber && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) return Number(value);

@@ -1,4 +1,4 @@
-import type { Node, Pair } from "yaml";
+import type { DocumentOptions, Node, Pair, ParseOptions, SchemaOptions } from "yaml";
 import {
   Composer,
   Document,
@@ -62,11 +62,13 @@ const maximumErrors = 20;
 // here, in linear time.
 const options = {
   schema: "core",
+  // The core schema has it only for numbers with a point.
+  customTags: [{ tag: "tag:yaml.org,2002:float", resolve: (text: string) => Number(text) }],
   merge: false,
   uniqueKeys: false,
   stringKeys: true,
   prettyErrors: false,
-} as const;
+} satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
 /** A scenario's text that is not read yet. */
 export function foundText(text: string, file: string | undefined): FoundScenario {

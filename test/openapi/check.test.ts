@@ -83,10 +83,10 @@ const styles: Readonly<Record<string, readonly string[]>> = {
   "test/openapi/styles/farms.json": [
     `GET ${api}/farms agrees`,
     `POST ${api}/farms not_tried`,
+    `GET ${api}/farms.{format} not_tried`,
     `GET ${api}/farms/{farm_id} agrees`,
     `DELETE ${api}/farms/{farm_id} not_tried`,
     `GET ${api}/farms/{farm_id}/photo not_tried`,
-    `GET ${api}/farms.{format} not_tried`,
   ],
   "test/openapi/styles/ledger.yaml": [
     `GET ${api}/me/status agrees`,
@@ -115,7 +115,7 @@ test("each operation that is not sent has its reason", async () => {
   expect(reasons).toMatchObject({
     [`DELETE ${api}/farms/{farm_id}`]: expect.stringContaining("DELETE"),
     [`GET ${api}/farms/{farm_id}/photo`]: expect.stringContaining("{farm_id}"),
-    [`GET ${api}/farms.{format}`]: expect.stringContaining("part of a segment"),
+    [`GET ${api}/farms.{format}`]: expect.stringContaining("{format}"),
   });
   const ledger = file("test/openapi/styles/ledger.yaml");
   const scoped = `GET ${api}/ledger/{year}/{month}`;

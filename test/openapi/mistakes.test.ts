@@ -132,9 +132,9 @@ test("serious notes are first, and equal ones are one note", () => {
       { get: { operationId: `p${at}`, responses: success() } },
     ]),
   );
-  const document = documentOf({ ...many, "/x{a}": operation() });
+  const document = documentOf({ ...many, "/x{a}{b}": operation() });
   const [first, ...others] = readingOf(document).notes ?? [];
-  expect(first).toContain("/x{a} is not served");
+  expect(first).toContain("/x{a}{b} is not served");
   expect(others.at(-1)).toBe("7 operations do not declare {id}: p0, p1, p2, p3, p4 and 2 more.");
 });
 
@@ -225,4 +225,16 @@ test("a replacement character in a text is one, and bytes that are not UTF-8 are
   expect(() => readApi(openApiFile("wrong.yaml", folder), builtIn)).toThrow(
     expect.objectContaining({ problems: [problem] }),
   );
+});
+
+test("several files may have the content of a response, and a tag for a number is one", () => {
+  const folder = temporaryFolder();
+  writeFileSync(
+    join(folder, "content.yaml"),
+    "application/json: { schema: { const: 1 }, example: !!float 1 }\n",
+  );
+  const text =
+    "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a:\n    get: { operationId: a, responses: { '200': { description: '', content: { $ref: content.yaml } } } }\n";
+  writeFileSync(join(folder, "api.yaml"), text);
+  expect(readApi(openApiFile("api.yaml", folder), builtIn).endpoints.at(-1)?.responseExample).toBe(1);
 });

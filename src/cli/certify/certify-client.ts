@@ -114,13 +114,17 @@ export async function documentOf(
 ): Promise<CertifyResult["document"]> {
   if (!isMapping(openapi)) return undefined;
   const { apiOf } = await import("../../openapi/read-api.js");
-  const { text, file } = openapi as DocumentText;
-  const { info } = apiOf({ text, file }, endpointsIn(scenario));
+  const { text, file, files = {} } = openapi as DocumentText;
+  const { info } = apiOf({ text, file, files }, endpointsIn(scenario));
   const given = flags.openapi !== undefined && { given: true };
+  // Without other files, the digest is the one that other tools make of the file.
+  const sorted = Object.keys(files)
+    .sort()
+    .flatMap((name) => [name, files[name]]);
   return {
     ...info,
     ...(file && { file: escapeControls(file) }),
-    digest: nodePlatform.sha256(text),
+    digest: nodePlatform.sha256([text, ...sorted].join("\u0000")),
     ...given,
   };
 }

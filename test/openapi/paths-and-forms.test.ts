@@ -1,0 +1,106 @@
+import { expect, test } from "vitest";
+import { builtIn } from "../../src/api/routes.js";
+import { notesOf } from "../../src/openapi/read-api.js";
+import { content, documentOf, serving, success } from "../support/documents.js";
+
+const named = (name: string, schema: object = { type: "string" }) => ({
+  name,
+  in: "path",
+  required: true,
+  schema,
+});
+const operation = (operationId: string, more: object = {}) => ({
+  operationId,
+  responses: success({ const: operationId }),
+  ...more,
+});
+
+test("a parameter may be a part of a segment, and the most specific path responds", async () => {
+  const { send } = serving(
+    documentOf({
+      "/a/{id}": { get: operation("any") },
+      "/a/{id}.json": { get: operation("json", { parameters: [named("id", { type: "integer" })] }) },
+      "/a/v{id}.json": { get: operation("version") },
+      "/a/{id}-{other}": { get: operation("several") },
+    }),
+  );
+  const at = async (path: string) => (await send(`GET ${path}`)).text;
+  expect(await at("/a/4")).toBe('"any"');
+  expect(await at("/a/4.json")).toBe('"json"');
+  expect(await at("/a/v4.json")).toBe('"version"');
+  expect((await send("GET /a/x.json")).status).toBe(400);
+  expect(await at("/a/4-5")).toBe('"any"');
+});
+
+test("operations whose paths differ in the names of parameters share a route, each with its own names", async () => {
+  const integer = { type: "integer" };
+  const { send } = serving(
+    documentOf({
+      "/a/{id}": { get: operation("get", { parameters: [named("id", integer)] }) },
+      "/a/{name}": { put: operation("put", { parameters: [named("name")] }) },
+    }),
+  );
+  expect((await send("GET /a/4")).text).toBe('"get"');
+  expect((await send("GET /a/x")).status).toBe(400);
+  expect((await send("PUT /a/x")).text).toBe('"put"');
+});
+
+test("a text that is valid as a number and as a text is one of both", async () => {
+  const either = named("id", { oneOf: [{ type: "integer" }, { type: "string" }] });
+  const { send } = serving(documentOf({ "/a/{id}": { get: operation("a", { parameters: [either] }) } }));
+  expect((await send("GET /a/46")).status).toBe(200);
+});
+
+test("an object in a query has the members of its alternatives", async () => {
+  const object = (name: string) => ({
+    properties: { [name]: { type: "string" } },
+    required: [name],
+    additionalProperties: false,
+  });
+  const schema = { type: "object", oneOf: [object("user"), object("email")] };
+  const parameters = [{ name: "filter", in: "query", required: true, schema }];
+  const { send } = serving(documentOf({ "/a": { get: operation("a", { parameters }) } }));
+  expect((await send("GET /a?user=1")).status).toBe(200);
+  expect((await send("GET /a?other=1")).status).toBe(400);
+});
+
+test.each([
+  ["members", "card[number]=42&card[owner][name]=Ada&tags=a", 200],
+  ["a list of objects", "card[number]=42&items[0][id]=1&items[1][id]=2", 200],
+  ["an object as JSON", `card=${encodeURIComponent('{"number":42}')}&tags[]=a&tags[]=b`, 200],
+  ["a wrong member", "card[number]=many", 400],
+  ["a wrong list", "card[number]=42&items[0][id]=x", 400],
+])("a form has nested %s", async (_, body, status) => {
+  const schema = {
+    type: "object",
+    required: ["card"],
+    properties: {
+      card: {
+        type: "object",
+        required: ["number"],
+        properties: {
+          number: { type: "integer" },
+          owner: { type: "object", properties: { name: { type: "string" } } },
+        },
+      },
+      tags: { type: "array", items: { type: "string" } },
+      items: { type: "array", items: { type: "object", properties: { id: { type: "integer" } } } },
+    },
+  };
+  const type = "application/x-www-form-urlencoded";
+  const document = documentOf({
+    "/a": { post: operation("a", { requestBody: { required: true, ...content(schema, type) } }) },
+  });
+  const { send } = serving(document);
+  expect((await send("POST /a", { "content-type": type }, body)).status).toBe(status);
+  expect(
+    notesOf({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes.join(),
+  ).not.toContain("reject");
+});
+
+test("an operation that rejects even the sandbox's own request is a serious note with the reason", () => {
+  const parameters = [named("id", { type: "string", enum: [1, 2] })];
+  const text = JSON.stringify(documentOf({ "/a/{id}": { get: operation("a", { parameters }) } }));
+  const { notes } = notesOf({ openapi: { text } }, builtIn, new Set());
+  expect(notes[0]).toMatch(/^a rejects every request .*path\.id/);
+});
