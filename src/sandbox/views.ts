@@ -92,7 +92,7 @@ export function expectRequests(
   const shown = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
   throw new SandboxError(
     "expectation_failed",
-    `Expected ${count ?? "at least 1"} requests${wanted && ` with ${wanted}`}, found ${found}. ${
+    `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${found}. ${
       shown.length === 0 ? "The journal has no request of a client." : `Nearest: ${shown.join(", ")}.`
     }`,
     { found, nearest },
