@@ -22,8 +22,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
   const { base_url: url, control_url: control, keys } = started;
   const ask = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) =>
     dataOf(call(method, control + path, body, by?.actor));
-  const camel = (...words: Parameters<typeof ask>) => camelCase(ask(...words)) as never;
-  const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+  const camel: Camel = (...words) => camelCase(ask(...words)) as never;
   const state = (): ControlResponse<"State"> => ask("GET", "/state");
   const sandbox: Sandbox = {
     get name() {
@@ -42,11 +41,9 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
     secret(ref) {
       const key = keys[ref];
       if (key !== undefined) return key;
-      const refs = Object.keys(keys).join(", ");
-      throw new SandboxError(
-        "unknown_ref",
-        `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${refs}.`,
-      );
+      const known = Object.keys(keys).join(", ");
+      const message = `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${known}.`;
+      throw new SandboxError("unknown_ref", message);
     },
     unknownSecret: () => unknownSecret(state().seed),
     fetch(input, init) {
@@ -62,20 +59,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       freeze: () => ask("PUT", "/clock", { frozen: true }),
       resume: () => ask("PUT", "/clock", { frozen: false }),
     },
-    keys: {
-      list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
-      get: (ref) => camel("GET", at("/keys", ref)),
-      create({ expires, ...creation }, by) {
-        const ends =
-          expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
-        return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
-      },
-      rotate(ref, { overlap, as } = {}, by) {
-        const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
-        return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
-      },
-      revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
-    },
+    keys: keysOver(camel),
     organizations: {
       list: () => camel("GET", "/organizations"),
       get: (ref) => camel("GET", at("/organizations", ref)),
@@ -108,6 +92,27 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       call("DELETE", `${controlUrl}/instances/${started.id}`);
       return end();
     },
+  };
+}
+
+const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+
+type Camel = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) => never;
+
+/** The keys of a sandbox that these calls reach. */
+function keysOver(camel: Camel): Sandbox["keys"] {
+  return {
+    list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
+    get: (ref) => camel("GET", at("/keys", ref)),
+    create({ expires, ...creation }, by) {
+      const ends = expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
+      return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
+    },
+    rotate(ref, { overlap, as } = {}, by) {
+      const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
+      return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
+    },
+    revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
   };
 }
 

@@ -125,10 +125,6 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
   const listFaults = () => describeFaults(world().faults);
-  const change = (input: Record<string, unknown>) => {
-    const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(world(), given as never).record;
-  };
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -154,20 +150,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       freeze: () => void operations.clock(world(), { frozen: true }),
       resume: () => void operations.clock(world(), { frozen: false }),
     },
-    keys: {
-      list: () => viewKeys(world()),
-      get: (ref) => viewKey(world().registry.key(ref), world()),
-      create({ expires, ...creation }, by) {
-        const input = checkInput(inputShapes.key_creation, snakeCase(creation), "Failed to create a key");
-        return operations.create_key(world(), { ...input, expires }, by);
-      },
-      rotate(key, { overlap, ...rotation } = {}, by) {
-        const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-        const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
-        return { key: replacement, secret };
-      },
-      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
-    },
+    keys: keysOn(world),
     organizations: {
       list: () => viewOrganizations(world()),
       get: (ref) => viewOrganization(world().registry.organization(ref).organization),
@@ -188,12 +171,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         return world().farmers.list({ offset, limit });
       },
     },
-    records: {
-      list: (collection) => listRecords(world(), collection),
-      add: (collection, record) => change({ in: collection, add: record }),
-      set: (collection, id, members) => change({ in: collection, id, set: members }),
-      remove: (collection, id) => void change({ in: collection, id, remove: true }),
-    },
+    records: recordsOn(world),
     faults: {
       list: listFaults,
       set(faults) {
@@ -221,6 +199,36 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     reset: () => resetSandbox(runtime()),
   };
   return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
+}
+
+function keysOn(world: () => SandboxState): Sandbox["keys"] {
+  return {
+    list: () => viewKeys(world()),
+    get: (ref) => viewKey(world().registry.key(ref), world()),
+    create({ expires, ...creation }, by) {
+      const input = checkInput(inputShapes.key_creation, snakeCase(creation), "Failed to create a key");
+      return operations.create_key(world(), { ...input, expires }, by);
+    },
+    rotate(key, { overlap, ...rotation } = {}, by) {
+      const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
+      return { key: replacement, secret };
+    },
+    revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+  };
+}
+
+function recordsOn(world: () => SandboxState): Sandbox["records"] {
+  const change = (input: Record<string, unknown>) => {
+    const given = checkInput(recordChange, input, "Failed to change the record");
+    return operations.record(world(), given as never).record;
+  };
+  return {
+    list: (collection) => listRecords(world(), collection),
+    add: (collection, record) => change({ in: collection, add: record }),
+    set: (collection, id, members) => change({ in: collection, id, set: members }),
+    remove: (collection, id) => void change({ in: collection, id, remove: true }),
+  };
 }
 
 function countProblem(value: unknown): string | undefined {
