@@ -51,14 +51,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       const { pathname, search } = new URL(request.url);
       return fetch(new Request(url + pathname + search, request));
     },
-    clock: {
-      now: () => ask("GET", "/clock").now,
-      isFrozen: () => ask("GET", "/clock").frozen,
-      advance: (by) => ask("POST", "/clock/advance", { by: `${durationOf(by)}ms` }).now,
-      set: (to) => ask("PUT", "/clock", { now: isoOf(instantOf(to)) }).now,
-      freeze: () => ask("PUT", "/clock", { frozen: true }),
-      resume: () => ask("PUT", "/clock", { frozen: false }),
-    },
+    clock: clockOver(ask),
     keys: keysOver(camel),
     organizations: {
       list: () => camel("GET", "/organizations"),
@@ -98,6 +91,20 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
 }
 
 const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+
+type Ask = (method: string, path: string, body: unknown) => ControlResponse<"Clock">;
+
+/** The clock of a sandbox that these calls reach. */
+function clockOver(ask: Ask): Sandbox["clock"] {
+  return {
+    now: () => ask("GET", "/clock", undefined).now,
+    isFrozen: () => ask("GET", "/clock", undefined).frozen,
+    advance: (by) => ask("POST", "/clock/advance", { by: `${durationOf(by)}ms` }).now,
+    set: (to) => ask("PUT", "/clock", { now: isoOf(instantOf(to)) }).now,
+    freeze: () => ask("PUT", "/clock", { frozen: true }),
+    resume: () => ask("PUT", "/clock", { frozen: false }),
+  };
+}
 
 type Camel = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) => never;
 

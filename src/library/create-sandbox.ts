@@ -167,17 +167,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         return operations.organization(world(), { ...input, ref }, by).organization;
       },
     },
-    farmers: {
-      get count() {
-        return world().farmers.count;
-      },
-      at: (index) => world().farmers.at(index),
-      get: (id) => world().farmers.get(id),
-      list({ offset = 0, limit = defaultFarmerPage } = {}) {
-        requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-        return world().farmers.list({ offset, limit });
-      },
-    },
+    farmers: farmersOn(world),
     records: recordsOn(world),
     faults: {
       list: listFaults,
@@ -227,6 +217,20 @@ function keysOn(world: () => SandboxState): Sandbox["keys"] {
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+  };
+}
+
+function farmersOn(world: () => SandboxState): Sandbox["farmers"] {
+  return {
+    get count() {
+      return world().farmers.count;
+    },
+    at: (index) => world().farmers.at(index),
+    get: (id) => world().farmers.get(id),
+    list({ offset = 0, limit = defaultFarmerPage } = {}) {
+      requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+      return world().farmers.list({ offset, limit });
+    },
   };
 }
 

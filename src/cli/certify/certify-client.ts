@@ -68,7 +68,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
-  const document = await documentOf(loaded, flags);
+  const document = await documentIn(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
@@ -108,7 +108,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
 }
 
 /** The document of a scenario, as certificates name it. */
-export async function documentOf(
+export async function documentIn(
   { scenario: { openapi, ...scenario } }: LoadedScenario,
   flags: { readonly openapi?: string },
 ): Promise<CertifyResult["document"]> {

@@ -19,7 +19,7 @@ import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import { styleFor } from "../terminal.js";
 import { writeCalendar } from "./certificate-files.js";
-import { type CertifyFlags, createProgress, documentOf } from "./certify-client.js";
+import { type CertifyFlags, createProgress, documentIn } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
 
 interface Output {
@@ -77,7 +77,7 @@ export async function certifyNext(
     const verdict = isUsable ? verdictOf(found) : "unusable";
     const { name: scenario } = loaded;
     const { intercept } = flags;
-    const document = await documentOf(loaded, flags);
+    const document = await documentIn(loaded, flags);
     const about = { scenario, next, command, intercept, document };
     const rehearsal: Rehearsal = { ...about, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env);

@@ -17,7 +17,7 @@ import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient, documentOf } from "../certify/certify-client.js";
+import { type Certified, certifyClient, documentIn } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
@@ -163,7 +163,7 @@ const codes: Readonly<Record<string, number>> = {
   threshold_missed: exitCode.threshold,
 };
 
-export const command = declareCommand({
+export const certifyCommand = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
@@ -258,7 +258,7 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
     const { scenario, seeds, faults, like, gates, promises } = certified;
     const [given] = words;
     const loaded = await (given ? loadNamed(given, io, flags) : loadCertified(scenario, io, flags));
-    const [before, now] = [certified.document, await documentOf(loaded, flags)];
+    const [before, now] = [certified.document, await documentIn(loaded, flags)];
     if (before?.digest !== now?.digest) {
       const [named, used] = [before, now].map((one) => (one ? documentText(one) : "no document"));
       return { problem: `the certificate is about ${named}, and this run has ${used}` };
