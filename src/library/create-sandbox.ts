@@ -13,6 +13,7 @@ import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
 import {
+  expectRequests,
   listRequests,
   viewClock,
   viewKey,
@@ -21,7 +22,13 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput, inputShapes, recordChange, requestQuery } from "../scenario/format/inputs.js";
+import {
+  checkInput,
+  expectationQuery,
+  inputShapes,
+  recordChange,
+  requestQuery,
+} from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -29,17 +36,9 @@ import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { forKeyActions } from "../spec/steps.js";
 import { captureWorld } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import type {
-  ActingAs,
-  KeyRef,
-  OrganizationRef,
-  Sandbox,
-  ScenarioSource,
-  WithKnownFields,
-} from "./sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -174,7 +173,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
         return { key: replacement, secret };
       },
-      ...forKeyActions((name) => (key: string, by?: ActingAs) => operations[name](world(), { key }, by).key),
+      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
     },
     organizations: {
       list: () => viewOrganizations(world()),
@@ -219,6 +218,11 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       },
       total: () => world().history.total(),
       clear: () => operations.clear_requests(world()),
+    },
+    expect(expectation = {}) {
+      requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
+      const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
+      return expectRequests(world(), input);
     },
     report: () => clientReport(runtime()),
     capture(options = {}) {

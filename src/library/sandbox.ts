@@ -16,7 +16,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
-import type { KeyActionName } from "../spec/steps.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
@@ -50,6 +49,12 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
+   * Returns the number of the clients' requests in the journal that match.
+   *
+   * Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one.
+   */
+  expect(expectation?: Expectation<KeyRef>): number;
+  /**
    * Returns coverage and advice since the start or the last `requests.clear()`.
    *
    * It is about the client, not the sandbox: `reset` does not change it.
@@ -66,6 +71,16 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   capture(part?: Capture<KeyRef>): Scenario;
   /** Restarts the scenario, as if the sandbox had just been created. */
   readonly reset: () => void;
+}
+
+/** The requests that clients must have sent. */
+export interface Expectation<KeyRef extends string = string> {
+  /** The request's path id, or its fault's. Default: any. */
+  readonly pathId?: PathId;
+  /** Default: any, or none. */
+  readonly key?: KeyRef | ListedKeyRef;
+  /** Default: at least one. */
+  readonly count?: number;
 }
 
 /** The requests to capture. */
@@ -142,14 +157,8 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
-// The type of a method: a sandbox with known refs is also a sandbox with any refs.
-interface KeyAction<KeyRef extends string> {
-  act(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
-}
-
 /** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
-export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string>
-  extends Record<KeyActionName, KeyAction<KeyRef>["act"]> {
+export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** Returns all keys, as in the dashboard: with state, usage and a fingerprint, never the secret. */
   list(): KeyView[];
   /** Returns a key of the scenario, or one that was created later. Throws `unknown_ref`, with the existing refs. */

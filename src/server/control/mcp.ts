@@ -21,14 +21,14 @@ import { checkValue } from "../../spec/schema/check.js";
 import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { always, described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
-import { actionNames, actionRoute } from "../../spec/steps.js";
+import { actionNames, actionRow } from "../../spec/steps.js";
 import { controlErrorOf, HttpRejection } from "./rejections.js";
 import { type LocalContext, parseJson, type Route, textOf } from "./route.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
 /** The operations on a key or an organization. */
-const actionsOnRefs = actionNames.filter((name) => actionRoute(name)?.[0].includes("{ref}"));
+const actionsOnRefs = actionNames.filter((name) => actionRow(name).route?.[0].includes("{ref}"));
 
 /** The tools that call the control plane, with its descriptions unless they have their own. */
 const calls: Readonly<Record<string, readonly [route: string, description?: string]>> = {
@@ -38,8 +38,9 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
     "Your client's coverage: paths that are not covered, with the keys to send, advice, and the next step",
   ],
   requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
+  expect: ["GET /expect"],
   advance: ["POST /clock/advance"],
-  ...Object.fromEntries(actionsOnRefs.map((name) => [name, actionRoute(name)?.slice(0, 1)])),
+  ...Object.fromEntries(actionsOnRefs.map((name) => [name, actionRow(name).route?.slice(0, 1)])),
   faults: ["PUT /faults"],
   scenario: [
     "PUT /scenario",
@@ -247,7 +248,11 @@ async function callTool(
     tool.row === undefined ? routeOfRecords(input) : { ...tool.row, body: undefined };
   const { yaml, [tool.row ? inPathOf(tool.row) : ""]: named, ...rest } = input;
   const url = new URL(controlUrl + path.replace("{ref}", String(named)));
-  const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
+  const query = {
+    ...(name === "report" && { format: "brief" }),
+    ...(name === "requests" && { limit: 20 }),
+    ...rest,
+  };
   if (method === "GET" && tool.row !== undefined)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
   // `fetch` may use a proxy.

@@ -305,6 +305,4 @@ export const responses = {
   }),
 };
 
-export type { KeyActionName } from "../../spec/steps.js";
-
 export type ControlResponse<Part extends keyof typeof responses> = InJson<ValueOf<(typeof responses)[Part]>>;

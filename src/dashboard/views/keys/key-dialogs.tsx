@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions, curlLine, report } from "../../control/resources.js";
-import type { IssuedKey, Key, KeyActionName } from "../../control/responses.js";
+import type { IssuedKey, Key } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
@@ -23,7 +23,7 @@ interface KeyAction {
 }
 
 /** The actions with a key, in the order of their buttons. */
-export const keyActions: Readonly<Record<"rotate" | KeyActionName, KeyAction>> = {
+export const keyActions: Readonly<Record<"rotate" | "revoke", KeyAction>> = {
   rotate: { words: "Rotate", class: "quiet", isFor: ({ state }) => state === "active" },
   revoke: {
     ...{ words: "Revoke", class: "danger", isFor: (key) => !hasEnded(key) },
