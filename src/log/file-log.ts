@@ -1,6 +1,5 @@
 import { rmSync } from "node:fs";
 import { dirname } from "node:path";
-import { loadReader } from "../node/files/load-scenario.js";
 import { lock } from "../node/files/lock.js";
 import {
   brokenState,
@@ -16,7 +15,7 @@ import {
   type Unsaved,
 } from "../node/files/sandbox-file.js";
 import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../node/files/write-file.js";
-import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";

@@ -12,8 +12,8 @@ import {
 import { defaultInstanceTtl, defaultMaxInstances } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import { continueState, parseState } from "../log/state-file.js";
-import { loadReader } from "../node/files/load-scenario.js";
 import { version } from "../node/package-files.js";
+import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
