@@ -4,9 +4,7 @@ import type { AnnouncedChange } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
-import { type FlatHeaders, headerPairs, withBody } from "./messages.js";
+import { type FlatHeaders, headerPairs, withMembers } from "./messages.js";
 import type { ApiCall } from "./response.js";
 
 /** The ending of a call after the announced changes up to its time. */
@@ -101,11 +99,11 @@ function withEditedBody(
   { members, scopes }: AnnouncedChange["fields"],
   code?: string,
 ): ApiResponse {
-  const isEdited = members !== undefined || scopes !== undefined || code !== undefined;
-  const whole = isEdited ? parsedJson(response.body) : undefined;
-  if (whole === undefined) return response;
-  let body: unknown = whole;
-  if (code !== undefined) body = inside(body, ["error"], (error) => ({ ...error, code }));
+  let edited = response;
+  const edit = (path: readonly string[], change: Parameters<typeof withMembers>[2]) => {
+    edited = withMembers(edited, path, change) ?? edited;
+  };
+  if (code !== undefined) edit(["error"], (error) => ({ ...error, code }));
   if (scopes !== undefined) {
     const { rename = {}, add = [], remove = [] } = scopes;
     const renamed = (name: unknown) => rename[String(name)] ?? name;
@@ -113,30 +111,17 @@ function withEditedBody(
       ...names.filter((name) => !remove.includes(String(name))).map(renamed),
       ...add,
     ];
-    body = inside(body, ["data"], (data) =>
-      Array.isArray(data.scopes) ? { ...data, scopes: list(data.scopes) } : data,
-    );
-    body = inside(body, ["error", "details"], (details) =>
+    edit(["data"], (data) => (Array.isArray(data.scopes) ? { ...data, scopes: list(data.scopes) } : data));
+    edit(["error", "details"], (details) =>
       "required_scope" in details ? { ...details, required_scope: renamed(details.required_scope) } : details,
     );
   }
   if (members !== undefined && isOn(members, response)) {
     const { add = {}, rename = {}, remove = [] } = members;
-    body = inside(body, members.in.split("."), (there) => {
+    edit(members.in.split("."), (there) => {
       const kept = Object.entries(there).filter(([name]) => !remove.includes(name));
       return { ...Object.fromEntries(kept.map(([name, value]) => [rename[name] ?? name, value])), ...add };
     });
   }
-  // An unchanged body keeps its spelling.
-  const text = JSON.stringify(body);
-  return text === JSON.stringify(whole) ? response : withBody(response, text);
-}
-
-type Members = Readonly<Record<string, unknown>>;
-
-function inside(value: unknown, path: readonly string[], edit: (members: Members) => Members): unknown {
-  const [first, ...rest] = path;
-  if (!isMapping(value)) return value;
-  if (first === undefined) return edit(value);
-  return Object.hasOwn(value, first) ? { ...value, [first]: inside(value[first], rest, edit) } : value;
+  return edited;
 }

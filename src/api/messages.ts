@@ -2,6 +2,8 @@ import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
 
 /** The reason phrases of error responses (RFC 9110). */
 export const reasonPhrases: Readonly<Record<number, string>> = {
@@ -53,6 +55,36 @@ export function withBody({ status, headers }: ApiResponse, body: string): ApiRes
   const length = String(utf8Length(body));
   const isLength = (at: number) => at % 2 === 1 && headers[at - 1]?.toLowerCase() === "content-length";
   return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
+}
+
+/** The members of an object in a body. */
+export type Members = Readonly<Record<string, unknown>>;
+
+/** A response with edited members of the object at this path of its JSON body; `undefined` if it has no object there. */
+export function withMembers(
+  response: ApiResponse,
+  path: readonly string[],
+  edit: (members: Members) => Members,
+): ApiResponse | undefined {
+  const body = parsedJson(response.body);
+  const edited = membersEdited(body, path, edit);
+  if (edited === body) return undefined;
+  const text = JSON.stringify(edited);
+  // An unchanged body keeps its spelling.
+  return text === JSON.stringify(body) ? response : withBody(response, text);
+}
+
+function membersEdited(
+  value: unknown,
+  path: readonly string[],
+  edit: (members: Members) => Members,
+): unknown {
+  const [first, ...rest] = path;
+  if (!isMapping(value)) return value;
+  if (first === undefined) return edit(value);
+  if (!Object.hasOwn(value, first)) return value;
+  const member = membersEdited(value[first], rest, edit);
+  return member === value[first] ? value : { ...value, [first]: member };
 }
 
 /** The error body of the API (section 7 of the specification; R27). */

@@ -11,11 +11,10 @@ import {
   outcomes,
   type PathId,
 } from "../spec/outcomes.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { fieldsOf, isMapping, type MappingField, shapeOf } from "../spec/schema/shape.js";
+import { fieldsOf, type MappingField, shapeOf } from "../spec/schema/shape.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
-import { errorBody, headerPairs, jsonBody, withBody } from "./messages.js";
+import { errorBody, headerPairs, jsonBody, type Members, withBody, withMembers } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
 import { type ApiCall, rejectCall, responseOf, successResponse } from "./response.js";
 import { builtIn } from "./routes.js";
@@ -251,19 +250,15 @@ function sameUsage(): Respond {
   };
 }
 
-type Members = Readonly<Record<string, unknown>>;
-
 /** Changes members of the body, or of its `data` or `error`; `undefined` removes one. `code` is its new error code. */
 function edited(
   within: "data" | "error" | undefined,
   change: (members: Members) => Members,
   code: string | null = null,
 ): Respond {
-  return ({ response }) => {
-    const body = parsedJson(response.body);
-    const members = within !== undefined && isMapping(body) ? body[within] : body;
-    if (!isMapping(members)) return undefined;
-    Object.assign(members, change(members));
-    return { response: withBody(response, JSON.stringify(body)), code };
+  const path = within === undefined ? [] : [within];
+  return (ending) => {
+    const response = withMembers(ending.response, path, (members) => ({ ...members, ...change(members) }));
+    return response && { response, code };
   };
 }

@@ -1,4 +1,5 @@
 import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { requestShape } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
@@ -112,6 +113,14 @@ export function requireRequest({ history }: SandboxState, id: string): Exchange 
   throw new SandboxError("not_found", message);
 }
 
+// Waiting does not help.
+function endlessLimit({ pathId }: Exchange, entry: KeyEntry | undefined): string | undefined {
+  const { perMinute, perDay } = entry?.key.limits ?? { perMinute: 1, perDay: 1 };
+  const never = { "429.per_minute": perMinute === 0 && "minute", "429.per_day": perDay === 0 && "day" };
+  const window = pathId in never && never[pathId as keyof typeof never];
+  return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
+}
+
 /** All details of a request in the journal; throws `not_found` for an unknown id. */
 export function requestDetails(world: SandboxState, id: string) {
   const { registry } = world;
@@ -131,7 +140,7 @@ export function requestDetails(world: SandboxState, id: string) {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
-    whatToDo,
+    whatToDo: endlessLimit(exchange, registry.keys.get(exchange.key ?? "")) ?? whatToDo,
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(world)) })),

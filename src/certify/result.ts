@@ -180,7 +180,7 @@ const resultShape = mapping(result);
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
 /** The version of the certificate's format. It changes if a reader of this version could misread a new one. */
-const certificateFormat = 3;
+const certificateFormat = 1;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(

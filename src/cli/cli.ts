@@ -85,7 +85,7 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     io.stdout.write(`${version}\n`);
     return exitCode.fine;
   }
-  if (first === "help") return printHelpOf(before[1], io);
+  if (first === "help") return printHelpOf(before[1], io, before.slice(2));
   if (first === "completion" && before[1] === "complete") {
     const { printFitting } = await import("./commands/completion.js");
     return printFitting(behind, commands, io);
@@ -104,9 +104,9 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
   return command.run({ ...parsed, line: [name, ...given], rest: behind, io });
 }
 
-async function printHelpOf(name: string | undefined, io: Io): Promise<number> {
+async function printHelpOf(name: string | undefined, io: Io, more: readonly string[] = []): Promise<number> {
   if (name === undefined || name === "help" || name.startsWith("-")) await printHelp(io);
-  else await parse(name, await load(name, io), ["--help"], { io });
+  else await parse(name, await load(name, io), ["--help", ...more], { io });
   return exitCode.fine;
 }
 

@@ -26,6 +26,8 @@ export interface CliCommand<Flags extends FlagSet = FlagSet> {
   readonly rest?: string;
   /** Without `--verbose`, which every command has. */
   readonly flags: Flags;
+  /** The flags that `--help` shows; `--help --all` shows the others too. Default: all. */
+  readonly usual?: readonly string[];
   readonly examples: Readonly<Record<string, string>>;
   /** Runs a call; resolves to the exit code, or throws the error for the user. */
   run(call: CallOf<Flags>): Promise<number>;
@@ -33,7 +35,9 @@ export interface CliCommand<Flags extends FlagSet = FlagSet> {
 
 export type Commands = Readonly<Record<string, () => Promise<CliCommand>>>;
 
-export function declareCommand<Flags extends FlagSet>(command: CliCommand<Flags>): CliCommand<Flags> {
+export function declareCommand<Flags extends FlagSet>(
+  command: CliCommand<Flags> & { readonly usual?: readonly (keyof Flags)[] },
+): CliCommand<Flags> {
   return command;
 }
 

@@ -24,7 +24,7 @@ export async function parse(
 ) {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) rejectUnknownWord(argv[0], io);
-  const commander = commanderOf(`${io.program} ${name}`, command, io);
+  const commander = commanderOf(`${io.program} ${name}`, command, io, argv.includes("--all"));
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
@@ -85,8 +85,11 @@ export async function printHelp(io: Io): Promise<void> {
   program.outputHelp();
 }
 
-function commanderOf(name: string, command: CliCommand, io: Io): Commander {
-  const { summary, description, words = {}, rest, examples } = command;
+function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true): Commander {
+  const { summary, description, words = {}, rest, examples, usual = [] } = command;
+  const shown: readonly string[] = showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
+  const hidden = Object.keys(flagsOf(command)).length - shown.length;
+  const more = hidden === 0 ? "" : `\n${hidden} more flags: ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
     .summary(summary)
@@ -94,9 +97,11 @@ function commanderOf(name: string, command: CliCommand, io: Io): Commander {
     .usage(usage.join(" "))
     // The message shows the unexpected argument.
     .allowExcessArguments(true)
-    .addHelpText("after", () => `\n${exampleText(examples, io)}`);
+    .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
-  for (const flag of Object.values(flagsOf(command))) commander.addOption(optionOf(flag));
+  for (const [one, flag] of Object.entries(flagsOf(command))) {
+    commander.addOption(optionOf(flag).hideHelp(!shown.includes(one)));
+  }
   return commander;
 }
 
@@ -135,33 +140,12 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
   return values;
 }
 
-const noPlay = "serve the story with `svc-sandbox start --frozen --open`";
-const portal = "let your portal call POST /instances";
-const address = "name the address, as in `svc-sandbox stop http://127.0.0.1:4747`";
-
-/** What replaces a flag that was removed, or that belongs to another command: of one command, or of every command. */
+/** What to write in place of a flag that people expect: of one command, or of every command. */
 const insteadOf: Readonly<Record<string, string>> = {
-  "play --port": noPlay,
-  "play --host": noPlay,
-  "--web": noPlay,
-  "stop --port": address,
-  "report --port": address.replace("stop", "report"),
   "exec --scenario": "write the scenario without a flag, as in `svc-sandbox exec revoked -- npm test`",
   "certify --scenario": "write the scenario without a flag, as in `svc-sandbox certify revoked -- npm test`",
   "--scenario": "write the scenario without a flag, as in `svc-sandbox start revoked`",
   "exec --json": "use --format json",
-  "certify --report": "use --certificate",
-  "validate --format": "use --json",
-  "verify --format": "use --json",
-  "--no-color": "set NO_COLOR=1",
-  "--env-file": "use --write-env",
-  "--strict": "use --fail-on error",
-  "--max-body": "a body for --handlers has at most 10 MB",
-  "--bom": "the output is UTF-8, which needs no byte order mark",
-  "--client-version": "name the version in the file name of --certificate",
-  "--self-service": portal,
-  "--trust-header": portal,
-  "--trust-proxy": portal,
 };
 
 /** The commands that have this flag. */
@@ -179,11 +163,10 @@ async function sentenceOf(
 ): Promise<string> {
   if (code === "commander.unknownOption") {
     const flag = message.replace(/^error: unknown option '(.*?)(?:=.*)?'$/, "$1");
-    const instead = [`${name} ${flag}`, flag, flag.replace(/^(--self-service).*/, "$1")].find(
-      (one) => insteadOf[one],
-    );
-    const advice = instead && insteadOf[instead]?.replace("start revoked", `${name} revoked`);
-    if (advice !== undefined) return `${name} has no ${flag}: ${advice}.`;
+    const instead = insteadOf[`${name} ${flag}`] ?? insteadOf[flag];
+    if (instead !== undefined) {
+      return `${name} has no ${flag}: ${instead.replace("start revoked", `${name} revoked`)}.`;
+    }
     const others = await commandsWith(flag);
     if (others.length > 0 && others.length < 5)
       return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;

@@ -1,5 +1,5 @@
 import { runtimeKey } from "../library/create-sandbox.js";
-import type { ActingAs, Sandbox } from "../library/sandbox.js";
+import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/steps.js";
@@ -7,7 +7,6 @@ import { unknownSecret } from "../scenario/population.js";
 import type { ControlResponse } from "../server/control/responses.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
 import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
-import { forKeyActions } from "../spec/steps.js";
 
 export type JoinedSandbox = ReturnType<typeof joinSandbox>;
 
@@ -75,9 +74,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
         const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
         return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
       },
-      ...forKeyActions(
-        (name) => (ref: string, by?: ActingAs) => camel("POST", `${at("/keys", ref)}/${name}`, {}, by),
-      ),
+      revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
     },
     organizations: {
       list: () => camel("GET", "/organizations"),

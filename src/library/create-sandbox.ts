@@ -29,17 +29,9 @@ import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { forKeyActions } from "../spec/steps.js";
 import { captureWorld } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
-import type {
-  ActingAs,
-  KeyRef,
-  OrganizationRef,
-  Sandbox,
-  ScenarioSource,
-  WithKnownFields,
-} from "./sandbox.js";
+import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
 /** Options of `createSandbox`. */
@@ -171,7 +163,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
         return { key: replacement, secret };
       },
-      ...forKeyActions((name) => (key: string, by?: ActingAs) => operations[name](world(), { key }, by).key),
+      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
     },
     organizations: {
       list: () => viewOrganizations(world()),

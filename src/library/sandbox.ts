@@ -16,7 +16,6 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { PathId } from "../spec/outcomes.js";
-import type { KeyActionName } from "../spec/steps.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 
@@ -142,14 +141,8 @@ export interface CreatedKey {
   readonly secret: string;
 }
 
-// The type of a method: a sandbox with known refs is also a sandbox with any refs.
-interface KeyAction<KeyRef extends string> {
-  act(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
-}
-
 /** The dashboard's key page. A rejected call throws a `SandboxError` with a code and changes nothing. */
-export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string>
-  extends Record<KeyActionName, KeyAction<KeyRef>["act"]> {
+export interface SandboxKeys<KeyRef extends string = string, OrganizationRef extends string = string> {
   /** Returns all keys, as in the dashboard: with state, usage and a fingerprint, never the secret. */
   list(): KeyView[];
   /** Returns a key of the scenario, or one that was created later. Throws `unknown_ref`, with the existing refs. */

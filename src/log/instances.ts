@@ -168,6 +168,12 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
   };
 }
 
+/** Counts the requests of the instances that this server has loaded, and the instances that have some. */
+export function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
+  const used = loaded().flatMap(({ runtime }) => runtime.counters.requests() || []);
+  return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
+}
+
 export function noInstance(id: string): SandboxError {
   const message = `Failed to find the instance ${JSON.stringify(id)}: it may have expired or been idle for too long.`;
   return new SandboxError("not_found", message);
@@ -177,7 +183,7 @@ export function endedInstance({ ended, at }: EndedInstance): SandboxError {
   const how = ended === "expired" ? "expired" : "was removed";
   return new SandboxError(
     "instance_ended",
-    `This sandbox ${how} at ${isoOf(at)}. Ask whoever runs this server for another one.`,
+    `This sandbox ${how} at ${isoOf(at).replace(/\.\d+Z$/, "Z")}. Ask whoever runs this server for another one.`,
     { ended, at: isoOf(at) },
   );
 }

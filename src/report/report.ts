@@ -24,7 +24,7 @@ import { howToCover } from "./reproduce.js";
 export function clientReport(
   sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
-  counters: Counters = sandbox.counters,
+  counters: Pick<Counters, "read" | "curlOptions"> = sandbox.counters,
 ): Report {
   const running = settled(sandbox);
   const counted = counters.read();

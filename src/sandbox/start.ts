@@ -271,7 +271,11 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
 function countsOf(counts: Counts): Counts {
   const counted = <Rows extends object>(rows: Rows) =>
     Object.fromEntries(Object.entries(rows).filter(([, { count }]) => count > 0)) as Rows;
-  return { ...counts, paths: counted(counts.paths), advice: counted(counts.advice) };
+  const { own, ...all } = counts;
+  return {
+    ...{ ...all, paths: counted(counts.paths), advice: counted(counts.advice) },
+    ...(own !== undefined && { own: countsOf(own) }),
+  };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { RejectionCode, SandboxErrorCode } from "../spec/errors.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
-import { type ActionName, type KeyActionDone, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
+import { type ActionName, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { RecordChange } from "./record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
@@ -13,7 +13,7 @@ export type WorldEvent = RequestEvent | OtherEvent;
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
-  | { readonly type: `key.${KeyActionDone}`; readonly key: KeyView }
+  | { readonly type: `key.revoked`; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   /** By a request, a step, a call or a rule. */
   | { readonly type: "record.changed"; readonly change: RecordChange }

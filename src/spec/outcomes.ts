@@ -147,13 +147,13 @@ const apiOutcomes = [
   {
     path: "429.per_minute",
     ...limited,
-    when: "more requests in a minute than the key's per_minute",
+    when: "more requests in a minute than the key allows",
     whatToDo: "Wait for the next minute, then send fewer requests. Do not try again immediately.",
   },
   {
     path: "429.per_day",
     ...limited,
-    when: "more requests in a day than the key's per_day",
+    when: "more requests in a day than the key allows",
     whatToDo: "Wait for the next day, and spread your requests. Or agree on a higher limit.",
   },
   {

@@ -2,12 +2,7 @@
 interface ActionRow {
   /** Whether only administrators may run it (R33). */
   readonly isForAdministrators?: true;
-  /**
-   * What it does, if its input is only the ref of a key: then its step, its route `POST /keys/{ref}/<name>`, its method
-   * of the library and its tool follow from this row, and `operations` has its function.
-   */
-  readonly onKey?: string;
-  /** The route of any other operation, and what it does there. A ref in the path is its `key` or `organization`. */
+  /** Its route, and what it does there, if it has exactly one. A ref in the path is its `key` or `organization`. */
   readonly route?: readonly [call: `${"POST" | "PATCH"} /${string}`, does: string];
   /** What it has done to its key: `an active key can be revoked`, and the name of its event. */
   readonly done?: string;
@@ -29,10 +24,11 @@ export const actions = {
     route: ["POST /keys/{ref}/rotate", "Replaces an active key; the old one works until its overlap ends"],
   },
   revoke: {
-    isForAdministrators: true,
-    key: "key",
-    done: "revoked",
-    onKey: "Revokes a key immediately: an active one, or a replaced one in its overlap",
+    ...{ isForAdministrators: true, key: "key", done: "revoked" },
+    route: [
+      "POST /keys/{ref}/revoke",
+      "Revokes a key immediately: an active one, or a replaced one in its overlap",
+    ],
   },
   organization: {
     ...{ isForAdministrators: true, organization: "ref" },
@@ -47,29 +43,6 @@ export type ActionName = keyof typeof actions;
 export const actionNames = Object.keys(actions) as ActionName[];
 
 export const actionRow = (name: ActionName): ActionRow => actions[name];
-
-/** The actions whose input is only the ref of a key. */
-export type KeyActionName = {
-  [Name in ActionName]: (typeof actions)[Name] extends { readonly onKey: string } ? Name : never;
-}[ActionName];
-export type KeyActionDone = (typeof actions)[KeyActionName]["done"];
-export const keyActionNames = actionNames.filter(
-  (name): name is KeyActionName => actionRow(name).onKey !== undefined,
-);
-
-/** Returns the route of an operation and what it does there; `undefined` if it has none or several. */
-export function actionRoute(name: ActionName): ActionRow["route"] {
-  const { onKey, route } = actionRow(name);
-  return onKey === undefined ? route : [`POST /keys/{ref}/${name}`, onKey];
-}
-
-/** Makes a member for each action on a key. */
-export function forKeyActions<Member>(make: (name: KeyActionName) => Member) {
-  return Object.fromEntries(keyActionNames.map((name) => [name, make(name)])) as Record<
-    KeyActionName,
-    Member
-  >;
-}
 
 /** The refs in the input of an action. */
 export function refsIn(action: Partial<Record<ActionName, unknown>>) {

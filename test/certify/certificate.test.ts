@@ -75,7 +75,7 @@ test("a certificate as JSON has every member of the result, in its order, under 
   const named = JSON.stringify(failed).replace(/"\w+":/g, (name) =>
     name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
   );
-  const json = { svc_sandbox_certificate: 3, ...JSON.parse(named) };
+  const json = { svc_sandbox_certificate: 1, ...JSON.parse(named) };
   expect(textOf(failed)).toBe(`${JSON.stringify(json, undefined, 2)}\n`);
 });
 
@@ -207,7 +207,7 @@ describe("the file of a certificate", () => {
     [textOf(failed).slice(0, 900), "not a complete file"],
     ["null", "certify --certificate writes one"],
     [JSON.stringify({ ...written, verdict: "good" }), "verdict"],
-    [JSON.stringify({ ...written, svc_sandbox_certificate: 1, sandbox: "0.0.9" }), '"0.0.9"'],
+    [JSON.stringify({ ...written, svc_sandbox_certificate: 2, sandbox: "9.0.0" }), '"9.0.0"'],
   ])("%.20s is rejected with a reason", (text, says) => {
     expect(readCertificate(text)).toEqual({ problem: expect.stringContaining(says) });
   });

@@ -89,6 +89,25 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     expect(await faultsOf(dashboard)).toEqual([]);
   });
 
+  test("a fault that hits some requests shows live how many of the matching ones it hit", async () => {
+    const { page, server, ask } = await open();
+    const third = { when: { key: "active", every: 3 }, then: { status: 503 } };
+    const late = { when: { key: "live", requests: [1, 3, 9] }, then: { latency: "1ms" } };
+    const hidden = { when: { every: 2 }, then: { status: 500 } };
+    await ask("/faults", { method: "PUT", json: { faults: [third, late, hidden] } });
+    const send = async (ref: string, times: number) => {
+      const headers = { "x-api-key": server.sandbox.secret(ref) };
+      for (let sent = 0; sent < times; sent++) await fetch(`${server.url}/v1/relying-party/me`, { headers });
+    };
+    await page.getByText("0 of 0 matching requests failed.").waitFor();
+    await send("active", 30);
+    await page.getByText("10 of 30 matching requests failed.").waitFor();
+    await send("live", 4);
+    await page.getByText("2 of 4 matching requests were delayed.").waitFor();
+    // Another fault may have hit some of them before.
+    await page.getByText("34 requests matched.").waitFor();
+  });
+
   test("what is wrong in the form is shown at its own field", async () => {
     const { page } = await openDashboard({ view: "/faults" });
     const wrong = () =>
@@ -103,6 +122,24 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await page.getByLabel("Request numbers").fill("1, x");
     await page.getByRole("button", { name: "Add the fault" }).click();
     await expect.poll(wrong).toEqual([expect.stringMatching(/^Request numbers\n+Must be an integer/)]);
+  });
+
+  test("a maximum delay without a delay starts at 0", async () => {
+    const dashboard = await openDashboard({ view: "/faults" });
+    const { page } = dashboard;
+    const add = page.getByRole("button", { name: "Add the fault" });
+    await page.getByLabel("Maximum delay").fill("2s");
+    await add.click();
+    await page.getByText("sends 503, after 0ms to 2s").first().waitFor();
+    await page.getByLabel("Effect").selectOption("latency");
+    await page.getByLabel("Maximum delay").fill("1s");
+    await add.click();
+    await page.getByText("delays the response by 0ms to 1s").first().waitFor();
+    const latencies = (await faultsOf(dashboard)).map(({ then }: { then: object }) => then);
+    expect(latencies).toEqual([
+      { status: 503, latency: { min: "0ms", max: "2s" } },
+      { latency: { min: "0ms", max: "1s" } },
+    ]);
   });
 
   test("the form makes every kind of fault, with every condition", async () => {

@@ -69,6 +69,76 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByRole("link", { name: "Partner 77" }).waitFor();
   });
 
+  test("the list shows a request of an instance without waiting for the next regular reading", async () => {
+    const { page, ask, go } = await openDashboard({ context: {} });
+    await page.addInitScript(() => {
+      const every = setInterval;
+      const without = (run: () => void, time: number) => (time === 5000 ? 0 : every(run, time));
+      Object.assign(globalThis, { setInterval: without });
+    });
+    const { base_url } = (await ask("/instances", { method: "POST" })).body.data;
+    await page.reload();
+    await go("instances");
+    await page.getByText("1 instance", { exact: true }).waitFor();
+    await fetch(base_url + mePath);
+    await page.getByRole("region", { name: "List of instances" }).getByText("401.missing").waitFor();
+    await ask("/instances", { method: "POST" });
+    await page.getByText("2 instances", { exact: true }).waitFor();
+  });
+
+  test("each notice of a new instance stays until it is closed, and leaving the page asks", async () => {
+    const { page, go } = await openDashboard({ view: "/instances", context });
+    const asks = () => page.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
+    const notices = page.locator(".notice");
+    await page.getByText("Create an instance").click();
+    for (const label of ["First", "Second"]) {
+      await page.getByLabel("Label").fill(label);
+      await page.getByRole("button", { name: "Create the instance" }).click();
+      await notices.getByText(label, { exact: true }).waitFor();
+    }
+    await page.evaluate(() => location.assign("#/keys"));
+    await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
+    await page.goBack();
+    await notices.nth(1).waitFor();
+    expect([await notices.count(), await asks()]).toEqual([2, true]);
+    await page.getByRole("button", { name: "Close the notice for First" }).click();
+    await page.getByRole("button", { name: "Copy a one-time link" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect([await notices.count(), await asks()]).toEqual([1, false]);
+    await page.getByRole("button", { name: "Remove Second" }).click();
+    await page.getByRole("button", { name: "Remove the instance" }).click();
+    await notices.waitFor({ state: "detached" });
+    await go("instances");
+  });
+
+  test("the page of an instance that is removed shows that at once, to the second", async () => {
+    const { page, ask } = await openDashboard({ context: {} });
+    const { id, claim_url } = (await ask("/instances", { method: "POST" })).body.data;
+    await page.goto("about:blank");
+    await page.goto(claim_url);
+    await settled(page);
+    await page.evaluate(() => {
+      const seen: string[] = [];
+      const look = () => {
+        const text = document.querySelector("main > [role=status]")?.textContent;
+        if (text && seen.at(-1) !== text) seen.push(text);
+      };
+      new MutationObserver(look).observe(document.body, {
+        childList: true,
+        subtree: true,
+        characterData: true,
+      });
+      Object.assign(globalThis, { seen });
+    });
+    await ask(`/instances/${id}`, { method: "DELETE" });
+    await page.getByRole("status").getByText("This sandbox was removed").waitFor();
+    const seen: string[] = await page.evaluate("seen");
+    expect(seen).toEqual([expect.stringMatching(/removed at [-\dT:]+Z\. Ask/)]);
+    await page.reload();
+    await page.getByRole("heading", { name: "No sandbox here" }).waitFor();
+    expect((await page.locator("main").innerText()).match(/Ask /g)).toHaveLength(1);
+  });
+
   test("those with errors are found among others, and sorted by their errors", async () => {
     const { page, ask, go } = await openDashboard();
     for (let number = 1; number <= 20; number++) {

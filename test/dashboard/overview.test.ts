@@ -95,4 +95,24 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator(".request-row", { hasText: "key-in-query" }).waitFor();
     expect(await page.locator(".request-row").count()).toBe(1);
   });
+
+  test("counts the server's own requests, and those of instances apart with a way to them, live", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    const figure = page.locator("dl.facts div", { hasText: "Client requests" }).locator("dd");
+    await figure.waitFor();
+    const send = (url: string, ref: string) =>
+      fetch(url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    for (const sent of [1, 2]) {
+      const { base_url } = (await ask("/instances", { method: "POST" })).body.data;
+      for (let times = 0; times <= sent; times++) await send(base_url, "revoked");
+    }
+    await page.getByText("0, and 5 in 2 instances").waitFor();
+    await send(server.url, "active");
+    await page.getByText("1, and 5 in 2 instances").waitFor();
+    await page.getByRole("img", { name: coverageText(1) }).waitFor();
+    expect(await page.locator("a.exit-met code").allTextContents()).toEqual(["200.test"]);
+    expect(server.sandbox.report().requests).toBe(6);
+    await figure.getByRole("link", { name: "2 instances" }).click();
+    await page.getByText("2 instances").waitFor();
+  });
 });

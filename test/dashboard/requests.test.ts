@@ -121,6 +121,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     ["live-suspended", "Approve live access"],
     ["wrong-scope", "Create a key with this scope"],
     ["rate-limited-minute", "Advance to the next minute"],
+    ["rate-limited", "Create a key with a limit"],
     ["flaky", "Turn this fault off"],
   ])("why %s is rejected, and the fix, take three clicks from the overview; the request then gets 200", async (ref, fix) => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states" });
@@ -141,6 +142,14 @@ describe.skipIf(noBrowser)("the requests", () => {
     // The new key's secret stays until the request is closed.
     expect(await page.locator(".secret-text").count()).toBe(secret === undefined ? 0 : 1);
     expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
+  });
+
+  test("an empty list shows that filters are set, and removes them", async () => {
+    const { page } = await openDashboard({ scenario: "key-states", view: "/requests?path=401.revoked" });
+    await page.getByText("No requests yet, and filters are set.").waitFor();
+    expect(await page.getByText("Point your client at this base URL").count()).toBe(0);
+    await page.getByRole("link", { name: "Remove the filters" }).click();
+    await page.getByText("Point your client at this base URL").waitFor();
   });
 
   test("the list goes on when the sandbox was away", async () => {
@@ -186,6 +195,31 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByLabel("Key").focus();
     await page.keyboard.type("jk");
     expect(await page.getByLabel("Key").inputValue()).toBe("jk");
+  });
+
+  test("Escape after a request was sent again focuses its row, or the one that was opened", async () => {
+    const { page, server } = await openDashboard({
+      ...{ scenario: "key-states", view: "/requests?path=403.access_denied" },
+    });
+    await send(server, ["active", "organization-inactive"]);
+    await rows(page).first().click();
+    await page.getByRole("button", { name: "Activate the organization" }).click();
+    await page.locator(".send-again:focus").press("Enter");
+    await page.getByText("Sent again: 200").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator(".request-row:focus", { hasText: "403.access_denied" }).waitFor();
+  });
+
+  test("a key that was issued for a request is not offered after a reset elsewhere", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await send(server, ["revoked"]);
+    await rows(page).first().click();
+    await page.getByRole("button", { name: "Create a key like this one" }).click();
+    await page.locator(".secret-text").waitFor();
+    await ask("/reset", { method: "POST" });
+    await page.locator(".secret-text").waitFor({ state: "detached" });
+    expect(await page.getByRole("button", { name: /^Copy key/ }).count()).toBe(0);
+    await page.getByRole("button", { name: "Send again", exact: true }).waitFor();
   });
 
   test("a full journal draws only what can be seen, and its end can be reached", async () => {

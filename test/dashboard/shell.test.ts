@@ -1,5 +1,7 @@
-import { describe, expect, test } from "vitest";
-import { noBrowser } from "../support/chromium-page.js";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { noBrowser, takePage } from "../support/chromium-page.js";
+import { noRedis, startRedis } from "../support/redis-server.js";
+import { startReplica } from "../support/replicas.js";
 import { mePath } from "../support/send.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
@@ -53,6 +55,26 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.keyboard.type("a-token-of-the-test");
     await page.keyboard.press("Enter");
     await settled(page);
+  });
+
+  test.skipIf(noRedis)("a store that is gone is shown as a dead server, and so is its return", async () => {
+    const redis = await startRedis();
+    const replica = await startReplica(redis.url, "key-states");
+    onTestFinished(async () => {
+      await replica.close(0);
+      await redis.close();
+    });
+    const page = await takePage();
+    await page.goto(`${replica.url}/__sandbox/`);
+    await settled(page);
+    await page.getByRole("button", { name: "Send it now" }).first().waitFor();
+    await redis.crash();
+    await page.getByRole("status").getByText("The store cannot be reached.").waitFor();
+    expect(await page.locator(".connection").innerText()).toBe("not connected");
+    expect(await page.getByRole("button", { name: "Send it now" }).first().isDisabled()).toBe(true);
+    await redis.restart();
+    await settled(page);
+    expect(await page.getByText("The store cannot be reached.").count()).toBe(0);
   });
 
   test("a server that hangs is shown within twelve seconds, and the clock stops", async () => {

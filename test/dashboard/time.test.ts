@@ -186,6 +186,17 @@ describe.skipIf(noBrowser)("time", () => {
     expect((await ask("/clock")).body.data.frozen).toBe(true);
   });
 
+  test("no button moves the clock of a sandbox that is gone", async () => {
+    const { page, server } = await openDashboard({ scenario: "bad-day", view: "/time" });
+    await page.getByRole("button", { name: "Go there" }).first().waitFor();
+    await server.close(0);
+    await page.getByText("The sandbox does not respond").waitFor();
+    const moving = page.getByRole("button", { name: /^(\+1|Next event|Freeze|Move|Go there)/ });
+    const disabled = await moving.evaluateAll((all) => all.map((one) => (one as HTMLButtonElement).disabled));
+    expect(disabled.length).toBeGreaterThan(6);
+    expect(new Set(disabled)).toEqual(new Set([true]));
+  });
+
   test("a reset is confirmed first; another page sees it", async () => {
     const { page, ask, another } = await openDashboard({ view });
     const second = await another();

@@ -9,7 +9,7 @@ import { outcomes, scenarioNames } from "../../src/index.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { keyStates } from "../../src/spec/api-key.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
-import { actionNames, keyActionNames } from "../../src/spec/steps.js";
+import { actionNames } from "../../src/spec/steps.js";
 import { hostileGroups } from "../support/hostile-requests.js";
 import { wrongScenarios } from "../support/messages.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
@@ -155,11 +155,9 @@ test("docs/scenario-reference.md names every field of timelines and stories", ()
   expect(fields.filter((field) => !sections.includes(`\`${field}`) && field !== "expect")).toEqual([]);
 });
 
-test("each action of a step, on a key in the library, and each state of a key has a row on its page", () => {
+test("each action of a step and each state of a key has a row on its page", () => {
   const actions = sectionOf("docs/scenario-reference.md", "Actions");
   expect(actionNames.filter((name) => !actions.includes(`\n| \`${name}\` |`))).toEqual([]);
-  const library = pageOf("docs/library.md");
-  expect(keyActionNames.filter((name) => !library.includes(`\n| \`keys.${name}(ref)\` |`))).toEqual([]);
   const states = pageOf("docs/scenario-reference.md").match(/^\| `state` .*$/m)?.[0] ?? "";
   expect(keyStates.filter((state) => !states.includes(`\`${state}\``))).toEqual([]);
 });

@@ -305,6 +305,16 @@ test("docs/host.md: its lines for a cluster name the file and the objects of the
   }
 });
 
+test("docs/scenarios.md: the first scenario is served, and its curl line gets the status of the table", async () => {
+  const page = "docs/scenarios.md";
+  const cwd = userFolder({ "svc-sandbox.yaml": blockWith(page, "yaml", "stolen:") });
+  const start = `${commandLine} start --json --log off`;
+  const { base_url } = JSON.parse(await serving(start, cwd).until(/\n/));
+  const text = blockWith(page, "sh", "curl -i").replace("http://127.0.0.1:4747", base_url);
+  const [, status] = /^stolen +\S+ +(\d{3})/m.exec(pageOf(page)) ?? [];
+  expect((await ended(text, cwd)).stdout).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+});
+
 test("docs/report.md: its lines print a report of the server, and fail below the threshold", async () => {
   const server = await openServer();
   await fetch(`${server.url}/v1/relying-party/me`);

@@ -164,7 +164,7 @@ test("CONTRIBUTING fits on one screen, and its tree, its rule and its tables nam
   const layers = new Set([...sources.keys()].map(layerOf).filter((name) => name !== "index.ts"));
   const listed = [...page.matchAll(/^src\/(\w+) {2,}/gm)].map(([, name]) => name);
   expect(listed.sort()).toEqual([...layers].sort());
-  const named = [...page.matchAll(/`((?:src|test|docs)\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+  const named = [...page.matchAll(/(?:`|\b)((?:src|test|docs)\/[\w./-]+\w)/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(15);
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });

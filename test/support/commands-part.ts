@@ -29,7 +29,7 @@ export async function commandsPart(): Promise<string> {
     variables.map(code).join(", "),
     escaped(text),
   ];
-  const overview = all.map(({ name, summary }) => [`[${code(name)}](#svc-sandbox-${name})`, summary]);
+  const overview = all.map(({ name }) => `[${code(name)}](#svc-sandbox-${name})`);
   const shared = [...users.values()].filter(({ flag }) => isShared(flag));
   const sections = all.map(({ name, description, words = {}, rest, flags, examples }) => {
     const usage = [
@@ -47,23 +47,24 @@ export async function commandsPart(): Promise<string> {
     const also = Object.values(flags)
       .filter(isShared)
       .map(({ spec }) => code(longForm(spec)));
+    const further =
+      also.length === 0 ? "" : ` [Further flags](#flags-of-several-commands): ${also.join(", ")}.`;
     const lines = alignColumns(Object.entries(examples).map(([line, does]) => [line, `# ${does}`]));
     return [
       `## \`svc-sandbox ${name}\``,
-      `${code(usage.join(" "))}: ${escaped(description)}`,
+      `${code(usage.join(" "))}. ${escaped(description)}${further}`,
       ...(rows.length === 0 ? [] : [table(["argument, flag", "variable", "effect"], ...rows)]),
-      ...(also.length === 0 ? [] : [`[Also](#flags-of-several-commands) ${also.join(", ")}.`]),
       `\`\`\`sh\n${lines.join("\n")}\n\`\`\``,
     ].join("\n\n");
   });
   return [
-    table(["command", "effect"], ...overview),
+    `${overview.join(", ")}.`,
     "## Flags of several commands",
     table(
       ["flag", "variable", "effect", "of"],
       ...[...shared.map(({ flag, names }) => [...cells(flag), names.join(", ")])],
       [...cells(verbose), "every command"],
-      ["`-h, --help`", "", "print this help", "every command"],
+      ["`-h, --help`", "", "print this help; `--all` with it prints every flag", "every command"],
     ),
     ...sections,
   ].join("\n\n");

@@ -70,8 +70,9 @@ async function responseOf(path: PathId): Promise<string> {
   }
 }
 
-/** The id differs for each request; the page says so. */
+/** The id differs for each request, and the type is JSON; the page says so. */
 const leftOut = ["content-length", "x-request-id"];
+const usualType = "content-type: application/json";
 
 function shown(stdout: string): string {
   const [head = "", ...body] = stdout.split("\r\n\r\n");
@@ -80,7 +81,8 @@ function shown(stdout: string): string {
   const own = headers
     .map((header) => header.split(/: (.*)/) as [name: string, value: string])
     .filter(([name]) => !isOfTheConnection(name) && !leftOut.includes(name.toLowerCase()))
-    .map(([name, value]) => `${name.toLowerCase()}: ${value}`);
+    .map(([name, value]) => `${name.toLowerCase()}: ${value}`)
+    .filter((line) => line !== usualType);
   const first = `HTTP/1.1 ${status} ${STATUS_CODES[status]}`;
   return ["```http", first, ...own, "", body.join("\r\n\r\n"), "```"].join("\n");
 }

@@ -228,8 +228,15 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
     }),
   },
   "docs/check.md": {
-    example: () => checkSample(),
-    difference: () => checkSample([/^Differences/, /found/]),
+    example: () =>
+      checkSample([
+        [/^Checked/, /401\.revoked/],
+        [/401\.expired/],
+        [/^Differences/, /rate_limit_headers/],
+        [/not learned: rate_limit_code/],
+        [/differences from/],
+      ]),
+    difference: () => checkSample([[/^Differences/, /found/]]),
     calendar: printed("certify --next announced-changes -- npm-test", {
       client: codes,
       ranges: [[/^Calendar/, /scope-names/]],
@@ -272,7 +279,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
 };
 
 /** A check of an environment with two mistakes. */
-async function checkSample(range?: Range): Promise<string> {
+async function checkSample(ranges: readonly Range[]): Promise<string> {
   const { url } = await serveProbed((reply, { ref }) => {
     // biome-ignore lint/suspicious/noExplicitAny: the bodies are made wrong here
     const { error, data } = reply.body as any;
@@ -282,5 +289,5 @@ async function checkSample(range?: Range): Promise<string> {
   const env = { SVC_API_KEY: probeKeys.SVC_KEY_ACTIVE, SVC_KEY_EXPIRED: probeKeys.SVC_KEY_EXPIRED };
   const { stdout } = await runCli(["check", url], { env: env as Record<string, string> });
   const shown = stdout.replaceAll(url, "https://api.example");
-  return block(range === undefined ? shown : excerpt(shown, [range]));
+  return block(excerpt(shown, ranges));
 }

@@ -43,8 +43,9 @@ export const command = declareCommand({
     ...worldFlags,
   },
   examples: {
-    "svc-sandbox collection -o sandbox.http --environment .env": "for an editor",
-    "svc-sandbox collection --format postman -o sandbox.json --environment env.json": "for Postman or Bruno",
+    "svc-sandbox collection -o collection.http --environment .env": "for an editor",
+    "svc-sandbox collection --format postman -o collection.json --environment env.json":
+      "for Postman or Bruno",
   },
   async run({ words, flags, io }) {
     const { format = "http", environment } = flags;

@@ -85,7 +85,8 @@ async function fitting(
       // With the first clause of the description: a shell has one line for it.
       [...spec.matchAll(/--[a-z-]+/g)].map(([form]) => `${form}\t${text.replace(/ ?[;:(].*/s, "")}`),
     );
-    return [[...forms, "--help\tprint this help"]];
+    const all = command.usual === undefined ? [] : ["--all\tprint every flag, with --help"];
+    return [[...forms, "--help\tprint this help", ...all]];
   }
   const given = (isNamed ? others : before).filter(
     (one, index, all) => !one.startsWith("-") && wanting(all[index - 1]) === undefined,

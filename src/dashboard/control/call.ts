@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance, IssuedKey } from "./responses.js";
+import type { ClaimedInstance, IssuedKey, Key } from "./responses.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -124,7 +124,19 @@ export const lastIssued = signal<IssuedKey | undefined>(undefined);
 
 listen((events) => {
   if (events.some(({ type }) => type.startsWith("world."))) lastIssued.value = undefined;
+  else if (events.some(({ type }) => type === "gap")) void checkIssued();
 });
+
+// A sandbox that was away may have started again.
+async function checkIssued(): Promise<void> {
+  const { key } = lastIssued.peek() ?? {};
+  if (key === undefined) return;
+  const path = `/keys/${encodeURIComponent(key.ref)}`;
+  const found = await call<Key | undefined>(path).catch(({ code }: ControlError) =>
+    code === "not_found" ? undefined : key,
+  );
+  if (found?.fingerprint !== key.fingerprint && lastIssued.peek()?.key === key) lastIssued.value = undefined;
+}
 
 /**
  * Moves the token from the address to this tab. The printed link has `#token=…`, or `#token=…&/story` for a view. The one-time

@@ -10,6 +10,9 @@ export const isOffline = signal(false);
 /** Why the server has no sandbox at this address; `undefined` while it has one. */
 export const whyGone = signal<string | undefined>(undefined);
 
+/** Why the server rejects every request although it responds, such as a store that it cannot reach. */
+export const storeProblem = signal<string | undefined>(undefined);
+
 const gone =
   "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
@@ -20,22 +23,33 @@ export function notifyOfTime(): void {
 
 const pauseBetweenTries = 1000;
 
+function open(problem: string | undefined): void {
+  storeProblem.value = problem;
+  isOffline.value = problem !== undefined;
+  connection.value = problem === undefined ? "open" : "waiting";
+  if (problem === undefined) notify([{ type: "gap", data: {} }]);
+}
+
 export function followEvents(): void {
   const follow = async () => {
     // EventSource cannot send a token.
     const { body } = await fetchControl("/events");
-    connection.value = "open";
-    isOffline.value = false;
     whyGone.value = undefined;
-    notify([{ type: "gap", data: {} }]);
+    open(undefined);
     await readEvents(body as ReadableStream<Uint8Array>);
+  };
+  const noteWhy = (error: unknown) => {
+    const isGone = error instanceof ControlError && error.code.endsWith("not_found");
+    whyGone.value = isGone ? (error.isEnded ? error.message : gone) : undefined;
   };
   const keepFollowing = async () => {
     while (!needsToken.peek()) {
-      await follow().catch((error: unknown) => {
-        const isGone = error instanceof ControlError && error.code.endsWith("not_found");
-        whyGone.value = isGone ? (error.isEnded ? error.message : gone) : undefined;
-      });
+      await follow().catch(noteWhy);
+      // The reason is known before the page shows that the stream has ended.
+      if (connection.peek() === "open") {
+        await fetchControl("/health", { signal: AbortSignal.timeout(pauseBetweenTries) }).catch(noteWhy);
+      }
+      storeProblem.value = undefined;
       connection.value = "waiting";
       isOffline.value = !needsToken.peek();
       await new Promise((resolve) => setTimeout(resolve, pauseBetweenTries));
@@ -62,6 +76,8 @@ async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
     const blocks = (rest + value).split("\n\n");
     rest = blocks.pop() as string;
     const events = blocks.flatMap(eventIn);
+    const store = events.findLast(({ type }) => type === "store.changed");
+    if (store !== undefined) open(store.data.problem ?? undefined);
     if (events.length > 0) notify(events);
   }
 }

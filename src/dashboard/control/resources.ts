@@ -22,8 +22,21 @@ const world = "world.";
 export const health = resource<Health>("/health", { on: [world], read: callBare });
 export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
 // The instructions for covering a path depend on nearly everything.
-export const report = resource<Report>("/report?story=true", {
-  on: [world, "request", "key.", "organization.", "clock.", "faults.", "assumptions.", "timeline.", "story."],
+export const report = resource<Report>("/report?story=true&own=true", {
+  on: [
+    ...[
+      world,
+      "request",
+      "key.",
+      "organization.",
+      "clock.",
+      "faults.",
+      "assumptions.",
+      "timeline.",
+      "story.",
+    ],
+    "instances.",
+  ],
 });
 /** A request to the first endpoint of a sandbox at this base URL, for a shell; `undefined` until the report is read. */
 export function curlLine(url: string, secret?: string): string | undefined {
@@ -53,7 +66,8 @@ export const requestChecks = resource<RequestChecks>("/request-checks", { on: [w
 export const story = resource<Story>("/story", { on: [world, "story."] });
 export const assumptions = resource<Assumptions>("/assumptions", { on: [world, "assumptions."] });
 export const faults = resource<readonly Fault[]>("/faults", {
-  on: [world, "faults.", "timeline.", "story."],
+  // Each request may match one.
+  on: [world, "faults.", "timeline.", "story.", "request"],
 });
 export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
 export const collections = resource<readonly Collection[]>("/records", { on: [world, "record."] });

@@ -1,7 +1,5 @@
 import type { ControlResponse as Shape } from "../../server/control/responses.js";
 
-export type { KeyActionName } from "../../server/control/responses.js";
-
 // The types of the control plane's responses. The page depends on nothing else of it.
 
 export type AssumptionRow = Shape<"AssumptionRow">;

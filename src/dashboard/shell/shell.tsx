@@ -13,7 +13,7 @@ import {
   serverPage,
   useToken,
 } from "../control/call.js";
-import { connection, whyGone } from "../control/events.js";
+import { connection, storeProblem, whyGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
 import { assumptions, clock, collections, farmersStart, faults, health } from "../control/resources.js";
@@ -22,7 +22,7 @@ import { DocsLink } from "../elements/docs-link.js";
 import { AskButton, Confirm } from "../elements/forms/dialog.js";
 import { Instant } from "../elements/instant.js";
 import { LoadedPart } from "../elements/loaded-part.js";
-import { counted } from "../elements/words.js";
+import { counted, firstSentence } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { Claimed } from "../views/instances/access.js";
 import { actor } from "../views/keys/actor.js";
@@ -37,7 +37,7 @@ function Gone() {
   return (
     <main class="stack token-form">
       <h1>No sandbox here</h1>
-      <p>{whyGone}</p>
+      <p>{firstSentence(whyGone.value ?? "")}</p>
       <p>
         Ask the person who sent you this address for a new link. If you run the server, create one on its{" "}
         <a href={serverPage + linkTo("instances")}>page of instances</a>.
@@ -238,7 +238,8 @@ function Main(props: {
 function NotConnected() {
   return (
     <p class="notice warning" role="status">
-      {whyGone.value ?? "The sandbox does not respond. This page reconnects when it is running again."}
+      {whyGone.value ??
+        `${storeProblem.value ?? "The sandbox does not respond."} This page reconnects when that changes.`}
     </p>
   );
 }

@@ -43,6 +43,8 @@ export interface Counts {
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
   readonly repeats: RepeatCount[];
+  /** Without the counts that other sandboxes have passed on. Default: the same. */
+  own?: Counts | undefined;
 }
 
 export type Counters = ReturnType<typeof createCounters>;
@@ -59,15 +61,22 @@ function noCounts(): Counts {
   };
 }
 
+type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
+
 interface Counting {
-  count: (exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>) => void;
-  countUnread: () => void;
+  count: (exchange: Exchange, keys?: KeysOfAdvice, isPassedOn?: boolean) => void;
+  countUnread: (isPassedOn?: boolean) => void;
 }
 
 /** Counts requests by path and by advice. Unlike the journal, it discards none; a reset keeps the counts. */
 export function createCounters() {
   let counts = noCounts();
   let others: Counting | undefined;
+  // The own counts are separate from the first request of another sandbox on.
+  const counted = (isPassedOn: boolean) => {
+    if (isPassedOn) counts.own ??= structuredClone(counts);
+    return isPassedOn || counts.own === undefined ? [counts] : [counts, counts.own];
+  };
   return {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
@@ -75,20 +84,14 @@ export function createCounters() {
      * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key
      * that an advice is about, if it differs from the presented key.
      */
-    count(exchange: Exchange, keys?: Readonly<Partial<Record<AdviceId, ShownKey>>>): void {
-      const { pathId, fault, operation } = exchange;
-      counts.requests += 1;
-      if (operation !== null) counts.endpoints[operation] = (counts.endpoints[operation] ?? 0) + 1;
-      countPath(counts, pathId, !isByMistake(exchange));
-      if (fault !== null && fault !== pathId) countPath(counts, fault, true);
-      if (exchange.isResent) countRepeat(counts, exchange);
-      for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
-      others?.count(exchange, keys);
+    count(exchange: Exchange, keys?: KeysOfAdvice, isPassedOn = false): void {
+      for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
+      others?.count(exchange, keys, true);
     },
     /** Counts a response that a fault delayed until its client had gone. */
-    countUnread(): void {
-      counts.unread += 1;
-      others?.countUnread();
+    countUnread(isPassedOn = false): void {
+      for (const each of counted(isPassedOn)) each.unread += 1;
+      others?.countUnread(true);
     },
     /** Counts every later request there as well. */
     passOnTo(next: Counting): void {
@@ -96,22 +99,38 @@ export function createCounters() {
     },
     /** Returns the counts since the start or the last `clear`. */
     read: (): Counts => structuredClone(counts),
+    /** Returns them without those that other sandboxes have passed on. */
+    readOwn: (): Counts => structuredClone(counts.own ?? counts),
+    /** The number of all requests, without a copy of the counts. */
+    requests: () => counts.requests,
     /** Starts again from zero; counts that were passed on remain. */
     clear(): void {
       counts = noCounts();
     },
     /** Replaces the counts, without passing them on. */
     restore(given: Counts): void {
-      const { paths, advice, ...rest } = structuredClone(given);
-      const none = noCounts();
-      counts = {
-        ...none,
-        ...rest,
-        paths: { ...none.paths, ...paths },
-        advice: { ...none.advice, ...advice },
-      };
+      counts = wholeCounts(structuredClone(given));
     },
   };
+}
+
+// Stored counts have no zeros.
+function wholeCounts({ paths, advice, own, ...rest }: Counts): Counts {
+  const none = noCounts();
+  return {
+    ...{ ...none, ...rest, paths: { ...none.paths, ...paths }, advice: { ...none.advice, ...advice } },
+    ...(own !== undefined && { own: wholeCounts(own) }),
+  };
+}
+
+function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice): void {
+  const { pathId, fault, operation } = exchange;
+  counts.requests += 1;
+  if (operation !== null) counts.endpoints[operation] = (counts.endpoints[operation] ?? 0) + 1;
+  countPath(counts, pathId, !isByMistake(exchange));
+  if (fault !== null && fault !== pathId) countPath(counts, fault, true);
+  if (exchange.isResent) countRepeat(counts, exchange);
+  for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
 function countPath({ paths }: Counts, pathId: PathId, isMet: boolean): void {

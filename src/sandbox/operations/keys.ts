@@ -25,7 +25,7 @@ import type { Assumptions } from "../../spec/assumptions.js";
 import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
-import { actions, type KeyActionName } from "../../spec/steps.js";
+import { actions } from "../../spec/steps.js";
 import { durationOf, type Instant, instantFrom } from "../clock.js";
 import {
   type KeyEntry,
@@ -126,27 +126,17 @@ export function rotateKey(
   return { key, replacement, secret };
 }
 
-/** What each action on a key needs and changes. */
-export const keyActions: Readonly<
-  Record<
-    KeyActionName,
-    { readonly states: readonly KeyStateName[]; readonly change: (now: number) => Partial<KeyRecord> }
-  >
-> = {
-  // The next request with it gets 401 (R41).
-  revoke: { states: ["active", "retiring"], change: (revokedAt) => ({ revokedAt }) },
-};
-
-/** Makes the operation of an action on a key. It throws `key_not_active` (R42) or `unknown_ref` without changes. */
-export function changeKeyBy(name: KeyActionName) {
-  const { states, change } = keyActions[name];
-  return (world: SandboxState, input: { readonly key: string }, now: number): { readonly key: KeyView } => {
-    const entry = requireKeyIn(world, input.key, now, name, states);
-    world.registry.change(entry, change(now));
-    const key = viewKey(entry, world, now);
-    world.history.announce({ type: `key.${actions[name].done}`, key });
-    return { key };
-  };
+/** Revokes a key: its next request gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref` without changes. */
+export function revokeKey(
+  world: SandboxState,
+  input: { readonly key: string },
+  now: number,
+): { readonly key: KeyView } {
+  const entry = requireKeyIn(world, input.key, now, "revoke", ["active", "retiring"]);
+  world.registry.change(entry, { revokedAt: now });
+  const key = viewKey(entry, world, now);
+  world.history.announce({ type: "key.revoked", key });
+  return { key };
 }
 
 // Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
@@ -186,7 +176,7 @@ function requireKeyIn(
   world: SandboxState,
   ref: string,
   now: number,
-  verb: "rotate" | KeyActionName,
+  verb: "rotate" | "revoke",
   states: readonly KeyStateName[],
 ): KeyEntry {
   const entry = world.registry.key(ref);

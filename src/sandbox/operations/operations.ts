@@ -1,6 +1,6 @@
 import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../spec/errors.js";
-import { type ActionName, actionNames, actionRow, forKeyActions } from "../../spec/steps.js";
+import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { nextRuleAt, runRules } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
@@ -8,7 +8,7 @@ import { actionDifferences, type Initiator, type Performed, type StepAction } fr
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
-import { changeKeyBy, createKey, requireAdministrator, rotateKey } from "./keys.js";
+import { createKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 import { changeRecord } from "./records.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
@@ -21,7 +21,7 @@ import { changeAssumptions, changeFaults, clearRequests, updateOrganization } fr
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
-  .../* @__PURE__ */ forKeyActions((name) => recorded(name, changeKeyBy(name))),
+  revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
   organization: /* @__PURE__ */ recorded("organization", updateOrganization),
   record: /* @__PURE__ */ recorded("record", changeRecord),
   faults: /* @__PURE__ */ recorded("faults", changeFaults),

@@ -1,5 +1,5 @@
 import { defaultOverlap, minute } from "../../spec/api-key.js";
-import type { ActionName, KeyActionName } from "../../spec/steps.js";
+import type { ActionName } from "../../spec/steps.js";
 import { actionIn } from "../operations/operations.js";
 import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
 
@@ -28,7 +28,7 @@ export function actionSentences(action: StepAction, performed: Performed): strin
   const { rejection } = performed;
   const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
-  const words = sentences[name as keyof typeof sentences] ?? onKey(name);
+  const words = sentences[name as keyof typeof sentences];
   const { actor = administrator, verb, object, after = "" } = words(action[name] as never, performed);
   if (rejection !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${rejection.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
@@ -46,12 +46,8 @@ type Words<Name extends ActionName> = (
   performed: Performed,
 ) => Sentence;
 
-const onKey =
-  (verb: string) =>
-  ({ key }: { readonly key: string }): Sentence => ({ verb, object: `the key ${key}` });
-
-/** The words of each action whose input is more than the ref of a key. */
-const sentences: { readonly [Name in Exclude<ActionName, KeyActionName | "faults">]: Words<Name> } = {
+/** The words of each action except faults, which are never rejected. */
+const sentences: { readonly [Name in Exclude<ActionName, "faults">]: Words<Name> } = {
   create_key({ ref, environment, organization, name }, { key }) {
     const made = ref ?? key?.ref;
     const named = made === undefined ? "key" : `key ${made}`;
@@ -62,6 +58,7 @@ const sentences: { readonly [Name in Exclude<ActionName, KeyActionName | "faults
     const after = ` The new key is ${replacement?.ref ?? as}; ${oldKey(overlap)}.`;
     return { verb: "rotate", object: `the key ${key}`, after };
   },
+  revoke: ({ key }) => ({ verb: "revoke", object: `the key ${key}` }),
   organization({ ref, ...changes }) {
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };

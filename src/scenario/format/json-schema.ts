@@ -8,7 +8,6 @@ import {
   jsonSchemaOf,
 } from "../../spec/schema/json-schema.js";
 import type { Shape } from "../../spec/schema/shape.js";
-import { keyActionNames } from "../../spec/steps.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
@@ -20,11 +19,7 @@ const assumptions = Object.entries(assumptionTable).map(([name, { minimal }]) =>
   `${words[name as keyof Assumptions].meaning} Default: ${JSON.stringify(minimal)}.`,
 ]);
 const effects = faultKinds.map((kind) => [`faults.<item>.then.${kind}`, effectWords(kind)]);
-const actions = keyActionNames.flatMap((name) => [
-  [`timeline.<item>.${name}`, `An administrator ${name}s a key.`],
-  [`timeline.<item>.${name}.key`, `The key to ${name}.`],
-]);
-const fields = { ...descriptions.scenario, ...Object.fromEntries([...effects, ...actions]) };
+const fields = { ...descriptions.scenario, ...Object.fromEntries(effects) };
 const described = new Map([
   ...describedFields(scenarioSchema, fields),
   ...Object.entries(descriptions.control).flatMap(([body, fields]) => [

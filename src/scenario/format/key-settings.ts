@@ -39,100 +39,64 @@ type Loose<Value> = Value extends readonly (infer Item)[]
     : Value;
 /** Settings in a scenario or in an input. */
 export type WrittenSettings = Loose<Pick<WrittenKey, keyof KeySettings>>;
-type Written<Name extends keyof KeySettings> = NonNullable<WrittenSettings[Name]>;
 
-/** One setting of a key, in each of its forms. */
-interface SettingRow<Name extends keyof KeySettings> {
-  /** The field of a scenario's key. */
-  readonly field: Optional;
-  /** The field for creating a key, in a step or through the control plane. */
-  readonly creation: Shape<Written<Name>> | Optional<Shape<Written<Name>>>;
-  /** In lists of keys. */
-  readonly view: Shape<KeySettings[Name]>;
-  /** The value in a key's record, or its default; `invented` is the name that the seed generates. */
-  readonly read: (written: Written<Name> | undefined, invented: () => string) => KeySettings[Name];
-  readonly write: (value: KeySettings[Name]) => Written<Name>;
-}
+// A new setting is a member of each of these, which the compiler requires.
 
-/**
- * The settings of a key. The keys of a rotation have the same ones (R37). A new setting is a row here, and a member of
- * `KeySettings`.
- */
-export const keySettings = {
-  name: {
-    field: optional(shortText()),
-    creation: shortText(),
-    view: text(),
-    read: (written, invented) => written ?? invented(),
-    write: (name) => name,
-  },
-  scopes: {
-    field: optional(list(scope(), { least: 1, most: maximumScopes })),
-    // An empty list and an unknown scope have their own error codes (R29).
-    creation: optional(list(scope())),
-    view: list(text()),
-    read: (written = defaultScopes) => written,
-    write: (scopes) => [...scopes],
-  },
-  limits: {
-    field: optional(limits),
-    creation: optional(limits),
-    view: mapping({ perMinute: count(), perDay: count() }),
-    // One object for the many keys of a population.
-    read: (written) =>
-      written === undefined
-        ? defaultLimits
-        : {
-            perMinute: written.per_minute ?? defaultLimits.perMinute,
-            perDay: written.per_day ?? defaultLimits.perDay,
-          },
-    write: ({ perMinute, perDay }) => ({ per_minute: perMinute, per_day: perDay }),
-  },
-} as const satisfies { readonly [Name in keyof KeySettings]: SettingRow<Name> };
+/** The fields of a scenario's key. */
+export const settingFields = {
+  name: optional(shortText()),
+  scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
+  limits: optional(limits),
+} satisfies Readonly<Record<keyof KeySettings, Optional>>;
+export const settingNames = Object.keys(settingFields) as (keyof KeySettings)[];
 
-type Rows = typeof keySettings;
-export type SettingName = keyof Rows;
-export const settingNames = Object.keys(keySettings) as SettingName[];
+/** The fields for creating a key, in a step or through the control plane. */
+export const creationFields = {
+  name: shortText(),
+  // An empty list and an unknown scope have their own error codes (R29).
+  scopes: optional(list(scope())),
+  limits: settingFields.limits,
+} satisfies Readonly<Record<keyof KeySettings, Shape | Optional>>;
 
-/** Returns something of each row, by the name of the setting. */
-function ofEach<Column extends keyof SettingRow<"name">>(column: Column) {
-  const columns = settingNames.map((name) => [name, keySettings[name][column]]);
-  return Object.fromEntries(columns) as { readonly [Name in SettingName]: Rows[Name][Column] };
-}
+/** The members in lists of keys. */
+export const settingShapes = {
+  name: text(),
+  scopes: list(text()),
+  limits: mapping({ perMinute: count(), perDay: count() }),
+} satisfies { readonly [Name in keyof KeySettings]: Shape<KeySettings[Name]> };
 
-export const settingFields = ofEach("field");
-export const creationFields = ofEach("creation");
-export const settingShapes = ofEach("view");
-
-/** Returns the settings for a key's record. */
+/** Returns the settings for a key's record; `invented` is the name that the seed generates. */
 export function readSettings(written: WrittenSettings, invented: () => string): KeySettings {
-  const settings: Record<string, unknown> = {};
-  for (const name of settingNames) settings[name] = keySettings[name].read(written[name] as never, invented);
-  return settings as unknown as KeySettings;
+  const { name = invented(), scopes = defaultScopes, limits } = written;
+  // One object for the many keys of a population.
+  if (limits === undefined) return { name, scopes, limits: defaultLimits };
+  const { per_minute: perMinute = defaultLimits.perMinute, per_day: perDay = defaultLimits.perDay } = limits;
+  return { name, scopes, limits: { perMinute, perDay } };
 }
 
 /** Returns the settings of a record as scenarios write them. */
-export function writeSettings(settings: KeySettings): Required<Pick<WrittenKey, SettingName>> {
-  const written = settingNames.map((name) => [name, keySettings[name].write(settings[name] as never)]);
-  return Object.fromEntries(written) as ReturnType<typeof writeSettings>;
+export function writeSettings({ name, scopes, limits }: KeySettings) {
+  const { perMinute, perDay } = limits;
+  return {
+    name,
+    scopes: [...scopes],
+    limits: { per_minute: perMinute, per_day: perDay },
+  } satisfies Record<keyof KeySettings, unknown>;
 }
 
 /** Returns a copy of the settings of a record, for lists and for a replacement. */
-export function settingsOf(settings: KeySettings): KeySettings {
-  return structuredClone(
-    Object.fromEntries(settingNames.map((name) => [name, settings[name]])),
-  ) as unknown as KeySettings;
+export function settingsOf({ name, scopes, limits }: KeySettings): KeySettings {
+  return { name, scopes: [...scopes], limits: { ...limits } };
 }
 
-/** Returns the settings of keys that share them: the first value of each, and of each member of a mapping. */
-export function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
-  const shared: Record<string, unknown> = {};
-  for (const name of settingNames) {
-    const values = written.map((one) => one[name]).filter((value) => value !== undefined);
-    const isMerged = values.length > 1 && settingFields[name].optional.kind === "mapping";
-    if (values.length > 0) shared[name] = isMerged ? Object.assign({}, ...values.reverse()) : values[0];
-  }
-  return shared;
+/** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
+export function sharedSettings(written: readonly WrittenSettings[]) {
+  const all = written.flatMap(({ limits }) => limits ?? []);
+  return {
+    name: written.find(({ name }) => name !== undefined)?.name,
+    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
+    limits: all.length === 0 ? undefined : Object.assign({}, ...all.reverse()),
+  } satisfies Required<WrittenSettings>;
 }
 
 /** The times that end a key: each one's field in a scenario. In a record they are instants, in lists texts or `null`. */

@@ -24,7 +24,7 @@ import {
   type Shape,
   text,
 } from "../../spec/schema/shape.js";
-import { type ActionName, actionNames, forKeyActions, stepKinds } from "../../spec/steps.js";
+import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { scenarioLimits } from "../limits.js";
 import {
   duration,
@@ -148,7 +148,7 @@ export const newRecord = openMapping({
 const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
   rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
-  ...forKeyActions(() => optional(mapping({ key: ref(), actor }))),
+  revoke: optional(mapping({ key: ref(), actor })),
   organization: optional(
     needing(
       ["status", "sandbox_access", "live_access"],

@@ -1,11 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { requestJson } from "../../api/request-details.js";
+import { instanceTraffic } from "../../log/instances.js";
 import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { WorldEvent } from "../../sandbox/steps.js";
 import { snakeCase } from "../../spec/schema/json.js";
+import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
@@ -34,6 +36,9 @@ interface Broadcast {
   sent: number;
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
+  watch?: NodeJS.Timeout;
+  /** The states that were sent last, by event. */
+  readonly states: Map<string, string>;
 }
 
 type Entry = NonNullable<ReturnType<SandboxState["history"]["since"]>>[number];
@@ -48,7 +53,14 @@ function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const from = firstEvent();
   const offset = from - history.latest();
   const empty = { batch: [], requests: 0, sent: 0 };
-  const broadcast: Broadcast = { history, offset, from, subscribers: new Set(), ...empty };
+  const broadcast: Broadcast = {
+    history,
+    offset,
+    from,
+    subscribers: new Set(),
+    states: new Map<string, string>(),
+    ...empty,
+  };
   broadcasts.set(runtime, broadcast);
   // This runs for each request of a flood, so it only counts them.
   history.subscribe((entry, position) => {
@@ -107,16 +119,45 @@ function textSince(broadcast: Broadcast, last: number): string {
   return textOf(broadcast, shown);
 }
 
+/** After this many milliseconds, a change of the store or of instances is sent. */
+const watchTime = 250;
+
+/** The states that no event of the sandbox changes: why the server is not ready and, for its own page, the traffic of instances. */
+function statesOf(server: Server, isOwn: boolean): ReadonlyMap<string, string> {
+  const { instances } = server.log;
+  const store = ["store.changed", JSON.stringify({ problem: unreadiness(server) ?? null })] as const;
+  if (!isOwn) return new Map([store]);
+  const counts = { instances: instances.count(), ...instanceTraffic(instances) };
+  return new Map([store, ["instances.changed", JSON.stringify(counts)]]);
+}
+
+const stateText = (changed: Iterable<readonly [event: string, data: string]>) =>
+  [...changed].map(([event, data]) => `event: ${event}\ndata: ${data}\n\n`).join("");
+
+function watchStates(broadcast: Broadcast, next: ReadonlyMap<string, string>): void {
+  const changed = [...next].filter(([event, data]) => broadcast.states.get(event) !== data);
+  for (const [event, data] of changed) broadcast.states.set(event, data);
+  if (changed.length > 0) send(broadcast, stateText(changed));
+}
+
 // Adds a subscriber to all later events; returns a function that removes it.
-function join(broadcast: Broadcast, subscriber: (bytes: Buffer) => void): () => void {
+function join(
+  broadcast: Broadcast,
+  subscriber: (bytes: Buffer) => void,
+  states: () => ReadonlyMap<string, string>,
+): () => void {
   const { subscribers } = broadcast;
   flush(broadcast);
+  watchStates(broadcast, states());
   if (subscribers.size === 0) {
+    broadcast.watch = setInterval(() => watchStates(broadcast, states()), watchTime).unref();
     broadcast.heartbeats = setInterval(() => send(broadcast, ": still here\n\n"), heartbeat).unref();
   }
   subscribers.add(subscriber);
   return () => {
-    if (subscribers.delete(subscriber) && subscribers.size === 0) clearInterval(broadcast.heartbeats);
+    if (!subscribers.delete(subscriber) || subscribers.size > 0) return;
+    clearInterval(broadcast.heartbeats);
+    clearInterval(broadcast.watch);
   };
 }
 
@@ -128,7 +169,7 @@ function join(broadcast: Broadcast, subscriber: (bytes: Buffer) => void): () => 
  */
 export function streamEvents(
   { runtime }: RouteContext,
-  { request, response, server, gone }: LocalContext,
+  { request, response, server, instance, gone }: LocalContext,
 ): void {
   if (subscribersOf(runtime) >= mostSubscribers) {
     const why = `${mostSubscribers} clients read these events already. Close one of them.`;
@@ -147,15 +188,19 @@ export function streamEvents(
     return;
   }
   const broadcast = broadcastOf(runtime, server.log);
-  const leave = join(broadcast, (bytes) => {
+  const receive = (bytes: Buffer) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;
     stop();
     response.destroy();
-  });
+  };
+  const leave = join(broadcast, receive, () => statesOf(server, instance === undefined));
   const last = request.get("last-event-id") ?? "";
   const missed = /^\d{1,15}$/.test(last) ? textSince(broadcast, Number(last)) : "";
-  response.write(`retry: 1000\n\n${missed}`);
+  // A page that is ready has nothing to hear.
+  const problem = unreadiness(server);
+  const state = problem === undefined ? "" : stateText([["store.changed", JSON.stringify({ problem })]]);
+  response.write(`retry: 1000\n\n${missed}${state}`);
   // Immediately, not when the connection has closed: writing to an ended stream is an error.
   const stop = () => {
     gone.removeEventListener("abort", end);

@@ -21,14 +21,14 @@ import { checkValue } from "../../spec/schema/check.js";
 import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { always, described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
-import { actionNames, actionRoute } from "../../spec/steps.js";
+import { actionNames, actionRow } from "../../spec/steps.js";
 import { controlErrorOf, HttpRejection } from "./rejections.js";
 import { type LocalContext, parseJson, type Route, textOf } from "./route.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
 /** The operations on a key or an organization. */
-const actionsOnRefs = actionNames.filter((name) => actionRoute(name)?.[0].includes("{ref}"));
+const actionsOnRefs = actionNames.filter((name) => actionRow(name).route?.[0].includes("{ref}"));
 
 /** The tools that call the control plane, with its descriptions unless they have their own. */
 const calls: Readonly<Record<string, readonly [route: string, description?: string]>> = {
@@ -39,7 +39,7 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   ],
   requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
   advance: ["POST /clock/advance"],
-  ...Object.fromEntries(actionsOnRefs.map((name) => [name, actionRoute(name)?.slice(0, 1)])),
+  ...Object.fromEntries(actionsOnRefs.map((name) => [name, actionRow(name).route?.slice(0, 1)])),
   faults: ["PUT /faults"],
   scenario: [
     "PUT /scenario",

@@ -204,6 +204,8 @@ export const responses = {
       ...reportOfOneRun,
       /** With `story`: the numbers of requests of the story and of `POST /send` in the journal, by path id. */
       fromStory: optional(record(count())),
+      /** With `own`: the requests of instances, and how many instances have some. */
+      instances: optional(mapping({ requests: count(), used: count() })),
     }),
     Story: mapping({
       ...progress,
@@ -302,7 +304,5 @@ export const responses = {
     }),
   }),
 };
-
-export type { KeyActionName } from "../../spec/steps.js";
 
 export type ControlResponse<Part extends keyof typeof responses> = InJson<ValueOf<(typeof responses)[Part]>>;

@@ -42,6 +42,7 @@ interface TextFieldProps extends Labels {
   readonly list?: string;
   readonly placeholder?: string;
   readonly defaultValue?: string;
+  readonly onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;
 }
 
 /** A field for a line of text, or for the type in `type`. */

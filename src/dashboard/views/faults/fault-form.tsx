@@ -40,6 +40,7 @@ const ownPlaces = new Map([
 function FaultFields({ problems }: { readonly problems: Readonly<Record<string, string>> }) {
   useResources(keys, organizations, requestChecks);
   const kind = useSignal<Kind>("status");
+  const latest = useSignal("");
   /** The name of a field, and its problem. The names of problems start with the place of the new fault. */
   const field = (name: string) => {
     const isOwn = (at: string) => ownPlaces.get(name)?.test(at) ?? at.startsWith(name);
@@ -92,9 +93,16 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
               label={isDelay ? "Delay" : "Delay before the error"}
               hint="such as 250ms or 2s"
               {...field("then.latency")}
-              required={isDelay}
+              required={isDelay && latest.value === ""}
             />
-            <TextField label="Maximum delay" hint="for a random delay" {...field("latest")} />
+            <TextField
+              label="Maximum delay"
+              onInput={({ currentTarget }) => {
+                latest.value = currentTarget.value;
+              }}
+              hint="for a random delay from the one before, or from 0"
+              {...field("latest")}
+            />
           </>
         ) : null}
         <div class="when">
@@ -148,7 +156,7 @@ function faultIn(fields: FormData) {
     ...(isFlag(kind) && { [kind]: true }),
     status: numberIn(fields, "then.status"),
     body: body === "html" ? body : undefined,
-    latency: latency !== undefined && latest !== undefined ? { min: latency, max: latest } : latency,
+    latency: latest === undefined ? latency : { min: latency ?? "0ms", max: latest },
     slow: numberIn(fields, "then.slow"),
   };
   const when = {

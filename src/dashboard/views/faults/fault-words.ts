@@ -1,5 +1,5 @@
 import type { Fault, RequestChecks } from "../../control/responses.js";
-import { listText } from "../../elements/words.js";
+import { counted, listText } from "../../elements/words.js";
 
 /** Replaces the active faults with the result of a function. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
@@ -45,6 +45,28 @@ export function effectsText({ latency, ...then }: Fault["then"], effects: Reques
   });
   if (late === undefined) return listText(words);
   return words.length === 0 ? `delays the response by ${late}` : `${listText(words)}, after ${late}`;
+}
+
+/**
+ * How many of the matching requests a fault has hit: `10 of 30 matching requests failed`; `undefined` for a fault that counts
+ * none. If one of the faults `before` it may have hit some, only the matching ones are known.
+ */
+export function hitsText(
+  { when = {}, then, requests_matched: matched }: Fault,
+  before: readonly Fault[],
+  effects: RequestChecks["effects"],
+): string | undefined {
+  const { every = 1, requests, probability, key } = when;
+  if (matched === undefined) return undefined;
+  const isShared = before.some(
+    (one) => key === undefined || one.when?.key === undefined || one.when.key === key,
+  );
+  if (isShared || probability !== undefined) return `${counted(matched, "request")} matched`;
+  const listed = requests?.filter((number) => number <= matched && number % every === 0);
+  const hits = listed?.length ?? Math.floor(matched / every);
+  const isDelay = effects.every(({ effect, only_delays }) => only_delays || then[effect] === undefined);
+  const of = `${hits.toLocaleString("en")} of ${counted(matched, "matching request")}`;
+  return isDelay ? `${of} ${hits === 1 ? "was" : "were"} delayed` : `${of} failed`;
 }
 
 function ordinal(number: number): string {

@@ -7,7 +7,7 @@ import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";
 import { Assumptions } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
-import { conditionWords, effectsText } from "./fault-words.js";
+import { conditionWords, effectsText, hitsText } from "./fault-words.js";
 
 export function FaultsView() {
   return (
@@ -73,7 +73,7 @@ function FaultList({ on }: { readonly on: readonly Fault[] }) {
       {on.length + off.length === 0 ? <p>No faults. Every request gets its normal response.</p> : null}
       <ul class="list faults">
         {on.map((fault, index) => (
-          <FaultRow key={index} fault={fault}>
+          <FaultRow key={index} fault={fault} hits={hitsText(fault, on.slice(0, index), effects())}>
             <ActionButton class="quiet" run={() => turnOff([fault])}>
               Turn off
               <Which fault={fault} />
@@ -132,9 +132,10 @@ function Which({ fault: { when, then } }: { readonly fault: Fault }) {
 function FaultRow(props: {
   readonly fault: Fault;
   readonly isOff?: boolean;
+  readonly hits?: string | undefined;
   readonly children: preact.ComponentChildren;
 }) {
-  const { fault, isOff = false, children } = props;
+  const { fault, isOff = false, hits, children } = props;
   return (
     <li class="bar">
       <p class={isOff ? "wide muted" : "wide"}>
@@ -142,9 +143,7 @@ function FaultRow(props: {
           <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
         </strong>{" "}
         {effectsText(fault.then, effects())}. {isOff ? <span class="badge">off</span> : null}
-        {fault.requests_matched === undefined ? null : (
-          <span class="muted"> Matched requests: {fault.requests_matched.toLocaleString("en")}.</span>
-        )}
+        {hits === undefined ? null : <span class="muted"> {hits}.</span>}
       </p>
       <div class="bar">{children}</div>
     </li>

@@ -1,4 +1,4 @@
-import { signal, useSignal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { baseUrl, call, callBare } from "../../control/call.js";
@@ -21,7 +21,7 @@ import { variablesOf } from "./access.js";
 
 const rowsOnAPage = 50;
 
-/** In milliseconds. The list is read regularly, because no event reports changes. */
+/** In milliseconds. The list is read regularly, because idle times grow without an event. */
 const readingPause = 5000;
 
 export function InstancesView() {
@@ -35,12 +35,71 @@ export function InstancesView() {
         <code>--instance-ttl</code> sets that time.
       </p>
       <NewInstance />
+      {notices.value.map((notice) => (
+        <NoticeOf key={notice.url} notice={notice} />
+      ))}
       <InstanceList />
     </>
   );
 }
 
 const idleLimit = signal<number | undefined>(undefined);
+
+/** What this page only knows until a reload: the one-time link of an instance and, if this page created it, its keys and token. */
+interface Notice {
+  readonly of: Pick<Row, "id" | "label">;
+  readonly url: string;
+  readonly made?: Instance;
+  readonly isCopied?: boolean;
+}
+
+// Kept while other views are shown.
+const notices = signal<readonly Notice[]>([]);
+
+addEventListener("beforeunload", (event) => {
+  if (notices.value.some(({ isCopied }) => !isCopied)) event.preventDefault();
+});
+
+function addNotice(notice: Notice): void {
+  // A new link replaces the earlier one.
+  notices.value = [...notices.value.filter(({ of, made }) => made || of.id !== notice.of.id), notice];
+}
+
+function NoticeOf({ notice }: { readonly notice: Notice }) {
+  const { of, url, made } = notice;
+  const replace = (...by: readonly Notice[]) => {
+    notices.value = notices.value.flatMap((one) => (one.url === url ? by : [one]));
+  };
+  const onCopied = () => replace({ ...notice, isCopied: true });
+  return (
+    <div class="notice" role="status">
+      {made === undefined ? (
+        <p>
+          The new link for <bdi>{nameOf(of)}</bdi> works once, and replaces the earlier link. Its use replaces
+          the token.
+        </p>
+      ) : (
+        <p>
+          <bdi>{nameOf(of)}</bdi> is ready at <code>{made.base_url}</code>. Copy its keys and token now: they
+          are shown only once.
+        </p>
+      )}
+      <p class="bar">
+        <CopyButton text={url} onCopied={onCopied}>
+          {made === undefined ? "Copy the link" : "Copy a one-time link for a partner"}
+        </CopyButton>
+        {made === undefined ? null : (
+          <CopyButton text={variablesOf(made)} onCopied={onCopied}>
+            Copy URL, keys and token as variables
+          </CopyButton>
+        )}
+        <button type="button" class="quiet" onClick={() => replace()}>
+          Close<span class="visually-hidden"> the notice for {nameOf(of)}</span>
+        </button>
+      </p>
+    </div>
+  );
+}
 
 type Row = InstancePage["data"][number];
 
@@ -56,8 +115,7 @@ function InstanceList() {
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });
-  const { shown, problem, refresh } = usePage<InstancePage>(path, [], callBare);
-  const link = useSignal<{ readonly of: Row; readonly url: string } | undefined>(undefined);
+  const { shown, problem, refresh } = usePage<InstancePage>(path, ["instances."], callBare);
   useEffect(() => {
     const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
@@ -68,7 +126,7 @@ function InstanceList() {
   if (shown === undefined) return <Rejection problem={problem} />;
   const makeLink = async (of: Row) => {
     const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
-    link.value = { of, url: made.claim_url };
+    addNotice({ of, url: made.claim_url });
   };
   return (
     <section class="panel stack" aria-label="Instances">
@@ -107,15 +165,6 @@ function InstanceList() {
         </Paging>
       </search>
       <Rejection problem={problem} />
-      {link.value === undefined ? null : (
-        <div class="notice" role="status">
-          <p>
-            The new link for <bdi>{nameOf(link.value.of)}</bdi> works once, and replaces the earlier link. Its
-            use replaces the token.
-          </p>
-          <CopyButton text={link.value.url}>Copy the link</CopyButton>
-        </div>
-      )}
       {shown.data.length === 0 ? (
         <p>{label + errors === "" ? "No instances." : "No instances match the search."}</p>
       ) : (
@@ -181,7 +230,10 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
         title={`Remove ${nameOf(of)}?`}
         action="Remove the instance"
         of={`/../i/${id}/__sandbox`}
-        run={() => call(`/instances/${id}`, { method: "DELETE" })}
+        run={async () => {
+          await call(`/instances/${id}`, { method: "DELETE" });
+          notices.value = notices.value.filter((one) => one.of.id !== id);
+        }}
       >
         Remove{name}
       </LossButton>
@@ -191,7 +243,6 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
 
 function NewInstance() {
   useResources(scenarios);
-  const made = useSignal<Instance | undefined>(undefined);
   const create = async (fields: FormData, form: HTMLFormElement) => {
     const body = {
       ...Object.fromEntries(
@@ -200,11 +251,12 @@ function NewInstance() {
       seed: numberIn(fields, "seed"),
       requests_per_minute: numberIn(fields, "requests_per_minute"),
     };
-    made.value = await call<Instance>("/instances", { method: "POST", body });
+    const made = await call<Instance>("/instances", { method: "POST", body });
+    addNotice({ of: made, url: made.claim_url, made });
     form.reset();
   };
   return (
-    <details class="panel" open={made.value !== undefined}>
+    <details class="panel">
       <summary>
         <strong>Create an instance</strong>
       </summary>
@@ -253,18 +305,6 @@ function NewInstance() {
             </div>
           )}
         </ActionForm>
-        {made.value === undefined ? null : (
-          <div class="notice" role="status">
-            <p>
-              <bdi>{nameOf(made.value)}</bdi> is ready at <code>{made.value.base_url}</code>. Copy its keys
-              and token now: they are shown only once.
-            </p>
-            <p class="bar">
-              <CopyButton text={made.value.claim_url}>Copy a one-time link for a partner</CopyButton>
-              <CopyButton text={variablesOf(made.value)}>Copy URL, keys and token as variables</CopyButton>
-            </p>
-          </div>
-        )}
       </div>
     </details>
   );

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions, curlLine, report } from "../../control/resources.js";
-import type { IssuedKey, Key, KeyActionName } from "../../control/responses.js";
+import type { IssuedKey, Key } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
@@ -23,7 +23,7 @@ interface KeyAction {
 }
 
 /** The actions with a key, in the order of their buttons. */
-export const keyActions: Readonly<Record<"rotate" | KeyActionName, KeyAction>> = {
+export const keyActions: Readonly<Record<"rotate" | "revoke", KeyAction>> = {
   rotate: { words: "Rotate", class: "quiet", isFor: ({ state }) => state === "active" },
   revoke: {
     ...{ words: "Revoke", class: "danger", isFor: (key) => !hasEnded(key) },
@@ -238,7 +238,7 @@ interface IssueKeyProps {
 
 /** A form that creates a key, then its secret, which the header copies until a reload. */
 function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProps) {
-  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const issued = useIssued();
   const { leave, onCopied, question } = useUnstored(issued.value, onClose);
   const send = async (fields: FormData) => {
     const body = bodyOf(fields);
@@ -293,6 +293,16 @@ function keepAddress(ask: () => void): () => void {
     removeEventListener("beforeunload", reload);
     if (history.state === "kept") history.back();
   };
+}
+
+/** A key that a component issues, until it no longer exists because another scenario or a reset has started. */
+export function useIssued() {
+  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const isKnown = lastIssued.value !== undefined;
+  useEffect(() => {
+    if (!isKnown) issued.value = undefined;
+  }, [isKnown]);
+  return issued;
 }
 
 /** Asks before a secret that is not stored is lost: by `leave`, Back or a reload. */

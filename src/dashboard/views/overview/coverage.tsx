@@ -1,5 +1,7 @@
 import type { Report } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
+import { counted } from "../../elements/words.js";
+import { linkTo } from "../../route.js";
 
 // The ring has a length of 100, so a share is a length.
 const radius = 100 / (2 * Math.PI);
@@ -26,13 +28,26 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
 
 /** The figures besides the promised paths: faults and requests. */
 export function CoverageFigures({ report }: { readonly report: Report }) {
-  const { requests, faults, unread } = report;
+  const {
+    requests,
+    faults,
+    unread,
+    instances: { requests: others, used } = { requests: 0, used: 0 },
+  } = report;
   return (
     <dl class="facts wide">
       <Fact name="Faults covered">
         {faults.met} of {faults.total}
       </Fact>
-      <Fact name="Client requests">{requests.toLocaleString("en")}</Fact>
+      <Fact name="Client requests">
+        {requests.toLocaleString("en")}
+        {others === 0 ? null : (
+          <>
+            , and {others.toLocaleString("en")} in{" "}
+            <a href={linkTo("instances", [], { sort: "last_request" })}>{counted(used, "instance")}</a>
+          </>
+        )}
+      </Fact>
       {unread === 0 ? null : <Fact name="Delayed responses not received">{unread.toLocaleString("en")}</Fact>}
     </dl>
   );

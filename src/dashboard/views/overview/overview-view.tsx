@@ -85,7 +85,7 @@ function NextSteps({ report }: { readonly report: Report }) {
 
 /** The report, like the output of the command, as downloads. */
 function WholeReport({
-  report: { scenario, seed, profile, pinned, requests, unread },
+  report: { scenario, seed, profile, pinned, requests, unread, instances },
 }: {
   readonly report: Report;
 }) {
@@ -99,6 +99,7 @@ function WholeReport({
         </strong>
         , seed {seed}, profile {profile}
         {pinned.length === 0 ? "" : ` except ${pinned.join(", ")}`}.
+        {instances?.requests ? " The downloads also count the requests of instances." : ""}
       </p>
       <Downloads scenario={scenario} />
       {unread === 0 ? null : (

@@ -1,4 +1,3 @@
-import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { useResource, useResources } from "../../control/resource.js";
@@ -6,7 +5,7 @@ import { faults, keyEvents } from "../../control/resources.js";
 import type { Fault, IssuedKey, Key, RequestDetails, Sent } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
-import { Secret, useUnstored } from "../keys/key-dialogs.js";
+import { Secret, useIssued, useUnstored } from "../keys/key-dialogs.js";
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -57,11 +56,22 @@ const fixes: Readonly<Record<RejectedPath, Fix | null>> = {
   "429.per_day": { label: "Advance to the next day", also: forEveryone, run: waitForLimit },
 };
 
+const withLimits: Fix = {
+  label: "Create a key with a limit",
+  also: likeThisOne.also,
+  run(_, { limits, ...key }) {
+    const { per_minute, per_day } = limits;
+    return createKey({ ...key, limits: { per_minute: per_minute || 60, per_day: per_day || 1000 } });
+  },
+};
+
 function rejectionFix(pathId: string): Fix | undefined {
   return (fixes as Partial<Record<string, Fix | null>>)[pathId] ?? undefined;
 }
 
-function createKey({ organization, environment, name, scopes, limits }: Key): Promise<IssuedKey> {
+type KeyValues = Pick<Key, "organization" | "environment" | "name" | "scopes" | "limits">;
+
+function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
   const body = { organization, environment, name, scopes, limits };
   return call("/keys", { method: "POST", body, actor: actor.value });
 }
@@ -80,7 +90,7 @@ function fixOf({ path_id: pathId }: RequestDetails, { next_request: next, limits
   const fix = rejectionFix(pathId);
   if (fix === undefined || pathId === "403.insufficient_scope") return fix;
   if (next.path_id !== pathId) return undefined;
-  return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : undefined;
+  return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
 }
 
 interface FixProps {
@@ -92,7 +102,7 @@ interface FixProps {
 /** The change that lets a rejected request pass, and a button that sends the request again. */
 export function FixAndSend({ request, onSent }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
-  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const issued = useIssued();
   const { onCopied, question } = useUnstored(issued.value, () => {});
   const send = async () => {
     const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };

@@ -45,8 +45,10 @@ export function RequestDetail({ id }: { readonly id: string }) {
   const back = linkTo("requests", [], Object.fromEntries(route.value.query));
   useKeyboard(({ key, target }) => {
     if (key !== "Escape" || (target as Element).closest("select, dialog") !== null) return;
+    // The list may be hidden until then. The filters may leave out a request that was sent again.
+    const focus = () => setTimeout(() => focusRow([id, opened.current]));
+    addEventListener("hashchange", focus, { once: true });
     location.hash = back;
-    document.querySelector<HTMLElement>(`.request-list [data-id="${CSS.escape(id)}"]`)?.focus();
   });
   const request = read.value;
   return (
@@ -83,6 +85,12 @@ export function RequestDetail({ id }: { readonly id: string }) {
       )}
     </section>
   );
+}
+
+function focusRow(ids: readonly string[]): void {
+  const found = (selector: string) => document.querySelector<HTMLElement>(selector);
+  const row = ids.map((id) => found(`.request-list [data-id="${CSS.escape(id)}"]`)).find(Boolean);
+  (row ?? found(".request-row") ?? found("main"))?.focus();
 }
 
 function Outcome({ request }: { readonly request: RequestDetails }) {

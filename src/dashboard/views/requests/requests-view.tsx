@@ -92,13 +92,16 @@ async function saveCapture(): Promise<void> {
   saveFile(await response.blob(), "capture", "yaml");
 }
 
+const isFiltered = () => filterNames.some((name) => route.value.query.get(name));
+
 function Nothing() {
-  if (requests.value.length > 0) {
+  const all = requests.value.length;
+  if (isFiltered()) {
     return (
       <p class="no-requests">
-        No requests match these filters.{" "}
+        {all === 0 ? "No requests yet, and filters are set." : "No requests match these filters."}{" "}
         <a href={linkTo("requests", route.value.parts)}>
-          Show all {requests.value.length.toLocaleString("en")}
+          {all === 0 ? "Remove the filters" : `Show all ${all.toLocaleString("en")}`}
         </a>
       </p>
     );
@@ -134,7 +137,6 @@ function Filters() {
     .split(" ")
     .filter(Boolean)
     .map((status) => [status, status === "0" ? "no response" : status] as const);
-  const isFiltered = filterNames.some((name) => value(name) !== "");
   const clear = () => changeQuery(Object.fromEntries(filterNames.map((name) => [name, undefined])));
   return (
     <search class="bar filters">
@@ -155,7 +157,7 @@ function Filters() {
       </label>
       {choice("Status", "status", [...classes, ...found])}
       {choice("Advice", "advice", [["any", "with any advice"], ...advice])}
-      {isFiltered ? (
+      {isFiltered() ? (
         <button type="button" class="quiet" onClick={clear}>
           Clear the filters
         </button>

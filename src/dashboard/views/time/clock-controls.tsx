@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
+import { isOffline } from "../../control/events.js";
 import { clock } from "../../control/resources.js";
 import type { Upcoming } from "../../control/responses.js";
 import { type ActionQueue, Rejection } from "../../elements/forms/action.js";
@@ -73,7 +74,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
           aria-label="Duration or time"
           placeholder="90s, 2h, or a time"
         />
-        <button type="submit" class="quiet">
+        <button type="submit" class="quiet" disabled={isOffline.value}>
           Move
         </button>
       </form>
@@ -95,7 +96,13 @@ function ClockButton(props: {
 }) {
   const { shortcut, run, disabled = false, children } = props;
   return (
-    <button type="button" class="quiet" aria-keyshortcuts={shortcut} disabled={disabled} onClick={run}>
+    <button
+      type="button"
+      class="quiet"
+      aria-keyshortcuts={shortcut}
+      disabled={disabled || isOffline.value}
+      onClick={run}
+    >
       {children} <kbd>{shortcut}</kbd>
     </button>
   );

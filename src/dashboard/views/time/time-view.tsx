@@ -1,4 +1,5 @@
 import { useId } from "preact/hooks";
+import { isOffline } from "../../control/events.js";
 import { now, upcoming, useUpcoming } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
@@ -136,7 +137,12 @@ function ComingList({
             <span class="muted">
               <Instant at={at} precision="second" />
             </span>
-            <button type="button" class="quiet" onClick={() => move(() => moveTo(at))}>
+            <button
+              type="button"
+              class="quiet"
+              disabled={isOffline.value}
+              onClick={() => move(() => moveTo(at))}
+            >
               Go there <span class="visually-hidden">{text}</span>
             </button>
           </li>

@@ -15,7 +15,7 @@ import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { choice, count, described, type Shape, text, type ValueOf } from "../../../spec/schema/shape.js";
-import { type ActionName, actionRoute, actionRow, keyActionNames } from "../../../spec/steps.js";
+import { type ActionName, actionRow } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
 
@@ -90,7 +90,7 @@ export const dashboardRoutes: readonly Route[] = [
     response: responses.IssuedKey,
     view: ({ replacement: key, secret }) => ({ key, secret }),
   }),
-  ...keyActionNames.map((name) => operation(name, { response: responses.RevokedKey })),
+  operation("revoke", { response: responses.RevokedKey }),
 ];
 
 interface OperationRow<Body extends ControlBodyName, Of extends Shape>
@@ -107,8 +107,8 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   name: Extract<ActionName, keyof typeof operations>,
   { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body, Of>,
 ): Route {
-  const { key, organization = "", makes } = actionRow(name);
-  const [call, summary] = actionRoute(name) as NonNullable<ReturnType<typeof actionRoute>>;
+  const { key, organization = "", makes, route } = actionRow(name);
+  const [call, summary] = route as NonNullable<typeof route>;
   return controlRoute<Body, Query, Of>(call, {
     ...{ ...shapes, summary },
     ...(makes !== undefined && { makes: "key", status: 201 }),

@@ -3,6 +3,7 @@ import { requestChecksOf, requestDetails, requireRequest } from "../../../api/re
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { Farmer } from "../../../farmers/farmer-shape.js";
 import { captureText, requestStep } from "../../../library/capture.js";
+import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -56,15 +57,24 @@ export const trafficRoutes: readonly Route[] = [
     query: query({
       format: described(choice(reportFormats), "The format of the report. Default: json."),
       story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
+      own: described(
+        flag(),
+        "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
+      ),
     }),
     // The brief form is JSON, too.
     response: either(mapping({ data: responses.Report }), briefShape),
     isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
-    run({ runtime, world, query: { format = "json", story } }) {
-      const report = clientReport(runtime);
+    run({ runtime, world, instances, query: { format = "json", story, own } }) {
+      const { counters } = runtime;
+      const report = clientReport(runtime, {}, own ? { ...counters, read: counters.readOwn } : counters);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
-      return { data: { ...report, ...(story && { fromStory: storyCounts(world) }) } };
+      const more = {
+        ...(story && { fromStory: storyCounts(world) }),
+        ...(own && instances && { instances: instanceTraffic(instances) }),
+      };
+      return { data: { ...report, ...more } };
     },
   }),
   controlRoute("GET /capture", {
