@@ -229,6 +229,15 @@ test("a replacement character in a text is one, and bytes that are not UTF-8 are
   );
 });
 
+test("several files may have a media type of a response", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "media.yaml"), "schema: { const: 1 }\n");
+  const text =
+    "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a:\n    get: { operationId: a, responses: { '200': { description: '', content: { application/json: { $ref: media.yaml } } } } }\n";
+  writeFileSync(join(folder, "api.yaml"), text);
+  expect(readApi(openApiFile("api.yaml", folder), builtIn).endpoints.at(-1)?.responseExample).toBe(1);
+});
+
 test("several files may have the content of a response, and a tag for a number is one", () => {
   const folder = temporaryFolder();
   writeFileSync(
