@@ -388,8 +388,7 @@ function addMember(
 function formFields(name: string, value: unknown): [name: string, text: string][] {
   if (typeof value !== "object" || value === null) return [[name, String(value ?? "")]];
   const isPlainList = Array.isArray(value) && value.every((one) => typeof one !== "object");
-  // A form cannot have an empty list.
-  if (isPlainList) return (value.length === 0 ? [""] : value).map((one) => [name, String(one)]);
+  if (isPlainList) return value.map((one) => [name, String(one)]);
   return Object.entries(value).flatMap(([inner, one]) => formFields(`${name}[${inner}]`, one));
 }
 
