@@ -105,6 +105,12 @@ func (s *Sandbox) Statuses(ref string) []int {
 	return statuses
 }
 
+// Expect fails with the five nearest requests unless count requests have this path id and key.
+func (s *Sandbox) Expect(pathID, ref string, count int) {
+	s.t.Helper()
+	s.Control("GET", fmt.Sprintf("/expect?path_id=%s&key=%s&count=%d", pathID, ref, count), nil, nil)
+}
+
 // Control calls the control plane. It stores the `data` of the response in data, unless that is nil.
 func (s *Sandbox) Control(method, path string, body, data any) {
 	s.t.Helper()

@@ -93,6 +93,8 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       total: () => ask("GET", "/requests").length,
       clear: () => ask("DELETE", "/requests"),
     },
+    expect: (expectation = {}) =>
+      ask("GET", `/expect?${new URLSearchParams(snakeCase(expectation) as never)}`).count,
     report: () => parseReport(ask("GET", "/report")) as Report,
     capture: missing,
     snapshot: missing,

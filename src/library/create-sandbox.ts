@@ -13,6 +13,7 @@ import { scenarioSecret } from "../sandbox/secrets.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
 import {
+  expectRequests,
   listRequests,
   viewClock,
   viewKey,
@@ -21,7 +22,13 @@ import {
   viewOrganizations,
   viewRequest,
 } from "../sandbox/views.js";
-import { checkInput, inputShapes, recordChange, requestQuery } from "../scenario/format/inputs.js";
+import {
+  checkInput,
+  expectationQuery,
+  inputShapes,
+  recordChange,
+  requestQuery,
+} from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { unknownSecret } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -208,6 +215,11 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       },
       total: () => world().history.total(),
       clear: () => operations.clear_requests(world()),
+    },
+    expect(expectation = {}) {
+      requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
+      const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
+      return expectRequests(world(), input);
     },
     report: () => clientReport(runtime()),
     capture(options = {}) {

@@ -49,6 +49,12 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly faults: SandboxFaults<KeyRef, OrganizationRef>;
   readonly requests: SandboxRequests<KeyRef>;
   /**
+   * Returns the number of the clients' requests in the journal that match.
+   *
+   * Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one.
+   */
+  expect(expectation?: Expectation<KeyRef>): number;
+  /**
    * Returns coverage and advice since the start or the last `requests.clear()`.
    *
    * It is about the client, not the sandbox: `reset` does not change it.
@@ -65,6 +71,16 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   capture(part?: Capture<KeyRef>): Scenario;
   /** Restarts the scenario, as if the sandbox had just been created. */
   readonly reset: () => void;
+}
+
+/** The requests that clients must have sent. */
+export interface Expectation<KeyRef extends string = string> {
+  /** The request's path id, or its fault's. Default: any. */
+  readonly pathId?: PathId;
+  /** Default: any, or none. */
+  readonly key?: KeyRef | ListedKeyRef;
+  /** Default: at least one. */
+  readonly count?: number;
 }
 
 /** The requests to capture. */

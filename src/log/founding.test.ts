@@ -1,30 +1,26 @@
 import { expect, test } from "vitest";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { canMigrate, canRead, content, differencesOf, foundingOf } from "./founding.js";
+import { changeSince, foundingOf, requireSame, settingsOf } from "./founding.js";
+
+const identity = { name: "own", sha256: "0123456789abcdef" };
+const stored = { code: "store_mismatch", what: "The sandbox", elsewhere: "name another" } as const;
+const ours = foundingOf(identity, { "--seed": 1, "--now": undefined });
 
 test.each([
-  ["0.3.0", "0.3.0", true, true],
-  ["0.3.1", "0.3.0", true, false],
-  ["0.3.0", "0.3.1", true, true],
-  ["0.2.9", "0.3.0", true, true],
-  ["0.9.0", "0.10.0", true, true],
-  ["0.10.0", "0.9.9", false, false],
-  ["0.4.0", "0.3.0", false, false],
-  ["1.0.0", "0.3.0", false, false],
-  ["0.3.0", "1.0.0", false, false],
-])("a state of version %s is read by %s: %s, and migrated: %s", (theirs, ours, isRead, isMigrated) => {
-  expect(canRead({ version: theirs }, { version: ours })).toBe(isRead);
-  expect(canMigrate({ version: theirs }, { version: ours })).toBe(isMigrated);
+  ["the name", foundingOf({ ...identity, name: "moved" }, { "--seed": 1 }), ""],
+  ["the content", foundingOf({ ...identity, sha256: "other" }, { "--seed": 1 }), "content of the scenario"],
+  ["the seed", foundingOf(identity, { "--seed": 2 }), "--seed 2"],
+  ["a missing seed", foundingOf(identity), "--seed (none)"],
+  ["a frozen clock", foundingOf(identity, { "--seed": 1, "--frozen": true }), "--frozen true"],
+])("a sandbox that was started with another value of %s is another one: %#", (_title, theirs, shown) => {
+  const continued = () => requireSame(stored, JSON.parse(JSON.stringify(theirs)), ours);
+  if (shown === "") expect(continued).not.toThrow();
+  else expect(continued).toThrow(`The sandbox was started with ${shown}`);
 });
 
-test("--migrate changes the scenario and the limits of instances, and nothing else", () => {
-  const scenario = { version: 1, organizations: {} } as NamedScenario["scenario"];
-  const ours = foundingOf({ scenario, name: "own" }, { "--seed": 1 });
-  const changes = { scenario: "other", [content]: "0", "--max-instances": 7, "--instance-ttl": "1h" };
-  expect(differencesOf(ours, { ...ours })).toEqual([]);
-  expect(differencesOf({ ...ours, ...changes }, ours).sort()).toEqual(Object.keys(changes).sort());
-  expect(canMigrate({ ...ours, ...changes }, ours)).toBe(true);
-  for (const other of [{ "--seed": 2 }, { "--seed": undefined }, { "--frozen": true }])
-    expect(canMigrate({ ...ours, ...other }, ours)).toBe(false);
-  expect(foundingOf({ scenario: { ...scenario }, name: "moved" })[content]).toBe(ours[content]);
+test("the version and the settings of a server may change, and the change is a sentence", () => {
+  const now = settingsOf({ "--instance-ttl": "1h" });
+  expect(changeSince(now, { ...now })).toBeUndefined();
+  expect(changeSince({ ...now, version: "0.0.9", "--instance-ttl": "30d" }, now)).toBe(
+    `It had version "0.0.9" and --instance-ttl "30d", and continues with version "${now.version}" and --instance-ttl "1h".`,
+  );
 });

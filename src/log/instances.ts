@@ -94,7 +94,9 @@ export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);
 }
 
-export interface InstanceState extends Pick<Instance, "id" | "createdAt" | "idle">, Tenancy {
+export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenancy {
+  /** Its last use, on the wall clock (epoch milliseconds). */
+  readonly usedAt: number;
   readonly given: GivenOptions;
   readonly idGroup?: number | undefined;
   readonly runtime: SavedSandbox;
@@ -109,7 +111,8 @@ export function instanceState(
   { id, tenancy, createdAt, idle, runtime: { given, idGroup } }: Omit<Instance, "gone">,
   runtime: SavedSandbox,
 ): InstanceState {
-  return { ...tenancy, id, createdAt, idle, given, idGroup, runtime };
+  const usedAt = Math.round(runtime.at - idle);
+  return { ...tenancy, id, createdAt, usedAt, given, idGroup, runtime };
 }
 
 type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => void };

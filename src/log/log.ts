@@ -58,6 +58,8 @@ export interface LogStatus {
   readonly isTaken?: boolean;
   /** The number of instances whose file cannot be read: each request to them gets 500. */
   readonly broken?: number;
+  /** The milliseconds since the oldest request or change that is not in its file. */
+  readonly unsavedFor?: number;
   readonly isFull: boolean;
   readonly reachable: boolean;
   /** The bytes of all sandboxes there, as of a few seconds ago. */
@@ -94,7 +96,7 @@ export interface Log {
   /** Runs everything that is due: timeline steps, and the removal of idle instances. */
   readonly runDue: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
-  readonly begin: () => void;
+  readonly begin: () => void | Promise<void>;
   readonly status: () => LogStatus | undefined;
   /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;

@@ -184,11 +184,15 @@ export function createInstances({
       }
     },
     /** Continues an instance, with its own series of request ids. */
-    restore({ id, createdAt, idle, given, idGroup: _, runtime: state, ...tenancy }: InstanceState): void {
+    restore(described: InstanceState): void {
+      const { id, createdAt, usedAt: _, given, idGroup: __, runtime: state, ...tenancy } = described;
       server.idSeries.last += 1;
       const runtime = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
-      add({ id, tenancy, createdAt }, runtime, platform.stopwatch() - idle);
+      add({ id, tenancy, createdAt }, runtime);
       if (bytes > mostJournals) discardJournals();
+    },
+    setIdle(id: string, idle: number): void {
+      find(id).usedAt = platform.stopwatch() - idle;
     },
     discardJournals,
     onExpired: (listener: (instance: Instance) => void) => void onExpired.add(listener),

@@ -16,7 +16,6 @@ import type { Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { environments } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
@@ -44,9 +43,7 @@ export interface RedisLogOptions extends InstanceLimits {
  * Creates the log of a server whose sandboxes are in Redis. Several servers share them: every change or read of a sandbox goes
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy.
  */
-export function createRedisLog(
-  options: RedisLogOptions,
-): Log & { readonly extend: (from: string, scenario: NamedScenario) => Promise<unknown> } {
+export function createRedisLog(options: RedisLogOptions): Log {
   const { connection, given, runCall, ...limits } = options;
   let isOwn = false;
   let isClosed = false;
@@ -156,7 +153,6 @@ export function createRedisLog(
         });
     },
     begin() {},
-    extend: (from, scenario) => own.append({ kind: "extend", from, ...scenario }),
     async describe() {
       const described: InstanceState[] = [];
       const state = await describeFollowed(own);

@@ -1,7 +1,7 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
-//   own sandbox `founding`, `previous` and `groups`; while it is replayed, `replaying` and `trying` (careful-replay.ts). Redis removes both keys of an instance when it expires.
+//   own sandbox `founding`, `settings` and `groups`; while it is replayed, `replaying` and `trying` (careful-replay.ts). Redis removes both keys of an instance when it expires.
 // - a stream of the batches since the snapshot. A batch has the entries that one server appended together, as texts separated
 //   by a character that JSON cannot contain. Redis makes its id, so that its time never goes back.
 //
@@ -23,12 +23,6 @@ export function storeKeys(prefix: string) {
     /** Returns the hash, the stream, the list, and the key about the end of a sandbox. */
     of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
     parts: [start, ":state", ":log", ":end"] as const,
-    /** Keys of the server's own sandbox of svc-sandbox 0.1. */
-    earlier: ["meta", "log", "snapshot"].map((name) => start + name),
-    /** Whether a key belongs to a sandbox of svc-sandbox 0.1, also to an instance. */
-    isEarlier: (key: string) =>
-      /^(?:\w{12}\}:instance|\}):(?:meta|log|snapshot)$/.test(key.slice(prefix.length + 1)),
-    all: `{${prefix}*`,
   };
 }
 
@@ -64,10 +58,10 @@ return 'created'
  * KEYS: hash, stream, list, end. ARGV: id.
  */
 export const loadScript = `
-local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'previous', 'replaying')
+local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'replaying')
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
-  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[4] or '', found[5] or ''}
+  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[4] or ''}
 `;
 
 /**

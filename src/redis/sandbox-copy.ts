@@ -1,6 +1,5 @@
 import { handle } from "../api/handle.js";
 import { hashOf, type MaskedRequest, unmaskedRequest } from "../api/mask.js";
-import { extendStarted } from "../log/founding.js";
 import { type ControlCall, type ControlPlace, controlPlace } from "../log/log.js";
 import { markUnread } from "../log/memory-log.js";
 import { nodePlatform } from "../node/platform.js";
@@ -8,7 +7,6 @@ import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
@@ -23,9 +21,7 @@ export type Entry =
   /** A client did not wait for a response that a fault delayed. */
   | { readonly kind: "unread"; readonly id: string }
   /** Shortens the journal, and continues from the state's description. Ignored after fewer than `least` entries. */
-  | { readonly kind: "compact"; readonly least: number; readonly journal: number }
-  /** Adds new organizations and keys to the scenario with the hash `from`. */
-  | ({ readonly kind: "extend"; readonly from: string } & NamedScenario);
+  | { readonly kind: "compact"; readonly least: number; readonly journal: number };
 
 /** The part of an entry that only its own server has: the place of a call, a read, the random numbers of a key whose hashes it has. */
 export interface OwnPart {
@@ -116,14 +112,6 @@ export function createSandboxCopy(
         return markUnread(runtime, entry.id);
       case "compact":
         return entries < entry.least ? undefined : compact(entry.journal);
-      case "extend":
-        restoreSandbox(
-          extendStarted(describeSandbox(runtime), entry.from, entry),
-          platform,
-          options,
-          runtime,
-        );
-        return undefined;
     }
   };
   return {

@@ -18,7 +18,6 @@ export interface Loaded {
   /** The settings of an instance as JSON; empty for the server's own sandbox. */
   readonly settings: string;
   readonly founding: string;
-  readonly previous: string;
   /** Whether a server replays it, or has ended while it did. */
   readonly replaying: string;
 }
@@ -40,11 +39,10 @@ export async function loadSandbox(
     const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
     return at === undefined ? undefined : { ended, at: Number(at) };
   }
-  const [snapshot = "", position = "", found, settings = "", founding = "", previous = "", replaying = ""] =
-    reply;
+  const [snapshot = "", position = "", found, settings = "", founding = "", replaying = ""] = reply;
   const text = String(await inflate(Buffer.from(snapshot, "base64")));
   const batches = found as unknown as readonly StoredBatch[];
-  return { state: JSON.parse(text), position, batches, settings, founding, previous, replaying };
+  return { state: JSON.parse(text), position, batches, settings, founding, replaying };
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */

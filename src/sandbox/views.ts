@@ -1,6 +1,7 @@
-import type { requestQuery } from "../scenario/format/inputs.js";
+import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
 import { ofEachEnd, settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
+import { SandboxError } from "../spec/errors.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
@@ -66,6 +67,36 @@ export function listRequests(
 ): Exchange[] {
   if (query.key !== undefined) registry.key(query.key);
   return history.requests({ ...query, pathId });
+}
+
+/**
+ * Returns the number of matching requests of clients; throws `expectation_failed` with the five nearest ones unless there
+ * are `count`, by default at least one, and `unknown_ref` for an unknown key.
+ */
+export function expectRequests(
+  { history, registry }: SandboxState,
+  { path_id: pathId, key, count }: ValueOf<typeof expectationQuery>,
+): number {
+  if (key !== undefined) registry.key(key);
+  const all = history.requests({ source: "client" }).reverse();
+  const closeness = (one: Exchange) =>
+    Number(pathId === undefined || one.pathId === pathId || one.fault === pathId) +
+    Number(key === undefined || one.key === key);
+  const found = all.filter((one) => closeness(one) === 2).length;
+  if (count === undefined ? found > 0 : found === count) return found;
+  const nearest = all
+    .sort((one, other) => closeness(other) - closeness(one))
+    .slice(0, 5)
+    .map(({ id, at, key, status, pathId }) => ({ id, at: isoOf(at), key, status, path_id: pathId }));
+  const wanted = [pathId, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
+  const shown = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
+  throw new SandboxError(
+    "expectation_failed",
+    `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${found}. ${
+      shown.length === 0 ? "The journal has no request of a client." : `Nearest: ${shown.join(", ")}.`
+    }`,
+    { found, nearest },
+  );
 }
 
 export function viewRequest(exchange: Exchange): RequestView {

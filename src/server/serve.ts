@@ -87,7 +87,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
     await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
   };
   try {
-    log.begin();
+    await log.begin();
   } catch (error) {
     await close(0);
     throw error;

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { signedLine } from "../../src/log/state-format.js";
 import { findKeys } from "../../src/spec/redact.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
@@ -35,7 +36,7 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect([wrote.code, wrote.stderr]).toEqual([0, expect.stringContaining("Wrote backup.json")]);
   const text = readFileSync(join(cwd, "backup.json"), "utf8");
   expect(findKeys(text)).toEqual([]);
-  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":3');
+  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":1');
   const inside = await runCli(["export", first.instance.base_url], { cwd });
   expect([inside.code, inside.stderr]).toEqual([2, expect.stringContaining("only its server")]);
   await first.stop();
@@ -54,117 +55,72 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already contains a sandbox")]);
 });
 
-test("--import and --migrate need a place where the sandbox is kept", async () => {
+test("--import needs a place where the sandbox is kept", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one), "backup.json": "{}" });
-  for (const flag of [["--import", "backup.json"], ["--migrate"]]) {
-    const { code, stderr } = await serve(["a.yaml", ...flag], { cwd }).done;
-    expect([code, stderr]).toEqual([2, expect.stringContaining("Add --state")]);
-  }
+  const { code, stderr } = await serve(["a.yaml", "--import", "backup.json"], { cwd }).done;
+  expect([code, stderr]).toEqual([2, expect.stringContaining("Add --state")]);
   const broken = await serve(["a.yaml", "--state", "new.json", "--import", "backup.json"], { cwd }).done;
   expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('the state "backup.json"')]);
 });
 
-test("--migrate continues a state with added organizations and keys, after a backup that can be put back", async () => {
-  const cwd = temporaryFolder({ "a.yaml": bank(one) });
-  const file = join(cwd, "state.json");
-  const first = await used(cwd);
-  await first.stop();
-  const before = readFileSync(file, "utf8");
-
-  writeFileSync(
-    join(cwd, "a.yaml"),
-    bank(`${two}, ${one}`, "  b-bank: { type: bank, keys: { three: { environment: test } } }"),
-  );
-  const argv = ["a.yaml", "--state", "state.json"];
-  const rejected = await serve(argv, { cwd }).done;
-  expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
-  expect(readFileSync(file, "utf8")).toBe(before);
-
-  const next = serve([...argv, "--migrate", "--json"], { cwd });
-  const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
-  expect(next.stderr.text()).toContain('The previous state is in "state.json.backup-1.0.0-next.1".\n');
-  for (const key of [keys.two, keys.three, first.made]) expect(await statusOf(url, key)).toBe(200);
-  expect(await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
-  await control(`${url}/__sandbox`, "POST /reset");
-  for (const key of [keys.two, keys.three]) expect(await statusOf(url, key)).toBe(200);
-  await next.stop();
-
-  expect(readFileSync(join(cwd, "state.json.backup-1.0.0-next.1"), "utf8")).toBe(before);
-  writeFileSync(file, before);
-  writeFileSync(join(cwd, "a.yaml"), bank(one));
-  const back = serve(argv, { cwd });
-  expect(await statusOf(await baseUrl(back), first.made)).toBe(200);
-});
-
-test.each([
-  ["has lost a key", bank(two), '"organizations.a-bank.keys.one" differs'],
-  ["has another start", `${bank(one)}seed: 4\n`, '"seed" differs'],
-  ["has a key of a name that was given", bank(`${one}, made: { environment: test }`), "given at run time"],
-  [
-    "has more active keys than an organization may have (R32)",
-    bank([one, ...[2, 3, 4, 5].map((n) => `k${n}: { environment: test }`)].join(", ")),
-    '"a-bank" has 6 active test keys',
-  ],
-])("--migrate rejects a scenario that %s, and leaves the state unchanged", async (_title, text, why) => {
+test("a state of another scenario is an error that names both ways out, and stays unchanged", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   await (await used(cwd)).stop();
   const before = readFileSync(join(cwd, "state.json"), "utf8");
-  writeFileSync(join(cwd, "a.yaml"), text);
-  const { code, stderr } = await serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd }).done;
-  expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
+  writeFileSync(join(cwd, "a.yaml"), bank(`${one}, ${two}`));
+  const { code, stderr } = await serve(["a.yaml", "--state", "state.json"], { cwd }).done;
+  const text = stderr.replaceAll(/\s+/g, " ");
+  expect([code, text]).toEqual([2, expect.stringContaining("started with content of the scenario")]);
+  expect(text).toContain("Start this one with the same, or name another file, or remove this one");
   expect(readFileSync(join(cwd, "state.json"), "utf8")).toBe(before);
 });
 
-test("--migrate converts a state of svc-sandbox 0.2, with its instances, after a backup that can be put back", async () => {
+test("another version and another setting continue a state, say so once, and keep one copy, with which the earlier version continues", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
-  const file = join(cwd, "state.json");
   const first = await used(cwd);
-  // An export has the form of the one file of 0.2.
-  await runCli(["export", first.url, "-o", "export.json"], { cwd });
   await first.stop();
-  const earlier = readFileSync(join(cwd, "export.json"), "utf8");
-  writeFileSync(file, earlier);
-  const argv = ["a.yaml", "--state", "state.json"];
-  const rejected = await serve(argv, { cwd }).done;
-  expect(rejected.code).toBe(2);
-  expect(rejected.stderr.replaceAll(/\s+/g, " ")).toContain(
-    "svc-sandbox start a.yaml --state state.json --migrate",
+  const file = join(cwd, "state.json");
+  const { sum: _, ...state } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, signedLine({ ...state, version: "0.0.9" }).text);
+  const before = readFileSync(file, "utf8");
+  const argv = ["a.yaml", "--state", "state.json", "--instance-ttl", "30d"];
+  const updated = serve(argv, { cwd });
+  const url = await baseUrl(updated);
+  expect(updated.stderr.text().replaceAll(/\s+/g, " ")).toContain(
+    'It had version "0.0.9" and --instance-ttl "1h", and continues with version "1.0.0-next.1" and --instance-ttl "30d". A copy of the state before is in "state.json.backup-0.0.9".',
   );
-  expect(readFileSync(file, "utf8")).toBe(earlier);
-
-  const next = serve([...argv, "--migrate"], { cwd });
-  const url = await baseUrl(next);
-  expect(next.stderr.text()).toContain(
-    'Each instance has its own file now. The previous state is in "state.json.backup-1.0.0-next.1".\n',
-  );
-  expect(readFileSync(`${file}.backup-1.0.0-next.1`, "utf8")).toBe(earlier);
-  expect(readdirSync(`${file}.instances`)).toEqual([`${first.instance.id}.json`]);
   expect(await statusOf(url, first.made)).toBe(200);
-  await next.stop();
-  const again = serve([...argv, "--migrate"], { cwd });
-  expect(await statusOf(`${await baseUrl(again)}/i/${first.instance.id}`, first.instance.keys.one)).toBe(200);
-  expect(again.stderr.text()).not.toContain("previous state");
+  const instance = first.instance.id as string;
+  expect((await control(`${url}/__sandbox`, `DELETE /instances/${instance}`)).status).toBe(204);
+  await updated.stop();
+  const again = serve(argv, { cwd });
+  await baseUrl(again);
+  expect(again.stderr.text()).not.toContain("It had");
+  await again.stop();
+
+  expect(readFileSync(`${file}.backup-0.0.9`, "utf8")).toBe(before);
+  const back = serve(["a.yaml", "--state", "state.json.backup-0.0.9"], { cwd });
+  const backUrl = await baseUrl(back);
+  expect(await statusOf(backUrl, first.made)).toBe(200);
+  expect(await statusOf(`${backUrl}/i/${instance}`, first.instance.keys.one)).toBe(200);
 });
 
-test("--migrate reports an update from another version and keeps a backup; another major version and a later minor one are rejected", async () => {
+test("an export in the place of a file restores the whole state, or one instance", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
-  await (await used(cwd)).stop();
-  const file = join(cwd, "state.json");
-  const text = readFileSync(file, "utf8");
-  const of = (version: string) => text.replace('"version":"1.0.0-next.1"', `"version":"${version}"`);
-  writeFileSync(file, of("1.0.0-next.0"));
-  const updated = serve(["a.yaml", "--state", "state.json", "--migrate"], { cwd });
-  await baseUrl(updated);
-  expect(updated.stderr.text()).toContain(
-    'Migrated from version "1.0.0-next.0" to version "1.0.0-next.1". The previous state is in "state.json.backup-1.0.0-next.0".\n',
-  );
-  await updated.stop();
-  for (const version of ["2.0.0", "1.99.0"]) {
-    writeFileSync(file, of(version));
-    for (const more of [[], ["--migrate"]]) {
-      const { code, stderr } = await serve(["a.yaml", "--state", "state.json", ...more], { cwd }).done;
-      expect([code, stderr]).toEqual([2, expect.stringContaining(`started with version "${version}"`)]);
-    }
-    expect(readFileSync(file, "utf8")).toBe(of(version));
+  const first = await used(cwd);
+  await runCli(["export", first.url, "-o", "backup.json"], { cwd });
+  await first.stop();
+  const { id, keys } = first.instance;
+  const file = join(cwd, `state.json.instances/${id}.json`);
+  const backup = readFileSync(join(cwd, "backup.json"), "utf8");
+  writeFileSync(file, backup);
+  writeFileSync(join(cwd, "whole.json"), backup);
+  for (const state of ["state.json", "whole.json"]) {
+    const next = serve(["a.yaml", "--state", state], { cwd });
+    const url = await baseUrl(next);
+    expect(await statusOf(`${url}/i/${id}`, keys.one)).toBe(200);
+    expect(await statusOf(url, first.made)).toBe(200);
+    await next.stop();
+    expect(readFileSync(join(cwd, `${state}.instances/${id}.json`), "utf8")).not.toContain("started_with");
   }
 });

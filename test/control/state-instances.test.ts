@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
+import { parseState, signedLine } from "../../src/log/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/send.js";
@@ -66,7 +66,7 @@ test("a change writes the file of its sandbox and no other, creating writes one,
   expect(mtimes(files)).toEqual(before);
   expect(filesIn(state)).toEqual([one, other].map(({ id }) => `${id}.json`).sort());
   const saved = JSON.parse(readFileSync(fileOf(state, one), "utf8"));
-  expect(saved).toMatchObject({ svc_sandbox_state: 4, instance: { label: "one" }, own: { name: "active" } });
+  expect(saved.instances).toMatchObject([{ id: one.id, label: "one", runtime: { name: "active" } }]);
   expect(statSync(fileOf(state, one)).mode & 0o777).toBe(0o600);
 
   const after = await start(killed(state));
@@ -135,8 +135,8 @@ test("requests to 50 instances are in their files soon, also without a change, a
   for (let n = 0; n < 3; n += 1) await Promise.all(made.map((one) => send(server, one)));
   const savedIn = (one: Made) => {
     const file = fileOf(state, one);
-    const { exchanges, since } = parseSandboxFile(readFileSync(file, "utf8"), file).own;
-    return exchanges.length + (since?.exchanges.length ?? 0);
+    const { runtime } = parseState(readFileSync(file, "utf8"), file).instances[0] ?? {};
+    return (runtime?.exchanges.length ?? 0) + (runtime?.since?.exchanges.length ?? 0);
   };
   await expect.poll(() => made.map(savedIn)).toEqual(made.map(() => 3));
   const ids = (on: SandboxServer) => Promise.all(made.map((one) => idsOf(on, one)));
@@ -168,10 +168,10 @@ test.each([
   [
     "was edited",
     (text: string) => text.replace('"active":{', '"active":{"colour":"red",'),
-    "is missing or damaged",
+    "missing or damaged",
   ],
   ["is empty", () => "", "or only a part"],
-  ["is of a later format", (text: string) => text.replace(":4,", ":9,"), "it has format 9"],
+  ["is of a later format", (text: string) => text.replace(":1,", ":9,"), "it has format 9"],
 ])("an instance whose file %s gets 500 with the reason, and the others are served", async (_title, change, why) => {
   const state = stateFile();
   const before = await start(state);
@@ -250,8 +250,9 @@ test("an instance keeps its idle time over a restart, and a stop does not count"
   const made = await create(before);
   await before.close();
   const file = fileOf(state, made);
-  const saved = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, `${JSON.stringify({ ...saved, usedAt: saved.usedAt - 1_800_000 })}\n`);
+  const { sum: _, instances, ...saved } = JSON.parse(readFileSync(file, "utf8"));
+  const [{ usedAt, ...rest }] = instances;
+  writeFileSync(file, signedLine({ ...saved, instances: [{ ...rest, usedAt: usedAt - 1_800_000 }] }).text);
   const seconds = (await call(await start(state), "GET /instances")).body.data[0].idle_seconds;
   expect(seconds).toBeGreaterThanOrEqual(1800);
   expect(seconds).toBeLessThan(2400);

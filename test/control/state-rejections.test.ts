@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { signedLine } from "../../src/log/state-format.js";
 import { startServer } from "../../src/server/index.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -10,7 +11,8 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 async function soundState(): Promise<Record<string, unknown>> {
   const file = join(temporaryFolder(), "state.json");
   await (await startServer({ scenario: "rotation", state: file })).close(0);
-  return JSON.parse(readFileSync(file, "utf8"));
+  const { sum: _, ...state } = JSON.parse(readFileSync(file, "utf8"));
+  return state;
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the tests break it in ways that no type allows
@@ -22,18 +24,28 @@ const of =
     own: { ...own, ...(typeof change === "function" ? (change(own) as object) : change) },
   });
 
+const brokenScenarios = (scenarios: Record<string, { scenario: object }>) =>
+  Object.fromEntries(
+    Object.entries(scenarios).map(([id, one]) => [
+      id,
+      { ...one, scenario: { ...one.scenario, populace: 1 } },
+    ]),
+  );
+
 test.each<[string, Breaking]>([
   ["half of a file", (state) => JSON.stringify(state).slice(0, 900)],
-  ["another format", (state) => ({ ...state, svc_sandbox_state: 1, version: "0.9.0" })],
+  ["another format", (state) => ({ ...state, svc_sandbox_state: 9, version: "0.9.0" })],
   ["no sandbox", (state) => ({ ...state, own: undefined })],
   ["no clock", of(({ snapshot }) => ({ snapshot: { ...snapshot, clock: {} } }))],
   ["a broken snapshot", of((own) => ({ snapshot: { ...own.snapshot, organizations: { b: { type: 1 } } } }))],
-  ["a broken scenario", of(({ scenario }) => ({ scenario: { ...scenario, populace: 1 } }))],
-  ["a line of something else", (state) => `${JSON.stringify(state)}\n{}\n`],
+  ["no scenario", (state) => ({ ...state, scenarios: {} })],
+  ["a broken scenario", (state) => ({ ...state, scenarios: brokenScenarios(state.scenarios) })],
+  ["a line of something else", (state) => `${signedLine(state).text}{}\n`],
+  ["no checksum", (state) => JSON.stringify(state)],
   ["no counts", of({ counts: null })],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const broken = breaking(await soundState());
-  const text = typeof broken === "string" ? broken : JSON.stringify(broken);
+  const text = typeof broken === "string" ? broken : signedLine(broken as object).text;
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
   await expect(startServer({ scenario: "rotation", state })).rejects.toMatchObject({
     code: "state_unreadable",

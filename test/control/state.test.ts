@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
-import { parseSandboxFile } from "../../src/node/files/sandbox-file.js";
+import { parseState, type SavedState, signedLine } from "../../src/log/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
 import { readMetrics } from "../support/prometheus.js";
@@ -123,7 +123,7 @@ test("after a restart, a subscriber gets a message about the gap, then all later
 test("requests are in the file soon, and when the server stops; nothing is written while nothing happens", async () => {
   const file = stateFile();
   const server = await start(file);
-  const read = () => parseSandboxFile(readFileSync(file, "utf8"), file).own;
+  const read = () => (parseState(readFileSync(file, "utf8"), file) as SavedState).own;
   await statusOf(server, server.sandbox.secret("main"));
   await expect.poll(() => read().since?.usage.main?.dayCount).toBe(1);
   await statusOf(server, server.sandbox.secret("main"));
@@ -145,7 +145,7 @@ test("fake timers of a test suite do not keep requests from being saved", async 
   const { setImmediate: turn } = process.getBuiltinModule("node:timers");
   // Ends with the test's own time if it is never saved.
   while (!readFileSync(file, "utf8").includes('"since":')) await new Promise((resolve) => turn(resolve));
-  expect(parseSandboxFile(readFileSync(file, "utf8"), file).own.since?.recorded).toBe(1);
+  expect(parseState(readFileSync(file, "utf8"), file).own?.since?.recorded).toBe(1);
 });
 
 test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {
@@ -169,9 +169,8 @@ test.each([
 ] as const)("%s", async (_title, frozen, shift, moved) => {
   const file = stateFile();
   await call(await start(file, { frozen }), "POST /clock/advance", { by: "1h" });
-  const state = JSON.parse(readFileSync(file, "utf8"));
-  const { own } = state;
-  writeFileSync(file, JSON.stringify({ ...state, own: { ...own, at: own.at + shift } }));
+  const { sum: _, own, ...state } = JSON.parse(readFileSync(file, "utf8"));
+  writeFileSync(file, signedLine({ ...state, own: { ...own, at: own.at + shift } }).text);
   const now = Date.parse((await restart(file)).sandbox.clock.now());
   const expected = Date.parse(own.snapshot.clock.now) + moved;
   expect(now).toBeGreaterThanOrEqual(expected);

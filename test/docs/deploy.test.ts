@@ -340,7 +340,9 @@ test("Prometheus scrapes and alerts on metrics that exist", async () => {
   expect(missing).toEqual([]);
   expect(expressions.length).toBeGreaterThan(4);
   for (const expression of expressions)
-    expect(expression).toMatch(/^(?:increase\()?(?:up|svc_sandbox_|nodejs_|process_)/);
+    expect(expression).toMatch(
+      /^(?:(?:increase|changes)\()?(?:up|svc_sandbox_|nodejs_|process_|kubelet_volume_)/,
+    );
   expect(expressions.find((one) => one.startsWith("up"))).toContain(`job="${jobs[0].job_name}"`);
 });
 

@@ -39,7 +39,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
   records: ["farmers", "records"],
-  requests: ["requests", "send", "report", "capture", "request-checks", "events"],
+  requests: ["requests", "expect", "send", "report", "capture", "request-checks", "events"],
   story: ["story"],
   instances: ["instances"],
   server: ["health", "ready", "metrics", "export", "mcp", "stop", "openapi.json", "control.openapi.json", ""],

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { maskRequest } from "../../src/api/mask.js";
 import { createInstances, describeServer } from "../../src/log/memory-log.js";
-import { parseState, stateText } from "../../src/log/state-file.js";
+import { parseState, stateLine } from "../../src/log/state-format.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { createSandboxCopy, type Entry } from "../../src/redis/sandbox-copy.js";
 import { startAt } from "../../src/redis/stored-sandbox.js";
@@ -49,7 +49,7 @@ test("a state has each scenario once, and no path or advice that never was: an i
     const instances = createInstances({ most: 100, server, platform: nodePlatform });
     for (let n = 0; n < count; n += 1) instances.create({ scenario: keyStates, name: "key-states" }, {});
     const startedWith = { name: "key-states", sha256: "0" };
-    return stateText({ startedWith, ...describeServer({ runtime: server, instances }) });
+    return stateLine({ startedWith, ...describeServer({ runtime: server, instances }) }).text;
   };
   const [alone, ten] = [textOf(0), textOf(10)];
   expect(ten.length - alone.length).toBeLessThan(10 * 360 * open().registry.keys.size);

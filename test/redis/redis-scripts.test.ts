@@ -113,13 +113,13 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       [first, ["e", "first"]],
       [second, ["e", "second"]],
     ];
-    expect(await load()).toEqual(["snapshot", "0-7", batches, "{}", "", "", ""]);
+    expect(await load()).toEqual(["snapshot", "0-7", batches, "{}", "", ""]);
     expect([await compact("9-9"), await compact(first), await compact(first)]).toEqual([
       "old",
       "stored",
       "old",
     ]);
-    expect(await load()).toEqual(["newer", first, batches.slice(1), "{}", "", "", ""]);
+    expect(await load()).toEqual(["newer", first, batches.slice(1), "{}", "", ""]);
     expect([await compact(second), await redis.command("XLEN", log)]).toEqual(["stored", 0]);
   });
 
@@ -169,12 +169,4 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     ]);
     expect(await run(scripts.changeScript, [log], "field", "a", "b", "")).toBe("nothing");
   });
-});
-
-test("the keys of a sandbox of svc-sandbox 0.1 are its own and its instances', and no key of now is one of them", () => {
-  const earlier = [...keys.earlier, "{test:012345678901}:instance:log", "{test:}:meta"];
-  expect(earlier.map(keys.isEarlier)).toEqual(earlier.map(() => true));
-  expect([hash, log, list, end, "{test:0}:instance:log", "{test:}:metadata"].map(keys.isEarlier)).toEqual(
-    Array(6).fill(false),
-  );
 });

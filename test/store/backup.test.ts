@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findKeys } from "../../src/spec/redact.js";
 import { control } from "../support/call-control.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
@@ -69,29 +69,6 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect(running.stderr.text()).not.toContain("SVC_test_any");
   });
 
-  test("--migrate adds organizations and keys in every replica, and the old scenario still starts", async () => {
-    const first = await used();
-    writeFileSync(join(cwd, "a.yaml"), bank(`${one}, ${two}`));
-    const rejected = await start().done;
-    expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
-
-    const next = start("--json", "--migrate");
-    const { base_url: url, keys } = JSON.parse((await next.stdout.shows(/.*\n/))[0]);
-    expect(next.stderr.text()).toContain('Migrated from content of the scenario "');
-    for (const at of [url, first.url]) {
-      for (const key of [keys.one, keys.two, first.made]) expect(await statusOf(at, key)).toBe(200);
-    }
-    await call(url, "POST /reset");
-    for (const at of [url, first.url]) expect(await statusOf(at, keys.two)).toBe(200);
-    const again = start("--migrate");
-    await baseUrl(again);
-    expect(again.stderr.text()).not.toContain("Migrated");
-
-    writeFileSync(join(cwd, "a.yaml"), bank(one));
-    const before = await baseUrl(start());
-    expect(await statusOf(before, keys.two)).toBe(200);
-  });
-
   test("an update and a rollback under traffic lose no key and no instance, and count each acknowledged request once", async () => {
     const first = await used();
     const urls = [first.url];
@@ -122,10 +99,8 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
       await moreTraffic();
       return next;
     };
-    writeFileSync(join(cwd, "a.yaml"), bank(`${one}, ${two}`));
-    const second = await replace([first], "--migrate");
-    const third = await replace([], "--migrate");
-    writeFileSync(join(cwd, "a.yaml"), bank(one));
+    const second = await replace([first], "--instance-ttl", "2h");
+    const third = await replace([], "--instance-ttl", "2h");
     await replace([second, third]);
     isStopped = true;
     await traffic;
@@ -134,7 +109,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect(failed.filter((status) => status !== 0)).toEqual([]);
     const [url = ""] = urls;
     const listed = (await call(url, "GET /keys")).body.data as { ref: string; usage: { today: number } }[];
-    expect(listed.map(({ ref }) => ref)).toEqual(["one", "made", "two"]);
+    expect(listed.map(({ ref }) => ref)).toEqual(["one", "made"]);
     const { today } = (listed[0] as (typeof listed)[number]).usage;
     expect(today).toBeGreaterThanOrEqual(accepted);
     expect(today).toBeLessThanOrEqual(accepted + failed.length);
@@ -142,15 +117,14 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
       expect(await statusOf(url + new URL(base_url).pathname, keys.one)).toBe(200);
   });
 
-  test("--migrate changes --instance-ttl and --max-instances, and a server with the old values continues", async () => {
+  test("another version, --instance-ttl and --max-instances continue it and say so, and a server with the old values as well", async () => {
     const first = await used();
-    const flags = ["--instance-ttl", "30d", "--max-instances", "5"];
-    const rejected = await start(...flags).done;
-    expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("Add --migrate")]);
-    const next = start(...flags, "--migrate");
+    const settings = String(await redis.command("HGET", meta, "settings"));
+    await redis.command("HSET", meta, "settings", settings.replace("1.0.0-next.1", "0.0.9"));
+    const next = start("--instance-ttl", "30d", "--max-instances", "5");
     const url = await baseUrl(next);
-    expect(next.stderr.text()).toContain(
-      'Migrated from --max-instances 1000 and --instance-ttl "1h" to --max-instances 5 and --instance-ttl "30d".',
+    expect(next.stderr.text().replaceAll(/\s+/g, " ")).toContain(
+      'It had version "0.0.9", --max-instances 1000 and --instance-ttl "1h", and continues with version "1.0.0-next.1", --max-instances 5 and --instance-ttl "30d".',
     );
     expect(await statusOf(url, first.made)).toBe(200);
     expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);
@@ -159,51 +133,15 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect(left).toBeGreaterThan(29 * 86_400_000);
   });
 
-  test("of an earlier layout is rejected with what to do, and --import replaces it", async () => {
-    const { url, made } = await used();
-    expect((await runCli(["export", url, "-o", "backup.json"], { cwd })).code).toBe(0);
-    const own = await startRedis();
-    onTestFinished(own.close);
-    const earlier = ["{svc-sandbox:}:meta", "{svc-sandbox:a1B2c3D4e5F6}:instance:log"];
-    const others = ["{svc-sandbox:mine:}:meta", "{svc-sandbox:mine:a1B2c3D4e5F6}:instance:log"];
-    for (const key of [...earlier, ...others]) await own.command("SET", key, "a");
-    const open = (...argv: string[]) => serve(["a.yaml", "--store", own.url, ...argv], { cwd });
-    const { code, stderr } = await open().done;
-    expect(code).toBe(2);
-    expect(stderr.replaceAll(/\s+/g, " ")).toMatch(
-      /its key "\{svc-sandbox:.*" belongs to a sandbox of svc-sandbox 0\.1, and svc-sandbox 1\.0\.0-next\.1 cannot read it\. Run svc-sandbox export .* --import backup\.json/,
-    );
-    const next = await baseUrl(open("--import", "backup.json"));
-    expect(await statusOf(next, made)).toBe(200);
-    const left = (await own.command("KEYS", "*")) as string[];
-    expect(left.filter((key) => [...earlier, ...others].includes(key)).sort()).toEqual(others.sort());
-  });
-
-  test("--migrate rejects a scenario that has lost a key, and the sandbox stays as it is", async () => {
+  test("another scenario and another option of its start are rejected, and the sandbox stays as it is", async () => {
     const first = await used();
+    const frozen = await start("--frozen").done;
+    expect([frozen.code, frozen.stderr]).toEqual([2, expect.stringContaining("--frozen (none)")]);
     writeFileSync(join(cwd, "a.yaml"), bank(two));
-    const { code, stderr } = await start("--migrate").done;
-    expect([code, stderr]).toEqual([2, expect.stringContaining('"organizations.a-bank.keys.one" differs')]);
+    const { code, stderr } = await start().done;
+    expect([code, stderr]).toEqual([2, expect.stringContaining("content of the scenario")]);
     expect(await statusOf(first.url, first.keys.one)).toBe(200);
     writeFileSync(join(cwd, "a.yaml"), bank(one));
     expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);
-  });
-
-  test.each([
-    ["1.0.0-next.0", "--migrate", 'Migrated from version "1.0.0-next.0" to version "1.0.0-next.1".'],
-    ["1.0.0-next.0", "--frozen", 'version "1.0.0-next.0"'],
-    ["2.0.0", "--migrate", 'version "2.0.0"'],
-    ["1.1.0", "--migrate", 'version "1.1.0"'],
-  ])("a log of version %s with %s: %s", async (version, flag, said) => {
-    await (await used()).stop();
-    const founding = String(await redis.command("HGET", meta, "founding")).replace("1.0.0-next.1", version);
-    await redis.command("HSET", meta, "founding", founding);
-    const running = start(flag);
-    await running.stderr.shows(/\n/);
-    const isMigrated = said.startsWith("Migrated");
-    if (isMigrated) await baseUrl(running);
-    else expect((await running.done).code).toBe(2);
-    expect(running.stderr.text()).toContain(said);
-    expect(await redis.command("HGET", meta, "previous")).toBe(isMigrated ? founding : null);
   });
 });

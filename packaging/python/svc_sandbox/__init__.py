@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import urllib.error
+import urllib.parse
 import urllib.request
 
 WAYS = """Do one of these:
@@ -111,6 +112,17 @@ class Sandbox:
     def statuses(self, ref):
         """The statuses of the requests with a key, oldest first. A request and its retries after faults count once."""
         return [request["status"] for request in self.control("GET", f"/requests?key={ref}&faults=false")]
+
+    def expect(self, path_id=None, key=None, count=None):
+        """Fails with the five nearest requests unless `count` requests match, by default at least one."""
+        wanted = {"path_id": path_id, "key": key, "count": count}
+        query = urllib.parse.urlencode({name: value for name, value in wanted.items() if value is not None})
+        try:
+            return self.control("GET", f"/expect?{query}")["count"]
+        except RuntimeError as error:
+            if "expectation_failed" not in str(error):
+                raise
+            raise AssertionError(str(error)) from None
 
     def control(self, method, path, body=None):
         """Calls the control plane, and returns the `data` of its response."""

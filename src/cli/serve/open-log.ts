@@ -6,7 +6,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { type CommandCall, type FlagValues, fileName, option, reader, toggle } from "../command.js";
+import { type CommandCall, type FlagValues, fileName, option, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { readDuration, type WorldFlags } from "../flags.js";
@@ -34,10 +34,6 @@ export const keepingFlags = {
     "start --state or --store with this file from export; rejected if a sandbox already exists there",
     fileName,
     { variables: [] },
-  ),
-  migrate: toggle(
-    "--migrate",
-    "continue the sandbox of --state or --store in a newer version, or with a scenario that has more organizations and keys; a copy of the file is kept",
   ),
   store: option(
     "--store <url>",
@@ -80,17 +76,15 @@ export function openNamedLog(
   call: CommandCall<KeepingFlags>,
   surroundings: Surroundings,
 ): Promise<Log | undefined> {
-  const { store, storePrefix, storeTimeout, state, import: imported, migrate } = call.flags;
+  const { store, storePrefix, storeTimeout, state, import: imported } = call.flags;
   if (store !== undefined) return openNamedStore(store, call, surroundings);
   if (storePrefix !== undefined || storeTimeout !== undefined) {
     const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
     throw usageError(`${lonely} requires a store. Add --store redis://host.`);
   }
   if (state !== undefined) return openNamedState(state, call, surroundings);
-  if (imported !== undefined || migrate) {
-    const lonely = migrate ? "--migrate" : "--import";
-    throw usageError(`${lonely} requires a stored sandbox. Add --state <file> or --store.`);
-  }
+  if (imported !== undefined)
+    throw usageError("--import requires a stored sandbox. Add --state <file> or --store.");
   const { own } = surroundings;
   return Promise.resolve(createMemoryLog(startNamed(own(), call.flags), call.flags));
 }
@@ -110,8 +104,7 @@ async function openNamedStore(
   const imported = await readImport(flags, io);
   const open = () =>
     openStore({
-      ...{ imported, migrate: flags.migrate },
-      ...{ address, named: own(), given: givenFlags(flags, own()), runCall },
+      ...{ imported, address, named: own(), given: givenFlags(flags, own()), runCall },
       ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
       ...{ onNote: logger.note, onWarning: logger.warning },
     });
@@ -155,11 +148,11 @@ async function openNamedState(
 ): Promise<Log> {
   const { openFileLog } = await import("../../log/file-log.js");
   const given = givenFlags(flags, own());
-  const { maxInstances, instanceTtl, maxMemory, migrate } = flags;
+  const { maxInstances, instanceTtl, maxMemory } = flags;
   const log = await openFileLog(
     { file: resolve(io.cwd, name), given: name },
     {
-      ...{ own, start: () => openNamed(own(), flags), given, onProblem, migrate },
+      ...{ own, start: () => openNamed(own(), flags), given, onProblem },
       ...{ maxInstances, instanceTtl, maxMemory, imported: await readImport(flags, io) },
     },
   );

@@ -58,6 +58,29 @@ export function writeFileAtomically(file: string, text: string, mode: number, ch
   }
 }
 
+/** Replaces a regular file like `writeFileAtomically`, without blocking. One write at a time. */
+export async function replaceFile(
+  file: string,
+  text: string,
+  mode: number,
+  check: () => void,
+): Promise<void> {
+  const target = targetOf(file);
+  const draft = `${target}${draftEnding}`;
+  const discard = () => promises.rm(draft, { force: true });
+  try {
+    await discard();
+    // `wx` rejects an existing file, which is not ours.
+    await promises.writeFile(draft, text, { mode, flag: "wx" });
+    check();
+    await promises.rename(draft, target);
+  } catch (error) {
+    // If it cannot be removed, it was not created either.
+    await discard().catch(() => {});
+    throw error;
+  }
+}
+
 /** Resolves the symbolic links of a file, which need not exist yet. */
 export function targetOf(file: string): string {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);

@@ -7,6 +7,7 @@ import {
   anything,
   choice,
   count,
+  described,
   either,
   flag,
   type MappingKind,
@@ -70,6 +71,12 @@ export const requestQuery = query({
   source: choice(requestSources),
   probes: flag(),
   faults: flag(),
+});
+
+export const expectationQuery = query({
+  path_id: described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
+  key: ref(),
+  count: described(count(), "How many requests there must be. Default: at least one."),
 });
 
 /** A change of a record, as in a step. */

@@ -38,6 +38,7 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
     "Your client's coverage: paths that are not covered, with the keys to send, advice, and the next step",
   ],
   requests: ["GET /requests", "The latest requests, oldest first; default limit: 20"],
+  expect: ["GET /expect"],
   advance: ["POST /clock/advance"],
   ...Object.fromEntries(actionsOnRefs.map((name) => [name, actionRow(name).route?.slice(0, 1)])),
   faults: ["PUT /faults"],
@@ -247,7 +248,11 @@ async function callTool(
     tool.row === undefined ? routeOfRecords(input) : { ...tool.row, body: undefined };
   const { yaml, [tool.row ? inPathOf(tool.row) : ""]: named, ...rest } = input;
   const url = new URL(controlUrl + path.replace("{ref}", String(named)));
-  const query = name === "report" ? { format: "brief" } : { limit: 20, ...rest };
+  const query = {
+    ...(name === "report" && { format: "brief" }),
+    ...(name === "requests" && { limit: 20 }),
+    ...rest,
+  };
   if (method === "GET" && tool.row !== undefined)
     for (const [key, value] of Object.entries(query)) url.searchParams.set(key, String(value));
   // `fetch` may use a proxy.

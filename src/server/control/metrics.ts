@@ -19,7 +19,8 @@ export async function metricsOf(world: SandboxState, server: Server) {
   const status = server.log.status();
   if (status !== undefined) addStored(registry, status, server.traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
-  return { contentType: registry.contentType, text: texts.join("\n") };
+  // Node's metrics have no value before they have seen something.
+  return { contentType: registry.contentType, text: texts.join("\n").replaceAll(/^.* nan\n/gim, "") };
 }
 
 let ofProcess: Registry | undefined;
@@ -106,6 +107,8 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
   set(`${place}_writable`, "1 when changes can be stored, 0 when not.", problem === undefined ? 1 : 0);
   if (place === "file") {
     set("file_broken_instances", "Instances whose file cannot be read.", status.broken ?? 0);
+    const unsaved = (status.unsavedFor ?? 0) / 1000;
+    set("file_unsaved_seconds", "Age of the oldest request or change that is not in its file.", unsaved);
     return;
   }
   const rejected = "Requests to the API that got 503 because the store was away.";

@@ -61,6 +61,7 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   key_limit_reached: 409,
   instance_limit_reached: 409,
   capture_impossible: 409,
+  expectation_failed: 409,
   store_unavailable: 503,
   state_unreadable: 500,
   state_unwritable: 507,

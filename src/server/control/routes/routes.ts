@@ -1,7 +1,7 @@
 import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
 import type { ControlCall, ControlPlace } from "../../../log/log.js";
-import { identityOf, stateText } from "../../../log/state-file.js";
+import { identityOf, stateLine } from "../../../log/state-format.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
 import { SandboxError } from "../../../spec/errors.js";
@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
     async run(context, { server: { log, own } }) {
       requireInstances(context);
       const state = { startedWith: identityOf(own()), ...(await log.describe()) };
-      return textResponse("application/json", stateText(state));
+      return textResponse("application/json", stateLine(state).text);
     },
   }),
   controlRoute("POST /stop", {

@@ -16,9 +16,9 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
-import { listRequests, viewRequest } from "../../../sandbox/views.js";
+import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { ref } from "../../../scenario/format/fields.js";
-import { type ControlBody, query, requestQuery } from "../../../scenario/format/inputs.js";
+import { type ControlBody, expectationQuery, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
@@ -47,6 +47,13 @@ export const trafficRoutes: readonly Route[] = [
     query: requestQuery,
     response: list(responses.Request),
     run: ({ world, query }) => listRequests(world, query).map(viewRequest),
+  }),
+  controlRoute("GET /expect", {
+    summary:
+      "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
+    query: expectationQuery,
+    response: mapping({ count: count() }),
+    run: ({ world, query }) => ({ count: expectRequests(world, query) }),
   }),
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",

@@ -47,6 +47,16 @@ public final class Sandbox implements CloseableResource {
     return statuses;
   }
 
+  /** Fails with the five nearest requests unless {@code count} requests have this path id and key. */
+  public void expect(String pathId, String key, int count) {
+    try {
+      control("GET", "/expect?path_id=" + pathId + "&key=" + key + "&count=" + count, "");
+    } catch (IllegalStateException failure) {
+      if (!failure.getMessage().contains("expectation_failed")) throw failure;
+      throw new AssertionError(failure.getMessage());
+    }
+  }
+
   /** Calls the control plane, and returns its JSON. */
   public String control(String method, String path, String body) {
     return server.send(method, started.get("control_url") + path, body);

@@ -1,0 +1,199 @@
+import { version } from "../node/package-files.js";
+import { nodePlatform } from "../node/platform.js";
+import type { SavedRequests, SavedSandbox } from "../sandbox/start.js";
+import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+import { SandboxError } from "../spec/errors.js";
+import { parsedJson } from "../spec/schema/json.js";
+import { isMapping } from "../spec/schema/shape.js";
+import { contentHashOf } from "./founding.js";
+import type { InstanceState, ServerState } from "./instances.js";
+
+// The one format of a state: an export, the file of a server's own sandbox, and the file of an instance. Its first line has
+// everything, each scenario once. A file may have lines of requests after it. Each line ends with a checksum of it and of the
+// line before, so that only a cut last line is taken for a kill.
+
+/** The number of the format. A later one is converted in `converted`. */
+export const stateFormat = 1;
+
+export interface SavedState extends ServerState {
+  /** The scenario that the server started with; another may have been loaded later. */
+  readonly startedWith: ScenarioIdentity;
+  /** The version that wrote it. Default: this one. */
+  readonly version?: string;
+  /** The settings of the server that wrote it, named like the flags. Default: none. */
+  readonly settings?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ScenarioIdentity {
+  readonly name: string;
+  /** The hash of its content: the same for a moved file, different for an edited file. */
+  readonly sha256: string;
+}
+
+export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity {
+  return { name, sha256: contentHashOf({ scenario }) };
+}
+
+type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
+
+interface WrittenState {
+  readonly version: string;
+  readonly started_with?: ScenarioIdentity;
+  readonly settings?: Readonly<Record<string, unknown>>;
+  readonly scenarios: Readonly<Record<string, Pick<SavedSandbox, "scenario" | "text">>>;
+  readonly own?: WrittenRuntime;
+  readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
+}
+
+/** What requests have changed since the line before, and the last use of an instance. */
+interface RequestLine {
+  readonly usedAt?: number | undefined;
+  readonly since: SavedRequests;
+}
+
+export interface SignedLine {
+  readonly text: string;
+  readonly sum: string;
+}
+
+/** Returns a line with a checksum, which continues that of the line before. */
+export function signedLine(content: object, before = ""): SignedLine {
+  const text = JSON.stringify(content);
+  const sum = sumOf(text, before);
+  return { text: `${text.slice(0, -1)},"sum":"${sum}"}\n`, sum };
+}
+
+const sumOf = (text: string, before: string) => nodePlatform.sha256(before + text).slice(0, 16);
+
+/** The members of a signed line. Throws if it is damaged; spaces do not matter. */
+function readSigned(line: unknown, before = ""): SignedLine & { readonly content: object } {
+  const { sum, ...content } = line as { readonly sum: string };
+  const text = JSON.stringify(content);
+  if (sum !== sumOf(text, before)) throw new Error("damaged");
+  return { text, sum, content };
+}
+
+/**
+ * Serializes a server with its instances, or without its own sandbox the file of an instance. The text contains no full keys except
+ * a scenario's pinned keys (R35).
+ */
+export function stateLine({ startedWith, settings, own, instances }: Partial<SavedState>): SignedLine {
+  const scenarios: Record<string, unknown> = {};
+  const written = ({ text, scenario, ...state }: SavedSandbox): WrittenRuntime => {
+    const id = contentHashOf({ scenario }).slice(0, 16);
+    scenarios[id] ??= { scenario, text };
+    return { ...state, scenario: id };
+  };
+  const runtimes = {
+    own: own && written(own),
+    instances: (instances ?? []).map((one) => ({ ...one, runtime: written(one.runtime) })),
+  };
+  const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, settings };
+  return signedLine({ ...header, scenarios, ...runtimes });
+}
+
+export const requestLine = (line: RequestLine, before: string) => signedLine(line, before);
+
+/** Scenarios that were read before, by the hash of their content: the instances of one share it, and its records. */
+export type KnownScenarios = Map<string, Scenario>;
+
+/** A state as read: the file of an instance has no sandbox of a server. */
+export interface ReadState extends Pick<SavedState, "instances" | "version" | "settings"> {
+  readonly startedWith: ScenarioIdentity | undefined;
+  readonly own: SavedSandbox | undefined;
+}
+
+/**
+ * Parses a state; `given` is its name for messages. A last line without its end was never complete. Throws `state_unreadable`.
+ * Restoring the state detects remaining contradictions.
+ */
+export function parseState(
+  text: string,
+  given: string,
+  { isInstance = false, known = new Map() }: { isInstance?: boolean; known?: KnownScenarios } = {},
+): ReadState {
+  const [start = "", ...rest] = text.split("\n");
+  const line = parsedJson(start);
+  // An editor may have formatted it.
+  const first = line ?? parsedJson(text);
+  requireState(first, given, isInstance);
+  try {
+    const { sum, content } = readSigned(first);
+    const found = converted(content);
+    const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
+      const { scenario, text: source } = found.scenarios[
+        runtime.scenario
+      ] as (typeof found.scenarios)[string];
+      if (!known.has(runtime.scenario)) known.set(runtime.scenario, checkedScenario(scenario));
+      const snapshot = checkedScenario(runtime.snapshot);
+      if (snapshot.clock?.now === undefined) throw brokenState(given);
+      return { ...runtime, text: source, scenario: known.get(runtime.scenario) as Scenario, snapshot };
+    };
+    const state = {
+      ...{ version: found.version, startedWith: found.started_with, settings: found.settings },
+      own: found.own && runtimeOf(found.own),
+      instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
+    };
+    return withLines(state, line === undefined ? [] : linesOf(rest, sum));
+  } catch {
+    throw brokenState(given, isInstance);
+  }
+}
+
+/** Returns the content of a state in this format. The only place that knows an earlier one. */
+function converted(content: object): WrittenState {
+  return content as WrittenState;
+}
+
+function linesOf(texts: readonly string[], first: string): RequestLine[] {
+  let sum = first;
+  return texts.slice(0, -1).map((text) => {
+    const { content, ...signed } = readSigned(JSON.parse(text), sum);
+    sum = signed.sum;
+    return content as RequestLine;
+  });
+}
+
+function withLines(state: ReadState, lines: readonly RequestLine[]): ReadState {
+  const last = lines.at(-1);
+  if (last === undefined) return state;
+  const all = lines.map(({ since }) => since);
+  const since = {
+    ...last.since,
+    usage: Object.assign({}, ...all.map(({ usage }) => usage)),
+    exchanges: all.flatMap(({ exchanges }) => exchanges),
+    records: all.flatMap(({ records = [] }) => records),
+  };
+  if (state.own !== undefined) return { ...state, own: { ...state.own, since } };
+  const [one] = state.instances as [InstanceState];
+  const { usedAt = one.usedAt } = last;
+  return { ...state, instances: [{ ...one, usedAt, runtime: { ...one.runtime, since } }] };
+}
+
+function requireState(state: unknown, given: string, isInstance: boolean): void {
+  if (!isMapping(state) || state.svc_sandbox_state === undefined) {
+    throw unreadableState(given, "it is not a state of svc-sandbox, or only a part", isInstance);
+  }
+  const { svc_sandbox_state: found, version: by } = state;
+  if (found === stateFormat) return;
+  const why = `it has format ${JSON.stringify(found)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}`;
+  throw unreadableState(given, why, isInstance);
+}
+
+/** A sandbox grows with every new key. Every written state must be readable. */
+function checkedScenario(scenario: unknown): Scenario {
+  return checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
+}
+
+export function brokenState(given: string, isInstance = false): SandboxError {
+  return unreadableState(given, "a part of it is missing or damaged", isInstance);
+}
+
+export function unreadableState(given: string, why: string, isInstance = false): SandboxError {
+  const whatToDo = isInstance
+    ? "Whoever runs this server must put a copy of the file back and restart it, or remove the instance"
+    : "Name another file, or remove this one to start again";
+  const message = `Failed to continue from the state ${JSON.stringify(given)}: ${why}. ${whatToDo}.`;
+  return new SandboxError("state_unreadable", message);
+}

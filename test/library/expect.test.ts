@@ -1,0 +1,82 @@
+import { expect, test } from "vitest";
+import { createSandbox } from "../../src/index.js";
+import { serveControl } from "../control/client.js";
+import { mePath } from "../support/send.js";
+
+const headers = (key: string) => ({ headers: { "x-api-key": key } });
+
+/** A sandbox that got four requests: three with `revoked`, and one with `active`. */
+async function used() {
+  const sandbox = createSandbox();
+  for (const ref of ["revoked", "active", "revoked", "revoked"] as const)
+    await sandbox.fetch(`https://api.example${mePath}`, headers(sandbox.secret(ref)));
+  return sandbox;
+}
+
+test.each([
+  [{ pathId: "401.revoked", key: "revoked", count: 3 }, 3],
+  [{ pathId: "401.revoked" }, 3],
+  [{ key: "active" }, 1],
+  [{ pathId: "401.expired", count: 0 }, 0],
+  [{}, 4],
+] as const)("expect %j finds %i requests", async (expectation, found) => {
+  expect((await used()).expect(expectation)).toBe(found);
+});
+
+test.each([
+  [
+    { pathId: "401.revoked", key: "revoked", count: 1 },
+    3,
+    ["401.revoked", "401.revoked", "401.revoked", "200.test"],
+  ],
+  // The nearest has one of both; of equal ones, the latest is first.
+  [{ pathId: "200.live", key: "active" }, 0, ["200.test", "401.revoked", "401.revoked", "401.revoked"]],
+  [{ key: "active", count: 0 }, 1, ["200.test", "401.revoked", "401.revoked", "401.revoked"]],
+] as const)("expect %j throws with the nearest requests", async (expectation, found, nearest) => {
+  const sandbox = await used();
+  const [code, details] = failureOf(() => sandbox.expect(expectation));
+  const paths = details.nearest.map(({ path_id }: { path_id: string }) => path_id);
+  expect([code, details.found, paths]).toEqual(["expectation_failed", found, nearest]);
+});
+
+test("expect checks its input, and shows at most five requests", async () => {
+  const sandbox = await used();
+  expect(failureOf(() => sandbox.expect({ key: "revokd" as "revoked" }))[0]).toBe("unknown_ref");
+  expect(failureOf(() => sandbox.expect({ count: -1 }))[0]).toBe("validation_failed");
+  for (const _ of [1, 2, 3]) await sandbox.fetch(`https://api.example${mePath}`);
+  expect(failureOf(() => sandbox.expect({ count: 1 }))[1].nearest).toHaveLength(5);
+});
+
+test("GET /expect gets 200 or 409, counts requests of clients only, and shows no key", async () => {
+  const { server, ask } = await serveControl();
+  const wanted = "/expect?path_id=401.revoked&key=revoked&count=1";
+  const before = await ask(wanted);
+  expect([before.status, before.body.error]).toMatchObject([
+    409,
+    { code: "expectation_failed", details: { nearest: [] } },
+  ]);
+  await ask("/send", { method: "POST", json: { key: "revoked" } });
+  expect((await ask(wanted)).status).toBe(409);
+  const revoked = server.sandbox.secret("revoked");
+  await fetch(server.url + mePath, headers(revoked));
+  const after = await ask(wanted);
+  expect([after.status, after.body]).toEqual([200, { data: { count: 1 } }]);
+  await fetch(server.url + mePath, headers(revoked));
+  const twice = await ask(wanted);
+  expect([twice.status, twice.body.error.details.nearest]).toMatchObject([
+    409,
+    [{ key: "revoked", status: 401, path_id: "401.revoked" }, { id: expect.any(String) }],
+  ]);
+  expect(twice.text).not.toContain(revoked.slice(-12));
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: each test reads its own details
+function failureOf(act: () => unknown): [code: string, details: any] {
+  try {
+    act();
+  } catch (error) {
+    const { code, details } = error as { code: string; details: unknown };
+    return [code, details];
+  }
+  throw new Error("It did not fail.");
+}
