@@ -1,6 +1,6 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { endpointsIn } from "../api/routes.js";
+import { type DocumentReader, endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
@@ -53,28 +53,22 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly frozen?: boolean;
   /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
-  /**
-   * An OpenAPI 3.0 or 3.1 document, as a value or a text in JSON or YAML, whose operations the sandbox then also has.
-   * Needs `import "svc-sandbox/openapi"`.
-   */
-  readonly openapi?: string | object;
+  /** A document whose operations the sandbox then also has, from `readOpenApi` of `svc-sandbox/openapi`. */
+  readonly openapi?: OpenApiDocument;
+}
+
+/** An OpenAPI document with its reader; without a text, only the reader, for the document of a scenario. */
+export interface OpenApiDocument {
+  readonly text?: string;
+  readonly read: unknown;
 }
 
 /** The option `openapi` as the field of a scenario. */
-export function documentOf(openapi: SandboxOptions["openapi"]): Scenario["openapi"] | undefined {
-  return openapi === undefined ? undefined : { text: textOf(openapi) };
-}
-
-function textOf(document: string | object): string {
-  if (typeof document === "string") return document;
-  try {
-    return JSON.stringify(document);
-  } catch {
-    const field = { openapi: "must be a text, or an object without loops" };
-    throw new SandboxError("validation_failed", "Failed to read the document: it contains itself.", {
-      fields: field,
-    });
-  }
+export function documentOf(openapi: OpenApiDocument | undefined): Scenario["openapi"] | undefined {
+  const problem = "must be readOpenApi(document), with readOpenApi of svc-sandbox/openapi";
+  const isRead = openapi === undefined || typeof openapi?.read === "function";
+  requireFields("read the document", { openapi: isRead ? undefined : problem });
+  return openapi?.text === undefined ? undefined : { text: openapi.text };
 }
 
 /**
@@ -113,7 +107,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   ]);
   const { scenario: source = "key-states", openapi, ...given } = options;
   const { scenario, name } = resolveSource(source, documentOf(openapi));
-  return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(given) }));
+  const read = openapi?.read as DocumentReader | undefined;
+  const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
+  const platform = { ...webPlatform, endpoints };
+  return sandboxOn(startSandbox(scenario, { platform, name, ...checkedOptions(given) }));
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
@@ -251,14 +248,13 @@ function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-const webPlatform: Platform = {
+const webPlatform: Omit<Platform, "endpoints"> = {
   sha256: sha256Hex,
   time: wallTime,
   steadyTime,
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

@@ -1,5 +1,4 @@
 import { availableParallelism, constants } from "node:os";
-import { endpointsIn } from "../../api/routes.js";
 import {
   type Rehearsal,
   type Rehearsed,
@@ -9,6 +8,7 @@ import {
 } from "../../certify/next.js";
 import { patienceFor } from "../../certify/plan.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { redactKeys } from "../../spec/redact.js";
 import { defaultSeed } from "../../spec/seed.js";
@@ -71,7 +71,7 @@ export async function certifyNext(
     baselineMs = baseline?.durationMs;
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
-    const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsIn(loaded.scenario)) : [];
+    const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsFor(loaded.scenario)) : [];
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";

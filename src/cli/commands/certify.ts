@@ -1,10 +1,10 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { endpointsIn } from "../../api/routes.js";
 import { certificateBrief, documentText, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import { endingWords } from "../../report/render/document.js";
 import { assumptionsSchema } from "../../scenario/format/steps.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
@@ -49,7 +49,7 @@ import { styleFor } from "../terminal.js";
 
 /** Checks the names of `--only`, which depend on the endpoints of the scenario. */
 function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
-  const promises = brokenPromisesOf(endpointsIn(scenario)).map(({ id }) => id);
+  const promises = brokenPromisesOf(endpointsFor(scenario)).map(({ id }) => id);
   const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
   const text = only.find((one) => !names.includes(one) && seedIn(one) === undefined);
   if (text === undefined) return;

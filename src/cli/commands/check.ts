@@ -1,4 +1,4 @@
-import { endpointsIn } from "../../api/routes.js";
+import { builtIn } from "../../api/routes.js";
 import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
 import { operationsToCheck } from "../../check/operations.js";
@@ -96,8 +96,8 @@ export const checkCommand = declareCommand({
 
 async function readDocument(loaded: LoadedScenario, io: Io) {
   const { apiOf } = await import("../../openapi/read-api.js");
-  const { openapi, records: _, ...withoutDocument } = loaded.scenario;
-  const { notes, described } = apiOf(openapi as unknown as DocumentText, endpointsIn(withoutDocument));
+  const { openapi } = loaded.scenario;
+  const { notes, described } = apiOf(openapi as unknown as DocumentText, builtIn);
   for (const note of notes.list()) io.stderr.say(redactKeys(`${note}\n`));
   return described;
 }
