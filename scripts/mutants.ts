@@ -30,6 +30,12 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
     90,
     /^test\/(?:api|faults|varied|records|changes|openapi\/(?!hostile)|report\/client|control\/(?:request-checks|requests|desc))/,
   ],
+  // The others in test/openapi start processes.
+  openapi: [
+    "openapi",
+    90,
+    /^test\/(?:openapi\/(?:documents|directions|media|mis|paths|samples|hostile)|records\/(?:ch|re|ta))/,
+  ],
   report: ["report", 85, /^test\/(?:report|docs|certify\/certificate)/],
   library: [
     "library",

@@ -4,7 +4,7 @@ import type { AnnouncedChange } from "../sandbox/timeline.js";
 import type { AnnouncedAssumption } from "../scenario/format/schema.js";
 import { type Assumptions, assumptionsFor } from "../spec/assumptions.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { type FlatHeaders, headerPairs, withMembers } from "./messages.js";
+import { type FlatHeaders, headerPairs, withBodyMembers } from "./messages.js";
 import type { ApiCall } from "./response.js";
 
 /** The ending of a call after the announced changes up to its time. */
@@ -100,8 +100,8 @@ function withEditedBody(
   code?: string,
 ): ApiResponse {
   let edited = response;
-  const edit = (path: readonly string[], change: Parameters<typeof withMembers>[2]) => {
-    edited = withMembers(edited, path, change) ?? edited;
+  const edit = (path: readonly string[], change: Parameters<typeof withBodyMembers>[2]) => {
+    edited = withBodyMembers(edited, path, change) ?? edited;
   };
   if (code !== undefined) edit(["error"], (error) => ({ ...error, code }));
   if (scopes !== undefined) {

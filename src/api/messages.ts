@@ -58,13 +58,13 @@ export function withBody({ status, headers }: ApiResponse, body: string): ApiRes
 }
 
 /** The members of an object in a body. */
-export type Members = Readonly<Record<string, unknown>>;
+export type BodyMembers = Readonly<Record<string, unknown>>;
 
 /** A response with edited members of the object at this path of its JSON body; `undefined` if it has no object there. */
-export function withMembers(
+export function withBodyMembers(
   response: ApiResponse,
   path: readonly string[],
-  edit: (members: Members) => Members,
+  edit: (members: BodyMembers) => BodyMembers,
 ): ApiResponse | undefined {
   const body = parsedJson(response.body);
   const edited = membersEdited(body, path, edit);
@@ -77,7 +77,7 @@ export function withMembers(
 function membersEdited(
   value: unknown,
   path: readonly string[],
-  edit: (members: Members) => Members,
+  edit: (members: BodyMembers) => BodyMembers,
 ): unknown {
   const [first, ...rest] = path;
   if (!isMapping(value)) return value;

@@ -14,7 +14,7 @@ import {
 import { fieldsOf, type MappingField, shapeOf } from "../spec/schema/shape.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
-import { errorBody, headerPairs, jsonBody, type Members, withBody, withMembers } from "./messages.js";
+import { type BodyMembers, errorBody, headerPairs, jsonBody, withBody, withBodyMembers } from "./messages.js";
 import words from "./promises.json" with { type: "json" };
 import { type ApiCall, rejectCall, responseOf, successResponse } from "./response.js";
 import { builtIn } from "./routes.js";
@@ -253,12 +253,15 @@ function sameUsage(): Respond {
 /** Changes members of the body, or of its `data` or `error`; `undefined` removes one. `code` is its new error code. */
 function edited(
   within: "data" | "error" | undefined,
-  change: (members: Members) => Members,
+  change: (members: BodyMembers) => BodyMembers,
   code: string | null = null,
 ): Respond {
   const path = within === undefined ? [] : [within];
   return (ending) => {
-    const response = withMembers(ending.response, path, (members) => ({ ...members, ...change(members) }));
+    const response = withBodyMembers(ending.response, path, (members) => ({
+      ...members,
+      ...change(members),
+    }));
     return response && { response, code };
   };
 }

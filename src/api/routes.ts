@@ -11,12 +11,22 @@ import { me } from "./endpoints/me.js";
 /** The endpoints of the API: a new one is a file and its row here. */
 export const builtIn: readonly Endpoint[] = [me];
 
-/** The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. */
+/**
+ * The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. A document needs its reader, whose
+ * libraries few sandboxes need.
+ */
 export function endpointsIn(
   scenario: Scenario,
+  read?: DocumentReader,
   report?: (mistake: ScenarioMistake) => void,
 ): readonly Endpoint[] {
-  return scenario.openapi === undefined ? builtIn : readerOf()(scenario, builtIn, report);
+  if (scenario.openapi === undefined) return builtIn;
+  if (read !== undefined) return read(scenario, builtIn, report);
+  throw new SandboxError(
+    "usage",
+    'The scenario has an OpenAPI document, and no reader of documents was passed. Write createSandbox({ openapi: readOpenApi(), … }), with readOpenApi of "svc-sandbox/openapi".',
+    { part: "openapi" },
+  );
 }
 
 /**
@@ -28,24 +38,6 @@ export type DocumentReader = (
   own: readonly Endpoint[],
   report?: (mistake: ScenarioMistake) => void,
 ) => readonly Endpoint[];
-
-// Registered globally, so that all copies of this package share it. Few sandboxes need the libraries of the reader.
-const readerKey = Symbol.for("svc-sandbox.openapi");
-const provided = globalThis as unknown as Record<symbol, DocumentReader | undefined>;
-
-export function provideReader(read: DocumentReader): void {
-  provided[readerKey] = read;
-}
-
-function readerOf(): DocumentReader {
-  const read = provided[readerKey];
-  if (read !== undefined) return read;
-  throw new SandboxError(
-    "usage",
-    'The reader of OpenAPI documents is not loaded. Add import "svc-sandbox/openapi" next to the import of svc-sandbox.',
-    { part: "openapi" },
-  );
-}
 
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */
 export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {

@@ -119,7 +119,7 @@ function checkDocument(report: CheckReport): ReportDocument {
     conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
     failures: (report.newFacts ?? []).map((fact) => `New on ${fact}.`),
     suites: suitesOf(report),
-    json: jsonOf(report),
+    json: checkJsonOf(report),
   };
 }
 
@@ -208,7 +208,7 @@ const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
 
 const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
 
-export function jsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
+export function checkJsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);
   return {

@@ -5,8 +5,8 @@ import type { InJson } from "../spec/schema/json.js";
 import type { ValueOf } from "../spec/schema/shape.js";
 import { checkLines, paintStatus, responseText, type Style } from "./terminal.js";
 
-export type SentRequest = InJson<ValueOf<typeof requestShape>>;
-export type RequestDetails = InJson<ValueOf<typeof requestDetailsShape>>;
+export type JournalRequest = InJson<ValueOf<typeof requestShape>>;
+export type JournalDetails = InJson<ValueOf<typeof requestDetailsShape>>;
 
 /** The form of a request id, in every profile. */
 const requestId =
@@ -18,7 +18,7 @@ export function isAboutRequest(word: string): boolean {
 }
 
 /** The requests with the same key around one, itself included: at most three before it and five after it. */
-export function retriesOf(id: string, all: readonly SentRequest[]): readonly SentRequest[] {
+export function retriesOf(id: string, all: readonly JournalRequest[]): readonly JournalRequest[] {
   const { fingerprint } = all.find((one) => one.id === id) ?? {};
   const same = all.filter(
     (one) => one.id === id || (one.fingerprint === fingerprint && one.source === "client"),
@@ -29,8 +29,8 @@ export function retriesOf(id: string, all: readonly SentRequest[]): readonly Sen
 
 /** The lines about a request: its checks, cause, fault, advice, what to do, and the requests with its key around it. */
 export function requestLines(
-  details: RequestDetails,
-  around: readonly SentRequest[],
+  details: JournalDetails,
+  around: readonly JournalRequest[],
   style: Style,
 ): string[] {
   const { palette } = style;
@@ -62,7 +62,7 @@ export function requestLines(
   ];
 }
 
-function retryLine(one: SentRequest, { id, at }: RequestDetails): string {
+function retryLine(one: JournalRequest, { id, at }: JournalDetails): string {
   const seconds = (Date.parse(one.at) - Date.parse(at)) / 1000;
   const when = one.id === id ? "this one" : `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
   return `  ${when.padStart(9)}  ${one.path_id}  ${one.id}`;

@@ -1,6 +1,6 @@
 import { existsSync, realpathSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { endpointsIn } from "../api/routes.js";
+import { builtIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import {
   type LoadedScenario,
@@ -216,11 +216,11 @@ export async function documentNotes(
   loaded: LoadedScenario,
   opened: () => SandboxState,
 ): Promise<DocumentNotes> {
-  const { openapi, ...scenario } = loaded.scenario;
+  const { openapi } = loaded.scenario;
   if (openapi === undefined) return { operations: 0, notes: [] };
   const { notesOf } = await import("../openapi/read-api.js");
   const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
-  return notesOf({ openapi }, endpointsIn(scenario), scopes);
+  return notesOf({ openapi }, builtIn, scopes);
 }
 
 export async function warnOfDocument(

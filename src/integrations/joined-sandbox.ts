@@ -21,8 +21,7 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
   const { base_url: url, control_url: control, keys } = started;
   const ask = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) =>
     dataOf(call(method, control + path, body, by?.actor));
-  const camel = (...words: Parameters<typeof ask>) => camelCase(ask(...words)) as never;
-  const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+  const camel: Camel = (...words) => camelCase(ask(...words)) as never;
   const state = (): ControlResponse<"State"> => ask("GET", "/state");
   const sandbox: Sandbox = {
     get name() {
@@ -41,39 +40,17 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
     secret(ref) {
       const key = keys[ref];
       if (key !== undefined || ref === "none") return key as never;
-      const refs = Object.keys(keys).join(", ");
-      throw new SandboxError(
-        "unknown_ref",
-        `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${refs}.`,
-      );
+      const known = Object.keys(keys).join(", ");
+      const message = `There is no key ${JSON.stringify(ref)} in the scenario. Its keys: ${known}.`;
+      throw new SandboxError("unknown_ref", message);
     },
     fetch(input, init) {
       const request = new Request(input, init);
       const { pathname, search } = new URL(request.url);
       return fetch(new Request(url + pathname + search, request));
     },
-    clock: {
-      now: () => ask("GET", "/clock").now,
-      isFrozen: () => ask("GET", "/clock").frozen,
-      advance: (by) => ask("POST", "/clock/advance", { by: `${durationOf(by)}ms` }).now,
-      set: (to) => ask("PUT", "/clock", { now: isoOf(instantOf(to)) }).now,
-      freeze: () => ask("PUT", "/clock", { frozen: true }),
-      resume: () => ask("PUT", "/clock", { frozen: false }),
-    },
-    keys: {
-      list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
-      get: (ref) => camel("GET", at("/keys", ref)),
-      create({ expires, ...creation }, by) {
-        const ends =
-          expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
-        return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
-      },
-      rotate(ref, { overlap, as } = {}, by) {
-        const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
-        return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
-      },
-      revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
-    },
+    clock: clockOver(ask),
+    keys: keysOver(camel),
     organizations: {
       list: () => camel("GET", "/organizations"),
       get: (ref) => camel("GET", at("/organizations", ref)),
@@ -108,6 +85,41 @@ export function joinSandbox(controlUrl: string, token: string | undefined, given
       call("DELETE", `${controlUrl}/instances/${started.id}`);
       return end();
     },
+  };
+}
+
+const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)}`;
+
+type Ask = (method: string, path: string, body: unknown) => ControlResponse<"Clock">;
+
+/** The clock of a sandbox that these calls reach. */
+function clockOver(ask: Ask): Sandbox["clock"] {
+  return {
+    now: () => ask("GET", "/clock", undefined).now,
+    isFrozen: () => ask("GET", "/clock", undefined).frozen,
+    advance: (by) => ask("POST", "/clock/advance", { by: `${durationOf(by)}ms` }).now,
+    set: (to) => ask("PUT", "/clock", { now: isoOf(instantOf(to)) }).now,
+    freeze: () => ask("PUT", "/clock", { frozen: true }),
+    resume: () => ask("PUT", "/clock", { frozen: false }),
+  };
+}
+
+type Camel = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) => never;
+
+/** The keys of a sandbox that these calls reach. */
+function keysOver(camel: Camel): Sandbox["keys"] {
+  return {
+    list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
+    get: (ref) => camel("GET", at("/keys", ref)),
+    create({ expires, ...creation }, by) {
+      const ends = expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
+      return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
+    },
+    rotate(ref, { overlap, as } = {}, by) {
+      const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
+      return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
+    },
+    revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
   };
 }
 

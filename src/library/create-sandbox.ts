@@ -1,6 +1,6 @@
 import { sha256 as digestOf } from "@noble/hashes/sha2.js";
 import { bytesToHex } from "@noble/hashes/utils.js";
-import { endpointsIn } from "../api/routes.js";
+import { type DocumentReader, endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf } from "../sandbox/clock.js";
@@ -52,28 +52,22 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly frozen?: boolean;
   /** The set of assumptions to start with. Default: the scenario's, or `minimal`. */
   readonly profile?: Profile;
-  /**
-   * An OpenAPI 3.0 or 3.1 document, as a value or a text in JSON or YAML, whose operations the sandbox then also has.
-   * Needs `import "svc-sandbox/openapi"`.
-   */
-  readonly openapi?: string | object;
+  /** A document whose operations the sandbox then also has, from `readOpenApi` of `svc-sandbox/openapi`. */
+  readonly openapi?: OpenApiDocument;
+}
+
+/** An OpenAPI document with its reader; without a text, only the reader, for the document of a scenario. */
+export interface OpenApiDocument {
+  readonly text?: string;
+  readonly read: unknown;
 }
 
 /** The option `openapi` as the field of a scenario. */
-export function documentOf(openapi: SandboxOptions["openapi"]): Scenario["openapi"] | undefined {
-  return openapi === undefined ? undefined : { text: textOf(openapi) };
-}
-
-function textOf(document: string | object): string {
-  if (typeof document === "string") return document;
-  try {
-    return JSON.stringify(document);
-  } catch {
-    const field = { openapi: "must be a text, or an object without loops" };
-    throw new SandboxError("validation_failed", "Failed to read the document: it contains itself.", {
-      fields: field,
-    });
-  }
+export function documentOf(openapi: OpenApiDocument | undefined): Scenario["openapi"] | undefined {
+  const problem = "must be readOpenApi(document), with readOpenApi of svc-sandbox/openapi";
+  const isRead = openapi === undefined || typeof openapi?.read === "function";
+  requireFields("read the document", { openapi: isRead ? undefined : problem });
+  return openapi?.text === undefined ? undefined : { text: openapi.text };
 }
 
 /**
@@ -112,7 +106,10 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   ]);
   const { scenario: source = "key-states", openapi, ...given } = options;
   const { scenario, name } = resolveSource(source, documentOf(openapi));
-  return sandboxOn(startSandbox(scenario, { platform: webPlatform, name, ...checkedOptions(given) }));
+  const read = openapi?.read as DocumentReader | undefined;
+  const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
+  const platform = { ...webPlatform, endpoints };
+  return sandboxOn(startSandbox(scenario, { platform, name, ...checkedOptions(given) }));
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
@@ -131,10 +128,6 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
   const listFaults = () => describeFaults(world().faults);
-  const change = (input: Record<string, unknown>) => {
-    const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(world(), given as never).record;
-  };
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -159,20 +152,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       freeze: () => void operations.clock(world(), { frozen: true }),
       resume: () => void operations.clock(world(), { frozen: false }),
     },
-    keys: {
-      list: () => viewKeys(world()),
-      get: (ref) => viewKey(world().registry.key(ref), world()),
-      create({ expires, ...creation }, by) {
-        const input = checkInput(inputShapes.key_creation, snakeCase(creation), "Failed to create a key");
-        return operations.create_key(world(), { ...input, expires }, by);
-      },
-      rotate(key, { overlap, ...rotation } = {}, by) {
-        const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-        const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
-        return { key: replacement, secret };
-      },
-      revoke: (key, by) => operations.revoke(world(), { key }, by).key,
-    },
+    keys: keysOn(world),
     organizations: {
       list: () => viewOrganizations(world()),
       get: (ref) => viewOrganization(world().registry.organization(ref).organization),
@@ -182,23 +162,8 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
         return operations.organization(world(), { ...input, ref }, by).organization;
       },
     },
-    farmers: {
-      get count() {
-        return world().farmers.count;
-      },
-      at: (index) => world().farmers.at(index),
-      get: (id) => world().farmers.get(id),
-      list({ offset = 0, limit = defaultFarmerPage } = {}) {
-        requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-        return world().farmers.list({ offset, limit });
-      },
-    },
-    records: {
-      list: (collection) => listRecords(world(), collection),
-      add: (collection, record) => change({ in: collection, add: record }),
-      set: (collection, id, members) => change({ in: collection, id, set: members }),
-      remove: (collection, id) => void change({ in: collection, id, remove: true }),
-    },
+    farmers: farmersOn(world),
+    records: recordsOn(world),
     faults: {
       list: listFaults,
       set(faults) {
@@ -233,18 +198,61 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
 }
 
+function keysOn(world: () => SandboxState): Sandbox["keys"] {
+  return {
+    list: () => viewKeys(world()),
+    get: (ref) => viewKey(world().registry.key(ref), world()),
+    create({ expires, ...creation }, by) {
+      const input = checkInput(inputShapes.key_creation, snakeCase(creation), "Failed to create a key");
+      return operations.create_key(world(), { ...input, expires }, by);
+    },
+    rotate(key, { overlap, ...rotation } = {}, by) {
+      const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
+      const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
+      return { key: replacement, secret };
+    },
+    revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+  };
+}
+
+function farmersOn(world: () => SandboxState): Sandbox["farmers"] {
+  return {
+    get count() {
+      return world().farmers.count;
+    },
+    at: (index) => world().farmers.at(index),
+    get: (id) => world().farmers.get(id),
+    list({ offset = 0, limit = defaultFarmerPage } = {}) {
+      requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
+      return world().farmers.list({ offset, limit });
+    },
+  };
+}
+
+function recordsOn(world: () => SandboxState): Sandbox["records"] {
+  const change = (input: Record<string, unknown>) => {
+    const given = checkInput(recordChange, input, "Failed to change the record");
+    return operations.record(world(), given as never).record;
+  };
+  return {
+    list: (collection) => listRecords(world(), collection),
+    add: (collection, record) => change({ in: collection, add: record }),
+    set: (collection, id, members) => change({ in: collection, id, set: members }),
+    remove: (collection, id) => void change({ in: collection, id, remove: true }),
+  };
+}
+
 function countProblem(value: unknown): string | undefined {
   return Number.isSafeInteger(value) && (value as number) >= 0 ? undefined : "must be a whole number from 0";
 }
 
-const webPlatform: Platform = {
+const webPlatform: Omit<Platform, "endpoints"> = {
   sha256: sha256Hex,
   time: wallTime,
   steadyTime,
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsIn,
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 

@@ -1,10 +1,9 @@
 import { promises } from "node:fs";
 import { dirname } from "node:path";
 import { scenarioDuration } from "../library/capture.js";
-import { loadReader } from "../node/files/load-scenario.js";
 import { lock } from "../node/files/lock.js";
 import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../node/files/write-file.js";
-import { clearInterval, nodePlatform, setInterval } from "../node/platform.js";
+import { clearInterval, loadReader, nodePlatform, setInterval } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";

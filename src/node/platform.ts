@@ -1,4 +1,5 @@
-import { endpointsIn } from "../api/routes.js";
+import type { Endpoint } from "../api/endpoint.js";
+import { type DocumentReader, endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
@@ -22,6 +23,19 @@ export const { nextTick } = process;
 export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeout } =
   process.getBuiltinModule("node:timers");
 
+let reader: DocumentReader | undefined;
+
+/** Loads the reader of OpenAPI documents, which few sandboxes need. */
+export async function loadReader(): Promise<void> {
+  ({ readScenario: reader } = await import("../openapi/read-api.js"));
+}
+
+/** The endpoints of a scenario, whose reader is loaded if it has a document. */
+export const endpointsFor = (
+  scenario: Scenario,
+  report?: Parameters<Platform["endpoints"]>[1],
+): readonly Endpoint[] => endpointsIn(scenario, reader, report);
+
 export const nodePlatform: Platform = {
   sha256,
   time: wallTime,
@@ -29,7 +43,7 @@ export const nodePlatform: Platform = {
   stopwatch,
   // Wrapped, so that CommonJS loads the module with the first call.
   farmers: (settings) => makeFarmers(settings),
-  endpoints: endpointsIn,
+  endpoints: endpointsFor,
   random: () => randomBytes(4).readUInt32LE(),
 };
 

@@ -38,21 +38,15 @@ const lastWords = 500;
  * signal ended the command, its exit code is 128 plus the signal's number. Never throws.
  */
 export function runCommand(
-  [program, ...words]: readonly [string, ...string[]],
-  { takeSignals, cwd, env, isLate, onOutput }: CommandOptions,
+  line: readonly [string, ...string[]],
+  options: CommandOptions,
 ): Promise<CommandEnd> {
+  const { takeSignals, isLate, onOutput } = options;
   const isApart = isLate !== undefined;
   return new Promise((resolve) => {
     let child: ChildProcess;
     try {
-      // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
-      const [out, err] = outputs.map((name) => {
-        const isRead = isApart || (onOutput !== undefined && !process[name].isTTY);
-        return isRead ? "pipe" : "inherit";
-      });
-      const stdio = [isApart ? "ignore" : "inherit", out, err];
-      const detached = isApart && process.platform !== "win32";
-      child = spawn(program, words, { cwd, env, stdio: stdio as StdioOptions, detached });
+      child = startCommand(line, isApart, options);
     } catch (error) {
       return resolve({ failure: error as NodeJS.ErrnoException });
     }
@@ -80,19 +74,7 @@ export function runCommand(
         isTimedOut = true;
         kill();
       }, 100);
-    const passing = outputs.map((name) => {
-      const stream = child[name];
-      stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
-      if (!isApart) stream?.pipe(process[name], { end: false });
-      // Our reader has gone, so the command's reader also goes.
-      const close = () => void stream?.destroy();
-      process[name].once("error", close);
-      return () => {
-        process[name].off("error", close);
-        // A stream that is destroyed before its end would leave its listeners.
-        stream?.unpipe(process[name]);
-      };
-    });
+    const passing = outputs.map((name) => passOutput(child, name, isApart, onOutput));
     // The command ends with this process.
     const endWithUs = () => void send(isApart ? "SIGKILL" : "SIGTERM");
     process.once("exit", endWithUs);
@@ -121,6 +103,41 @@ export function runCommand(
       child.once("close", () => end(ended));
     });
   });
+}
+
+function startCommand(
+  [program, ...words]: readonly [string, ...string[]],
+  isApart: boolean,
+  { cwd, env, onOutput }: CommandOptions,
+): ChildProcess {
+  const [out, err] = outputs.map((name) => {
+    const isRead = isApart || (onOutput !== undefined && !process[name].isTTY);
+    return isRead ? "pipe" : "inherit";
+  });
+  const stdio = [isApart ? "ignore" : "inherit", out, err] as StdioOptions;
+  const detached = isApart && process.platform !== "win32";
+  // On Windows, `npm`, `npx` and the like are batch files, which Node cannot start.
+  return spawn(program, words, { cwd, env, stdio, detached });
+}
+
+/** Passes an output of a command on; returns the function that stops it. */
+function passOutput(
+  child: ChildProcess,
+  name: (typeof outputs)[number],
+  isApart: boolean,
+  onOutput: CommandOptions["onOutput"],
+): () => void {
+  const stream = child[name];
+  stream?.on("data", (chunk: Buffer) => onOutput?.(name, chunk));
+  if (!isApart) stream?.pipe(process[name], { end: false });
+  // Our reader has gone, so the command's reader also goes.
+  const close = () => void stream?.destroy();
+  process[name].once("error", close);
+  return () => {
+    process[name].off("error", close);
+    // A stream that is destroyed before its end would leave its listeners.
+    stream?.unpipe(process[name]);
+  };
 }
 
 // Windows has no process groups; kills the command's process tree.

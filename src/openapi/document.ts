@@ -142,13 +142,13 @@ function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
   const targetOf = (node: unknown) =>
     isMapping(node) && typeof node.$ref === "string" ? (valueAt(whole, node.$ref) ?? node) : node;
   // Many documents refer to texts, members and whole operations, which OpenAPI does not allow.
-  const settle = (value: object, isNamed = false): void => {
+  const settle = (value: object, around = ""): void => {
     for (const [name, member] of Object.entries(value)) {
       const target = targetOf(member);
-      const isNames = !isNamed && !Array.isArray(value) && namedMembers.has(name);
-      if (!isObject(target) || (isNames && target !== member))
+      const isNames = around === "" && !Array.isArray(value) && namedMembers.has(name);
+      if (!isObject(target) || ((isNames || around === "content") && target !== member))
         (value as Record<string, unknown>)[name] = target;
-      else settle(member, isNames);
+      else settle(member as object, isNames ? name : "");
     }
   };
   settle(whole);

@@ -12,7 +12,7 @@ import {
 import { defaultInstanceTtl, defaultMaxInstances } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import { identityOf, parseState, type SavedState, stateFormat } from "../log/state-format.js";
-import { loadReader } from "../node/files/load-scenario.js";
+import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";

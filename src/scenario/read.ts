@@ -79,7 +79,10 @@ function withDocument(
     const openapi = readText?.(name, from);
     if (openapi !== undefined)
       return { ...own, fields: { ...own.fields, openapi: { ...part, ...openapi, file: name } } };
-    fail(" here", "give its text: openapi: { text: … }, or createSandbox({ openapi: document })");
+    fail(
+      " here",
+      "give its text: openapi: { text: … }, or createSandbox({ openapi: readOpenApi(document) })",
+    );
   } catch (error) {
     const why = isSandboxError(error) && error.code === "file_unreadable" ? `: ${error.message}` : "";
     fail(why, "name a file relative to this one");

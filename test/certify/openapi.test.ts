@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { documentOf } from "../../src/cli/certify/certify-client.js";
+import { documentIn } from "../../src/cli/certify/certify-client.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -122,7 +122,7 @@ test("the digest of a document in several files changes with each of them, and n
   const text = "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths: {}\n";
   const digestOf = async (files: Record<string, string>) => {
     const scenario = { version: 1, openapi: { text, files } } as const;
-    return (await documentOf({ scenario, name: "a", files: [] }, {}))?.digest;
+    return (await documentIn({ scenario, name: "a", files: [] }, {}))?.digest;
   };
   const whole = await digestOf({ "a.yaml": "a: 1", "b.yaml": "b: 1" });
   expect(await digestOf({ "b.yaml": "b: 1", "a.yaml": "a: 1" })).toBe(whole);

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { checkResults, requestChecksOf } from "../../src/api/request-details.js";
 import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { endpointsFor } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { authorizationChecks } from "../../src/spec/authorize.js";
 import { faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
@@ -22,7 +23,7 @@ test("the request checks have each path of the API once, as an exit of a check o
     const more = scenario === undefined ? [] : ["input", "record"];
     expect(checks.map(({ name }: Check) => name)).toEqual([...names, ...more]);
     const paths = checks.flatMap(({ exits }: Check) => exits).concat(successes);
-    const listed = outcomesOf(endpointsIn(scenario ?? releasedOnly)).map(({ path }) => path);
+    const listed = outcomesOf(endpointsFor(scenario ?? releasedOnly)).map(({ path }) => path);
     const expected = listed.filter(
       (path) => !isFault(path) && (scenario !== undefined || outcomeOf(path).needs === undefined),
     );

@@ -194,6 +194,8 @@ describe.skipIf(noBrowser)("instances", () => {
     await claim(first);
     await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
     expect(partner.url()).not.toContain("code=");
+    await partner.getByRole("button", { name: "Download .env" }).waitFor();
+    await partner.getByText(/^Show all \d+ variables$/).click();
     const shown = await partner.locator("main").innerText();
     expect(shown).toMatch(/SVC_BASE_URL=http\S+\/i\/\w+\nSVC_KEY_\w+=SVC_/);
     await partner.getByRole("button", { name: "Send a first request" }).click();

@@ -1,7 +1,10 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { openDashboard, settled } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the overview", () => {
@@ -66,6 +69,32 @@ describe.skipIf(noBrowser)("the overview", () => {
       before,
     );
     await next.getByText("Response: ").waitFor();
+    // Below the buttons, with the path that it belongs to.
+    const sent = next.locator("output", { hasText: `Sent for ${before?.split(" ")[1]?.replace(/\.$/, "")}` });
+    const [bar, response] = [await next.locator(".bar").first().boundingBox(), await sent.boundingBox()];
+    expect(response?.y).toBeGreaterThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0));
+  });
+
+  test("shows eight paths that are not covered, and the others by endpoint", async () => {
+    const operations = Array.from({ length: 30 }, (_, n) => ({
+      [`/v1/relying-party/things-${n}`]: {
+        get: { operationId: `getThing${n}`, responses: { 200: { description: "A thing" } } },
+      },
+    }));
+    const paths = Object.assign({}, ...operations);
+    const info = { title: "Things", version: "1" };
+    const folder = temporaryFolder();
+    writeFileSync(join(folder, "things.json"), JSON.stringify({ openapi: "3.1.0", info, paths }));
+    const scenario = join(folder, "things.yaml");
+    const organizations = { a: { type: "bank", keys: { one: { environment: "test" } } } };
+    writeFileSync(scenario, JSON.stringify({ version: 1, organizations, openapi: "things.json" }));
+    const { page } = await openDashboard({ scenario });
+    const missing = page.locator(".missing a");
+    await missing.first().waitFor();
+    expect(await missing.count()).toBe(8);
+    await page.getByText(/^\d+ more$/).click();
+    const group = page.locator("details li", { hasText: "GET /v1/relying-party/things-29" });
+    await group.getByRole("link", { name: "200.getThing29" }).waitFor();
   });
 
   test("a path of another scenario is met by starting that one, after a question", async () => {

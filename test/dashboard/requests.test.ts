@@ -197,6 +197,64 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await page.getByLabel("Key").inputValue()).toBe("jk");
   });
 
+  test("the page of a request has the parts of explain in their order, and copies them without a secret", async () => {
+    const { page, server } = await openDashboard({
+      ...{
+        scenario: "key-states",
+        view: "/requests",
+        context: { permissions: ["clipboard-read", "clipboard-write"] },
+      },
+    });
+    await send(server, ["revoked", "revoked", "active"]);
+    await rows(page).nth(1).click();
+    const detail = page.locator(".request-detail");
+    await detail.getByText("Requests with this key").waitFor();
+    const parts = [
+      "Request checks",
+      "Key",
+      "user-agent",
+      "Response",
+      "Why",
+      "What to do",
+      "Advice",
+      "Requests with this key",
+    ];
+    const shown = await detail.locator("h3, dt").allTextContents();
+    expect(shown.filter((part) => parts.includes(part)).slice(0, parts.length)).toEqual(parts);
+    await detail.getByRole("button", { name: "Copy for support" }).click();
+    await detail.getByRole("button", { name: "Copied" }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    const lines = text.split("\n");
+    const places = [
+      /^GET \/v1\/relying-party\/me at .*, req_/,
+      /^rejected: key/,
+      /^Key: revoked/,
+      /^Response: 401 401\.revoked/,
+    ];
+    const found = [...places, /^What to do: /, /^Requests with this key/, /^this one 401\.revoked/].map(
+      (place) => lines.findIndex((line) => place.test(line)),
+    );
+    expect(found).not.toContain(-1);
+    expect(found).toEqual(found.toSorted((one, other) => one - other));
+    expect(text).not.toContain(server.sandbox.secret("revoked").slice(12));
+  });
+
+  test("at 1,024 pixels each request is one line, and at least 15 are on the screen", async () => {
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
+    await page.setViewportSize({ width: 1024, height: 768 });
+    await send(
+      server,
+      Array.from({ length: 20 }, () => "active"),
+    );
+    await rows(page).nth(19).waitFor();
+    const tops = await rows(page).evaluateAll((all) =>
+      all.map((row) => [...row.children].map((one) => Math.round(one.getBoundingClientRect().top / 28))),
+    );
+    for (const row of tops) expect(Math.max(...row) - Math.min(...row)).toBeLessThanOrEqual(1);
+    const ends = await rows(page).evaluateAll((all) => all.map((row) => row.getBoundingClientRect().bottom));
+    expect(ends.filter((end) => end <= 768).length).toBeGreaterThanOrEqual(15);
+  });
+
   test("Escape after a request was sent again focuses its row, or the one that was opened", async () => {
     const { page, server } = await openDashboard({
       ...{ scenario: "key-states", view: "/requests?path=403.access_denied" },

@@ -13,9 +13,9 @@ import ts from "typescript";
 import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
 import * as ourMsw from "../../src/integrations/msw.js";
 import * as ourUndici from "../../src/integrations/undici.js";
+import * as ourOpenapi from "../../src/library/entries/openapi.js";
 import * as ourNode from "../../src/server/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
@@ -53,6 +53,7 @@ async function modules() {
     "svc-sandbox": core,
     "svc-sandbox/msw": ourMsw,
     "svc-sandbox/node": ourNode,
+    "svc-sandbox/openapi": ourOpenapi,
     "svc-sandbox/undici": ourUndici,
     "node:fs/promises": files,
     msw,
@@ -148,6 +149,7 @@ test("every example compiles in TypeScript, except the lines that show an error"
       "svc-sandbox": source("index.ts"),
       "svc-sandbox/msw": source("msw/index.ts"),
       "svc-sandbox/node": source("serve/index.ts"),
+      "svc-sandbox/openapi": source("library/entries/openapi.ts"),
       "svc-sandbox/undici": source("undici/create-dispatcher.ts"),
     },
   };

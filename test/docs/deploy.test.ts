@@ -5,7 +5,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { command as start } from "../../src/cli/commands/start.js";
+import { startCommand as start } from "../../src/cli/commands/start.js";
 import { controlPath } from "../../src/node/addresses.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { routes } from "../../src/server/control/routes/routes.js";

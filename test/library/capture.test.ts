@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
 import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { openWorld } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
@@ -66,7 +66,7 @@ test("a capture of the model's requests gives the same responses", async () => {
   const commands = fc.array(command, { minLength: 1, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
-      const sandbox = createSandbox({ scenario });
+      const sandbox = createSandbox({ scenario, openapi: readOpenApi() });
       await transcript(played(sandbox), steps);
       captures(settled(runtimeOf(sandbox)), new Set(), chosen);
     }),
@@ -188,7 +188,7 @@ test.each([
   const step = fc.tuple(fc.constantFrom(...actions, ...Array(12).fill(actions[0])), fc.nat(1000));
   const steps = fc.array(step, { minLength: 10, maxLength: 40, size: "max" });
   const property = fc.asyncProperty(steps, part, async (session, chosen) => {
-    const sandbox: Sandbox = createSandbox({ scenario, profile });
+    const sandbox: Sandbox = createSandbox({ scenario, profile, openapi: readOpenApi() });
     const secrets = new Map(["a", "b", "c", "e"].map((ref) => [ref, sandbox.secret(ref)]));
     // Each action once, so that a session can be about what they have made.
     const all = actions.map((act, n) => [act, n] as const);

@@ -6,9 +6,9 @@ import type { Endpoint } from "../../src/api/endpoint.js";
 import { type BrokenPromise, breaking, brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
-import { readApi } from "../../src/openapi/read-api.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
+import { readApi, readScenario } from "../../src/openapi/read-api.js";
 import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
@@ -35,7 +35,11 @@ const scenario: Scenario = {
 };
 
 function sandboxOf(more: Partial<Scenario> = {}, options: { seed?: number; profile?: "varied" } = {}) {
-  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, ...options });
+  const sandbox = createSandbox({
+    scenario: { ...scenario, ...more } as Scenario,
+    openapi: readOpenApi(),
+    ...options,
+  });
   const ask = async (method: string, path: string, body?: unknown, key = "main") => {
     const response = await sandbox.fetch(`http://any.example/v1/relying-party${path}`, {
       method,
@@ -153,7 +157,9 @@ test("a fault returns a documented response, and without a document only a failu
     body: { error: { code: "report_pending" } },
   });
   const { openapi: _, ...plain } = scenario;
-  expect(() => createSandbox({ scenario: { ...plain, faults } as Scenario })).toThrow(/status must be 500/);
+  expect(() => createSandbox({ scenario: { ...plain, faults } as Scenario, openapi: readOpenApi() })).toThrow(
+    /status must be 500/,
+  );
 });
 
 test("a fault matches the documented 400, and one about records is a problem with the endpoints that have them", async () => {
@@ -203,7 +209,11 @@ test("a sample has the id of its path, and times that the sandbox's clock has ha
       },
     },
   };
-  const sandbox = createSandbox({ scenario: "key-states", openapi: document, now: "2031-05-06T07:08:09Z" });
+  const sandbox = createSandbox({
+    scenario: "key-states",
+    openapi: readOpenApi(document),
+    now: "2031-05-06T07:08:09Z",
+  });
   const bodyOf = async (path: string) => {
     const headers = { "x-api-key": sandbox.secret("active") };
     return (await sandbox.fetch(`http://a.example${path}`, { headers })).json();
@@ -240,7 +250,10 @@ test("a reset, a snapshot and a capture keep the document", async () => {
   const { sandbox, ask } = sandboxOf({ examples: { createReport: "rejected" } });
   sandbox.reset();
   expect((await ask("POST", "/reports", months)).status).toBe(201);
-  const again = createSandbox({ scenario: JSON.parse(JSON.stringify(sandbox.snapshot())) });
+  const again = createSandbox({
+    scenario: JSON.parse(JSON.stringify(sandbox.snapshot())),
+    openapi: readOpenApi(),
+  });
   expect(runtimeOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
     ...released.map(({ operationId }) => operationId),
     ...["listReports", "createReport", "readReport", "changeReport", "deleteReport"],
@@ -353,7 +366,7 @@ const ofSearched: Scenario = {
 };
 
 test("the request that shows how to cover an operation passes its checks, in any media type", async () => {
-  const sandbox = createSandbox({ scenario: ofSearched });
+  const sandbox = createSandbox({ scenario: ofSearched, openapi: readOpenApi() });
   const statuses: number[] = [];
   for (const { pathId, howToMeet } of sandbox.report().paths) {
     const { method = "", path, headers, body } = howToMeet?.request ?? {};
@@ -365,7 +378,7 @@ test("the request that shows how to cover an operation passes its checks, in any
 });
 
 test("objects and lists in a query and forms are checked; the notes list what is not", async () => {
-  const sandbox = createSandbox({ scenario: ofSearched });
+  const sandbox = createSandbox({ scenario: ofSearched, openapi: readOpenApi() });
   const ask = async (path: string, body?: string, type = "application/x-www-form-urlencoded") => {
     const response = await sandbox.fetch(`http://any.example${path}`, {
       method: body === undefined ? "GET" : "POST",
@@ -418,7 +431,7 @@ test("required headers and cookies are checked, and none of their values is stor
     info: { title: "", version: "" },
     paths: { "/pay": { post: { operationId: "pay", parameters, responses } } },
   };
-  const sandbox = createSandbox({ scenario: "key-states", openapi: document });
+  const sandbox = createSandbox({ scenario: "key-states", openapi: readOpenApi(document) });
   const ask = async (headers: Record<string, string>) => {
     const own = { "x-api-key": sandbox.secret("active"), ...headers };
     const { status } = await sandbox.fetch("http://a.example/pay", { method: "POST", headers: own });
@@ -474,7 +487,7 @@ test("a client prefers a documented status or example for one response, which th
 
 test("each promise is about a part that the response has: no JSON is broken where none is sent", () => {
   const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
-  const served = endpointsIn({ ...scenario, openapi: { text: ledger } });
+  const served = endpointsIn({ ...scenario, openapi: { text: ledger } }, readScenario);
   const rowsOf = (id: string) =>
     brokenPromisesOf(served).flatMap((one) => (one.path.endsWith(`.${id}`) ? one.id.split(":")[1] : []));
   expect(rowsOf("get-v1-relying-party-me-status")).toEqual(["rejected", "status-500"]);
@@ -488,7 +501,9 @@ test.each([
 ])("%s on an operation without a body has the documented form", async (id, key, status, type, sent) => {
   const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
   const openapi = { text: ledger };
-  const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi })).find((one) => one.id === id);
+  const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi }, readScenario)).find(
+    (one) => one.id === id,
+  );
   const world = openTestWorld(
     { ...bundledScenarios["key-states"], openapi },
     {

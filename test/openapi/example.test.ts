@@ -5,6 +5,7 @@ import { afterEach, expect, onTestFinished, test } from "vitest";
 import * as client from "../../examples/openapi/client.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
 import { openSandbox } from "../support/doors.js";
 import { root } from "../support/pages.js";
@@ -38,7 +39,7 @@ const server = setupServer();
 afterEach(() => server.close());
 
 test("the example's client creates, reads, lists, changes and removes a record through msw", async () => {
-  server.use(...createHandlers(createSandbox({ scenario: scenario as never })));
+  server.use(...createHandlers(createSandbox({ scenario: scenario as never, openapi: readOpenApi() })));
   server.listen();
   await useReports("https://api.example");
 });

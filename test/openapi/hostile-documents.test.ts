@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError, type ScenarioProblem } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 
 // Documents that somebody made to break the sandbox: each is a clear error or a service.
 
@@ -308,7 +308,7 @@ async function outcomeOf(
   const text = typeof document === "string" ? document : JSON.stringify(document);
   const started = process.cpuUsage();
   try {
-    const sandbox = createSandbox({ scenario: "key-states", openapi: text });
+    const sandbox = createSandbox({ scenario: "key-states", openapi: readOpenApi(text) });
     const { status } = await sandbox.fetch("http://any.example/a", {
       headers: { "x-api-key": sandbox.secret("active") },
     });

@@ -3,7 +3,6 @@ import { request } from "node:http";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../../scripts/run-program.js";
-import "../../src/library/entries/openapi.js";
 import { ScenarioError } from "../../src/scenario/problems.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

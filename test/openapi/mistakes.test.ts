@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { builtIn } from "../../src/api/routes.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { openApiFile } from "../../src/node/files/load-scenario.js";
 import { notesOf, readApi } from "../../src/openapi/read-api.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -145,7 +145,9 @@ test("a fault with a status that neither the document nor a failure has is a pro
         ...{ version: 1, organizations: { bank: { type: "bank" } } },
         faults: [{ when: { ...(path_id && { path_id }) }, then: { status } }],
       } as Scenario,
-      openapi: documentOf({ "/a": operation({ responses: { ...success(), 409: { description: "" } } }) }),
+      openapi: readOpenApi(
+        documentOf({ "/a": operation({ responses: { ...success(), 409: { description: "" } } }) }),
+      ),
     });
   const problems = [expect.objectContaining({ code: "bad_choice", path: "faults[0].then.status" })];
   for (const [status, path] of [
@@ -225,6 +227,15 @@ test("a replacement character in a text is one, and bytes that are not UTF-8 are
   expect(() => readApi(openApiFile("wrong.yaml", folder), builtIn)).toThrow(
     expect.objectContaining({ problems: [problem] }),
   );
+});
+
+test("several files may have a media type of a response", () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "media.yaml"), "schema: { const: 1 }\n");
+  const text =
+    "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a:\n    get: { operationId: a, responses: { '200': { description: '', content: { application/json: { $ref: media.yaml } } } } }\n";
+  writeFileSync(join(folder, "api.yaml"), text);
+  expect(readApi(openApiFile("api.yaml", folder), builtIn).endpoints.at(-1)?.responseExample).toBe(1);
 });
 
 test("several files may have the content of a response, and a tag for a number is one", () => {

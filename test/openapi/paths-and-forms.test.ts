@@ -66,14 +66,14 @@ test("an object in a query has the members of its alternatives", async () => {
 
 test.each([
   ["members", "card[number]=42&card[owner][name]=Ada&tags=a", 200],
-  ["a list of objects", "card[number]=42&items[0][id]=1&items[1][id]=2", 200],
+  ["a list of objects", "tags=a&card[number]=42&items[0][id]=1&items[1][id]=2", 200],
   ["an object as JSON", `card=${encodeURIComponent('{"number":42}')}&tags[]=a&tags[]=b`, 200],
-  ["a wrong member", "card[number]=many", 400],
-  ["a wrong list", "card[number]=42&items[0][id]=x", 400],
+  ["a wrong member", "tags=a&card[number]=many", 400],
+  ["a wrong list", "tags=a&card[number]=42&items[0][id]=x", 400],
 ])("a form has nested %s", async (_, body, status) => {
   const schema = {
     type: "object",
-    required: ["card"],
+    required: ["card", "tags"],
     properties: {
       card: {
         type: "object",

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { stringify } from "yaml";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { control } from "../support/call-control.js";
 import { root } from "../support/pages.js";
 import { served } from "../support/servers.js";
@@ -17,8 +18,11 @@ const scenario = {
   organizations: { bank: { type: "bank", keys } },
 };
 
-/** As in a process that has not read a document yet. */
-const forgetReader = () => Reflect.deleteProperty(globalThis, Symbol.for("svc-sandbox.openapi"));
+/** Serves as a process that has not read a document yet. */
+async function servedAnew(options: Parameters<typeof served>[0]) {
+  vi.resetModules();
+  return (await import("../support/servers.js")).served(options);
+}
 
 async function statusOf(base: string): Promise<number> {
   const headers = { "x-api-key": keys.main.secret, "Content-Type": "application/json" };
@@ -26,13 +30,19 @@ async function statusOf(base: string): Promise<number> {
   return (await fetch(`${base}/v1/relying-party/reports`, { method: "POST", headers, body })).status;
 }
 
-test("a scenario with a document starts in an instance, is sent to a server, and continues from --state", async () => {
+test("a scenario with a document starts in an instance, and continues from --state", async () => {
   const state = join(temporaryFolder(), "state.json");
-  const first = await served({ state });
-  forgetReader();
+  const first = await servedAnew({ state });
   const made = await control(first.controlUrl, "POST /instances", { scenario });
   expect([made.status, await statusOf(made.body.data.base_url)]).toEqual([201, 201]);
-  forgetReader();
+  await first.close(0);
+  const next = await servedAnew({ state });
+  expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
+});
+
+test("a scenario with a document is sent to a server, and continues from --state", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  const first = await servedAnew({ state });
   const headers = { "Content-Type": "application/yaml" };
   const sent = await fetch(`${first.controlUrl}/scenario`, {
     method: "PUT",
@@ -41,14 +51,11 @@ test("a scenario with a document starts in an instance, is sent to a server, and
   });
   expect([sent.status, await statusOf(first.url)]).toEqual([200, 201]);
   await first.close(0);
-  forgetReader();
-  const next = await served({ state });
-  expect(await statusOf(next.url)).toBe(201);
-  expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
+  expect(await statusOf((await servedAnew({ state })).url)).toBe(201);
 });
 
 test("the document of the start stays with another scenario, in a reset and in instances of another scenario", async () => {
-  const { url, controlUrl } = await served({ openapi: text });
+  const { url, controlUrl } = await served({ openapi: readOpenApi(text) });
   const main = { ...keys.main, scopes: ["attestations:read", "reports:write"] };
   const other = { version: 1, organizations: { bank: { type: "bank", keys: { main } } } };
   const headers = { "Content-Type": "application/yaml" };

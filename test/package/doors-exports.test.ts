@@ -213,7 +213,7 @@ const useOfFarmers = `
   const trying = (act) => { try { return act(); } catch (error) { rejections.push([error.code, error.message]); } };
   const plain = createSandbox({ now: "2026-03-02T09:00:00Z", frozen: true });
   const farmer = trying(() => plain.farmers.at(7));
-  const sandbox = trying(() => createSandbox({ scenario: "announced-endpoints", frozen: true }));
+  const sandbox = trying(() => createSandbox({ scenario: "announced-endpoints", frozen: true, openapi: readOpenApi() }));
   const headers = sandbox && { "x-api-key": sandbox.secret("lending"), "content-type": "application/json" };
   const send = async (path, init) => (await sandbox.fetch("http://any.example/v1/relying-party" + path, { headers, ...init })).json();
   const body = sandbox && JSON.stringify({ farmer_id: sandbox.farmers.at(0).farmer_id,
@@ -237,8 +237,10 @@ test("capture is in a page as in Node", async () => {
     expect(await runAsPage(imports, use)).toEqual(whole);
 });
 
+const reader = 'import { readOpenApi } from "svc-sandbox/openapi";';
+
 test("records are in a page as in Node; farmers are in one that imports them, and rejected in another", async () => {
-  const program = `import { createSandbox } from "svc-sandbox"; import "svc-sandbox/openapi"; ${useOfFarmers}`;
+  const program = `import { createSandbox } from "svc-sandbox"; ${reader} ${useOfFarmers}`;
   const flags = ["--input-type=module", "-e", program];
   const whole = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
   expect(whole).toMatchObject({
@@ -246,9 +248,8 @@ test("records are in a page as in Node; farmers are in one that imports them, an
     asked: { data: { status: "pending" } },
     list: { page: { total: 1 } },
   });
-  const imports = (...names: string[]) => names.map((name) => `import "svc-sandbox/${name}";`).join(" ");
-  expect(await runAsPage(imports("farmers", "openapi"), useOfFarmers)).toEqual(whole);
+  expect(await runAsPage(`import "svc-sandbox/farmers"; ${reader}`, useOfFarmers)).toEqual(whole);
   const rejection = ["usage", expect.stringContaining('import "svc-sandbox/farmers"')];
-  const alone = await runAsPage(imports("openapi"), useOfFarmers);
+  const alone = await runAsPage(reader, useOfFarmers);
   expect(alone).toEqual({ rejections: [rejection, rejection], count: whole.count });
 });

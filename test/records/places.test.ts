@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { createSandbox, type SandboxError } from "../../src/index.js";
 import { captureWorld } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { startRecords } from "../../src/sandbox/records.js";
 import { listUpcoming } from "../../src/sandbox/upcoming.js";
 import { control } from "../support/call-control.js";
@@ -48,7 +49,10 @@ test("a snapshot, a capture and a reset have the records; a captured story repea
     "request",
     "request",
   ]);
-  const again = createSandbox({ scenario: JSON.parse(JSON.stringify(sandbox.snapshot())) });
+  const again = createSandbox({
+    scenario: JSON.parse(JSON.stringify(sandbox.snapshot())),
+    openapi: readOpenApi(),
+  });
   expect(again.records.list("loans")).toEqual(sandbox.records.list("loans"));
   expect(again.records.add("loans", { amount: 1 }).id).toBe(sandbox.records.add("loans", { amount: 1 }).id);
   sandbox.reset();

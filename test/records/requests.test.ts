@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { loanRecords, loans, sandboxOf } from "./world.js";
 
 const world = () => sandboxOf({ openapi: loans, records: loanRecords });
@@ -109,7 +110,10 @@ test("without records, the same document keeps nothing", async () => {
 });
 
 test("R49 without the document, announced paths respond like any unknown path", async () => {
-  const [known, plain] = [createSandbox({ scenario: "announced-endpoints" }), createSandbox()];
+  const [known, plain] = [
+    createSandbox({ scenario: "announced-endpoints", openapi: readOpenApi() }),
+    createSandbox(),
+  ];
   for (const path of ["consent-requests", "consent-requests/a/cancel", "attestations", "attestations/a"]) {
     const [there, here] = [known, plain].map((sandbox) => async (rest: string) => {
       const response = await sandbox.fetch(`http://any.example/v1/relying-party/${rest}`);

@@ -1,5 +1,5 @@
 import { createSandbox, type Scenario } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 
 const key = (environment: "test" | "live" = "test") => ({
   environment,
@@ -26,7 +26,7 @@ export const scenarioOf = ({ openapi, ...more }: Fields): Scenario =>
 export type Asked = Awaited<ReturnType<ReturnType<typeof sandboxOf>["ask"]>>;
 
 export function sandboxOf(fields: Fields) {
-  const sandbox = createSandbox({ scenario: scenarioOf(fields) as never });
+  const sandbox = createSandbox({ scenario: scenarioOf(fields) as never, openapi: readOpenApi() });
   const ask = async (call: string, { key = "main", body, headers = {} }: Ask = {}) => {
     const [method = "", path = ""] = call.split(" ");
     const response = await sandbox.fetch(`http://any.example${path}`, {

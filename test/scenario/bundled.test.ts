@@ -6,7 +6,6 @@ import { handle } from "../../src/api/handle.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
-import "../../src/library/entries/openapi.js";
 import { openTestWorld } from "../support/doors.js";
 import { asked } from "../support/send.js";
 

@@ -2,8 +2,8 @@
 import { setupWorker } from "msw/browser";
 import { createSandbox } from "svc-sandbox";
 import "svc-sandbox/farmers";
-import "svc-sandbox/openapi";
 import { createHandlers } from "svc-sandbox/msw";
+import { readOpenApi } from "svc-sandbox/openapi";
 import { comparable, runSteps } from "./conformance-script.ts";
 import { sendWithFetch } from "./send.ts";
 
@@ -14,7 +14,7 @@ await worker.start({ quiet: true, onUnhandledRequest: "error" });
 const baseUrl = "https://api.example";
 
 globalThis.runCase = async ({ scenario, steps }) => {
-  const sandbox = createSandbox({ scenario, frozen: true });
+  const sandbox = createSandbox({ scenario, frozen: true, openapi: readOpenApi() });
   worker.resetHandlers(...createHandlers(sandbox, { baseUrl }));
   const send = sendWithFetch((url, init) => fetch(url, init), baseUrl);
   return (await runSteps(sandbox, send, steps)).map(comparable);

@@ -1,5 +1,5 @@
 import { createSandbox, type Scenario } from "../../src/index.js";
-import "../../src/library/entries/openapi.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 
 /** The content of a response or a request body. */
 export const content = (schema: unknown, type = "application/json", more: object = {}) => ({
@@ -23,7 +23,10 @@ const scenario = {
 
 /** A sandbox that serves a document, and a function that sends a request to it. */
 export function serving(document: object, more: Partial<Scenario> = {}) {
-  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, openapi: document });
+  const sandbox = createSandbox({
+    scenario: { ...scenario, ...more } as Scenario,
+    openapi: readOpenApi(document),
+  });
   const send = async (target: string, headers: Record<string, string> = {}, body?: string) => {
     const [method = "", path = ""] = target.split(" ");
     const response = await sandbox.fetch(`http://any.example${path}`, {

@@ -4,16 +4,18 @@ import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
-import { type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
+import { loadReader, type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
-import "../../src/library/entries/openapi.js";
 import { type Seen, type Send, sendWithFetch } from "./send.js";
 import { sendOnSocket } from "./send-on-socket.js";
 
 export { headerOf, mePath, type Seen, type Sent } from "./send.js";
+
+await loadReader();
 
 export type OpenOptions = Omit<SandboxOptions, "scenario">;
 
@@ -39,7 +41,7 @@ export interface Door {
 
 /** Creates a sandbox in this process, frozen at its start unless told otherwise. */
 export function openSandbox(scenario: ScenarioName | Scenario, options: OpenOptions = {}): Sandbox {
-  return createSandbox({ scenario, frozen: true, ...options });
+  return createSandbox({ scenario, frozen: true, openapi: readOpenApi(), ...options });
 }
 
 export function clientOf(sandbox: Sandbox, send: Send, close: () => Promise<void> = async () => {}): Client {

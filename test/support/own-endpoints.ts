@@ -1,7 +1,6 @@
 import { builtIn } from "../../src/api/routes.js";
 import type { Scenario } from "../../src/index.js";
 import { type Outcome, outcomeOf, type PathId } from "../../src/spec/outcomes.js";
-import "../../src/library/entries/openapi.js";
 import { pageOf } from "./pages.js";
 
 /** Whether a built-in endpoint rejects requests with this path id, as no released one does. */

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
-import { endpointsIn } from "../../api/routes.js";
+import { builtIn } from "../../api/routes.js";
 import { certify, findings, type Progress, type Tools } from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
 import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
@@ -9,7 +9,7 @@ import type { CertifyResult, Run } from "../../certify/result.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
-import { nodePlatform } from "../../node/platform.js";
+import { endpointsFor, nodePlatform } from "../../node/platform.js";
 import type { DocumentText } from "../../openapi/document.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
@@ -57,7 +57,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const { flags, io } = call;
   const { now, frozen, jobs = availableParallelism(), timeout, bail, budget, capture, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
-  const endpoints = endpointsIn(loaded.scenario);
+  const endpoints = endpointsFor(loaded.scenario);
   const runs = [baseline, ...others.filter(({ name }) => only?.includes(name) ?? true)] as const;
   const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, jobs);
   const progress = createProgress(call);
@@ -68,7 +68,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const { writeCaptures } = await import("../serve/capture-files.js");
     await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
   };
-  const document = await documentOf(loaded, flags);
+  const document = await documentIn(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
@@ -108,14 +108,14 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
 }
 
 /** The document of a scenario, as certificates name it. */
-export async function documentOf(
-  { scenario: { openapi, ...scenario } }: LoadedScenario,
+export async function documentIn(
+  { scenario: { openapi } }: LoadedScenario,
   flags: { readonly openapi?: string },
 ): Promise<CertifyResult["document"]> {
   if (!isMapping(openapi)) return undefined;
   const { apiOf } = await import("../../openapi/read-api.js");
   const { text, file, files = {} } = openapi as DocumentText;
-  const { info } = apiOf({ text, file, files }, endpointsIn(scenario));
+  const { info } = apiOf({ text, file, files }, builtIn);
   const given = flags.openapi !== undefined && { given: true };
   // Without other files, the digest is the one that other tools make of the file.
   const sorted = Object.keys(files)

@@ -1,5 +1,4 @@
 import { availableParallelism, constants } from "node:os";
-import { endpointsIn } from "../../api/routes.js";
 import {
   type Rehearsal,
   type Rehearsed,
@@ -9,6 +8,7 @@ import {
 } from "../../certify/next.js";
 import { patienceFor } from "../../certify/plan.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
 import { redactKeys } from "../../spec/redact.js";
 import { defaultSeed } from "../../spec/seed.js";
@@ -19,7 +19,7 @@ import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import { styleFor } from "../terminal.js";
 import { writeCalendar } from "./certificate-files.js";
-import { type CertifyFlags, createProgress, documentOf } from "./certify-client.js";
+import { type CertifyFlags, createProgress, documentIn } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
 
 interface Output {
@@ -71,13 +71,13 @@ export async function certifyNext(
     baselineMs = baseline?.durationMs;
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
-    const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsIn(loaded.scenario)) : [];
+    const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsFor(loaded.scenario)) : [];
     const stopped = client.stoppedBy();
     if (stopped !== undefined) return 128 + constants.signals[stopped];
     const verdict = isUsable ? verdictOf(found) : "unusable";
     const { name: scenario } = loaded;
     const { intercept } = flags;
-    const document = await documentOf(loaded, flags);
+    const document = await documentIn(loaded, flags);
     const about = { scenario, next, command, intercept, document };
     const rehearsal: Rehearsal = { ...about, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env);

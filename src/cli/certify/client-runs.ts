@@ -75,22 +75,9 @@ export function createClientRuns(
     const durationMs = Math.round(stopwatch() - started);
     if (pass !== undefined) underWay.delete(pass);
     if (stopped !== undefined || !isWanted()) return undefined;
-    const last = journal.last();
-    const ended = howEnded(end);
-    return {
-      ...ended,
-      durationMs,
-      report: clientReport(runtime, { underExec: true, keysInOutput: keys.places() }, counters),
-      points: recorded.points(),
-      ...(last !== undefined && { lastRequest: last }),
-      lastOn: journal.last,
-      suspect: sandboxes
-        .flatMap(({ runtime: inside }) => settled(inside).faults)
-        .find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when.pathId,
-      sent: journal.sent(),
-      output: output.lines(),
-      sandboxes: ended.outcome === "passed" ? [] : sandboxes,
-    };
+    const report = clientReport(runtime, { underExec: true, keysInOutput: keys.places() }, counters);
+    const seen = { report, points: recorded.points(), output: output.lines() };
+    return { ...howEnded(end), durationMs, ...seen, ...sentIn(journal, sandboxes, end) };
   };
 
   return {
@@ -104,6 +91,20 @@ export function createClientRuns(
     stoppedBy: () => stopped,
     /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
     notes: () => notes ?? [],
+  };
+}
+
+/** What the client sent in a run, and the sandboxes of a run that did not pass. */
+function sentIn(journal: ReturnType<typeof listenTo>, sandboxes: readonly RunSandbox[], end: CommandEnd) {
+  const last = journal.last();
+  const faults = sandboxes.flatMap(({ runtime }) => settled(runtime).faults);
+  return {
+    ...(last !== undefined && { lastRequest: last }),
+    lastOn: journal.last,
+    suspect: faults.find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when
+      .pathId,
+    sent: journal.sent(),
+    sandboxes: howEnded(end).outcome === "passed" ? [] : sandboxes,
   };
 }
 

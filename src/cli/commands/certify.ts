@@ -1,10 +1,10 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { endpointsIn } from "../../api/routes.js";
 import { certificateBrief, documentText, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import { endingWords } from "../../report/render/document.js";
 import { assumptionsSchema } from "../../scenario/format/steps.js";
 import { resolveSource } from "../../scenario/parse-scenario.js";
@@ -17,7 +17,7 @@ import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient, documentOf } from "../certify/certify-client.js";
+import { type Certified, certifyClient, documentIn } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
@@ -49,7 +49,7 @@ import { styleFor } from "../terminal.js";
 
 /** Checks the names of `--only`, which depend on the endpoints of the scenario. */
 function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
-  const promises = brokenPromisesOf(endpointsIn(scenario)).map(({ id }) => id);
+  const promises = brokenPromisesOf(endpointsFor(scenario)).map(({ id }) => id);
   const names = ["minimal", "typical", "retries", ...faultPathIds, ...promises];
   const text = only.find((one) => !names.includes(one) && seedIn(one) === undefined);
   if (text === undefined) return;
@@ -163,7 +163,7 @@ const codes: Readonly<Record<string, number>> = {
   threshold_missed: exitCode.threshold,
 };
 
-export const command = declareCommand({
+export const certifyCommand = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
@@ -258,7 +258,7 @@ async function verify(file: string, call: CertifyCall): Promise<number> {
     const { scenario, seeds, faults, like, gates, promises } = certified;
     const [given] = words;
     const loaded = await (given ? loadNamed(given, io, flags) : loadCertified(scenario, io, flags));
-    const [before, now] = [certified.document, await documentOf(loaded, flags)];
+    const [before, now] = [certified.document, await documentIn(loaded, flags)];
     if (before?.digest !== now?.digest) {
       const [named, used] = [before, now].map((one) => (one ? documentText(one) : "no document"));
       return { problem: `the certificate is about ${named}, and this run has ${used}` };

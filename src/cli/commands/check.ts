@@ -1,8 +1,8 @@
-import { endpointsIn } from "../../api/routes.js";
+import { builtIn } from "../../api/routes.js";
 import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
 import { operationsToCheck } from "../../check/operations.js";
-import { jsonOf, renderCheck } from "../../check/report.js";
+import { checkJsonOf, renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
@@ -21,7 +21,7 @@ import type { Io } from "../io.js";
 import { fallbackScenario, loadChanges, loadNamed, openNamed } from "../open-scenario.js";
 import { styleFor } from "../terminal.js";
 
-export const command = declareCommand({
+export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
     "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. With --against it also lists everything new since an earlier check. Exits with 1 if something differs, is new or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
@@ -79,7 +79,7 @@ export const command = declareCommand({
       operations: operationsToCheck(openNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
-    const now = parseCheck(jsonOf(checked));
+    const now = parseCheck(checkJsonOf(checked));
     const newFacts = earlier && now && newSince(earlier, now);
     const report = { ...checked, newFacts };
     const { stopped } = report;
@@ -96,8 +96,8 @@ export const command = declareCommand({
 
 async function readDocument(loaded: LoadedScenario, io: Io) {
   const { apiOf } = await import("../../openapi/read-api.js");
-  const { openapi, records: _, ...withoutDocument } = loaded.scenario;
-  const { notes, described } = apiOf(openapi as unknown as DocumentText, endpointsIn(withoutDocument));
+  const { openapi } = loaded.scenario;
+  const { notes, described } = apiOf(openapi as unknown as DocumentText, builtIn);
   for (const note of notes.list()) io.stderr.say(redactKeys(`${note}\n`));
   return described;
 }

@@ -18,7 +18,7 @@ const renderCollection = { http: httpFile, postman: postmanCollection };
 
 type CollectionFormat = keyof typeof renderCollection;
 
-export const command = declareCommand({
+export const collectionCommand = declareCommand({
   summary: "print requests for an .http file, Postman or Bruno: one for each path",
   description:
     "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults switch to other scenarios. With your own file, you get only the paths that it covers.",

@@ -21,7 +21,7 @@ _svc_sandbox() {
 complete -o default -F _svc_sandbox svc-sandbox
 `;
 
-export const command = declareCommand({
+export const completionCommand = declareCommand({
   summary: "print a script that completes commands, flags, scenarios and keys in a shell",
   description:
     "Prints the completion script of a shell, which calls svc-sandbox from the PATH. The script runs completion complete -- <word...>, which prints the completions of the last word.",

@@ -1,10 +1,11 @@
 import { type BrokenPromise, breaking, brokenPromisesOf } from "../../api/promises.js";
-import { endpointsIn, outcomesOf } from "../../api/routes.js";
+import { outcomesOf } from "../../api/routes.js";
 import { execAgain } from "../../certify/brief.js";
 import type { RunSandbox } from "../../certify/certification.js";
 import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { endingWords } from "../../report/render/document.js";
@@ -35,7 +36,7 @@ import { deliverReport, execTargets } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
-  const all = brokenPromisesOf(endpointsIn(scenario));
+  const all = brokenPromisesOf(endpointsFor(scenario));
   const found = all.find(({ id }) => id === text);
   if (found !== undefined) return found;
   const ids = all.map(({ id }) => id);
@@ -55,7 +56,7 @@ function trialOf({ break: id, fault }: { break?: string; fault?: string }, loade
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Trial["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const all = outcomesOf(endpointsIn(scenario)).filter((row) => row.promised || isSuccess(row.path));
+  const all = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
   const paths = all.map((row) => row.path);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
@@ -110,7 +111,7 @@ const flags = {
   quiet,
 };
 
-export const command = declareCommand({
+export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached the sandbox (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",

@@ -20,7 +20,7 @@ import {
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { checkLines, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
 
-export const command = declareCommand({
+export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
   description:
     "Shows a request of a running sandbox: its checks in order, the cause, the fault, advice, what to do, and the requests with the same key around it. Or shows what an endpoint returns for a key, by default GET /v1/relying-party/me, and sends and counts nothing. Never prints a key.",

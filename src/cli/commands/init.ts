@@ -57,7 +57,7 @@ const clients = {
 type ClientKind = keyof typeof clients;
 const clientKinds = Object.keys(clients) as ClientKind[];
 
-export const command = declareCommand({
+export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
   description:
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test and a workflow for GitHub instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",

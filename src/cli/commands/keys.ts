@@ -12,7 +12,7 @@ import { keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, openNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 
-export const command = declareCommand({
+export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",

@@ -9,7 +9,7 @@ import { loadNamed, startNamed } from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { serveOptions } from "../serve/serve-options.js";
 
-export const command = declareCommand({
+export const mcpCommand = declareCommand({
   summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
   description:
     "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, expect, advance, rotate, revoke, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",

@@ -36,7 +36,7 @@ const flags = {
 };
 type PlayCall = CallOf<typeof flags>;
 
-export const command = declareCommand({
+export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",

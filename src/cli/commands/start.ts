@@ -76,7 +76,7 @@ const drainTime = 5000;
 
 type StartCall = CallOf<typeof flags>;
 
-export const command = declareCommand({
+export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",

@@ -33,7 +33,7 @@ interface Verdict {
   readonly notes?: readonly string[];
 }
 
-export const command = declareCommand({
+export const validateCommand = declareCommand({
   summary: "check scenario files without serving them",
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",

@@ -1,4 +1,27 @@
-import { provideReader } from "../../api/routes.js";
 import { readScenario } from "../../openapi/read-api.js";
+import { requireFields } from "../../spec/schema/check.js";
+import type { OpenApiDocument } from "../create-sandbox.js";
 
-provideReader(readScenario);
+/**
+ * Returns an OpenAPI 3.0, 3.1 or 3.2 document, a value or a text in JSON or YAML, for the option `openapi`; without one, the
+ * reader of a scenario's own document.
+ */
+export function readOpenApi(document?: string | object): OpenApiDocument {
+  return document === undefined ? { read: readScenario } : { read: readScenario, text: textOf(document) };
+}
+
+function textOf(document: string | object): string {
+  const text = typeof document === "string" ? document : jsonOf(document);
+  requireFields("read the document", {
+    openapi: text === undefined ? "must be a text, or an object without loops" : undefined,
+  });
+  return text as string;
+}
+
+function jsonOf(document: object): string | undefined {
+  try {
+    return JSON.stringify(document);
+  } catch {
+    return undefined;
+  }
+}

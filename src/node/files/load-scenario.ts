@@ -2,7 +2,6 @@ import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } fro
 import { basename, dirname, resolve, sep } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { endpointsIn, provideReader } from "../../api/routes.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { externalReference, fileReferredTo, textOfFile } from "../../scenario/files.js";
@@ -16,7 +15,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { escapeControls } from "../../spec/redact.js";
 import { type Path, pathText } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
-import { nodePlatform } from "../platform.js";
+import { endpointsFor, loadReader, nodePlatform } from "../platform.js";
 import { fileFailure, readFailure } from "./write-file.js";
 
 export interface LoadedScenario {
@@ -107,13 +106,7 @@ export function problemAt(
 export async function requireDocument(scenario: Scenario): Promise<void> {
   if (scenario.openapi === undefined) return;
   await loadReader();
-  endpointsIn(scenario);
-}
-
-/** Loads the reader of OpenAPI documents, which few sandboxes need. */
-export async function loadReader(): Promise<void> {
-  const { readScenario } = await import("../../openapi/read-api.js");
-  provideReader(readScenario);
+  endpointsFor(scenario);
 }
 
 /** The document of a file, with the other files that it refers to, as the field `openapi` of a scenario. */

@@ -72,13 +72,81 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   let total = 0;
   // The position of the start, or of the last clearing.
   let after = 0;
-  // The repeatable recordings since then.
+  const recording = createRecording(look, () => latest);
+  const list = (): Exchange[] =>
+    [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
+
+  return {
+    record(exchange: Exchange): void {
+      latest += 1;
+      if (!exchange.isProbe) total += 1;
+      requests.push(exchange, latest);
+      if (exchange.isRepeatable) recording.count();
+      else recording.restart();
+      if (listeners.size > 0) tellAll(listeners, { type: "request", exchange } as const, latest);
+    },
+    operation(operation: RecordedOperation): void {
+      recording.add(operation);
+    },
+    announce(event: Event): void {
+      latest += 1;
+      events.push(event, latest);
+      tellAll(listeners, event, latest);
+    },
+    /** Calls the listener with every later event, in order; returns a function to unsubscribe. */
+    subscribe(listener: Listener<Event>): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** Returns the position of the last event; the first event has 1. */
+    latest: () => latest,
+    /** Returns the events after a position, oldest first; `undefined` if some were discarded. */
+    since(position: number): Entry<Event | RequestEvent>[] | undefined {
+      if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
+      return [...requests.after(position).map(asEvent), ...events.after(position)].sort(byPosition);
+    },
+    /** Returns the latest requests since the start, oldest first. */
+    requests: (query: JournalQuery = {}): Exchange[] => matchingRequests(list(), query),
+    /** Returns the request with this id; `undefined` if it is unknown or discarded. */
+    find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
+    /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
+    total: () => total,
+    bytes: () => bytesIn(earlier) + bytesIn(requests.after(0).map(({ entry }) => entry)),
+    /** Discards requests except the latest `count` since the start that fit into `most` bytes. The total stays. */
+    keep(most: number, count = capacity): void {
+      const recent = requests.after(after);
+      const all = list();
+      const first = all.length - latestOf(count === 0 ? [] : all.slice(-count), most).length;
+      const restored = all.length - recent.length;
+      earlier = all.slice(first, restored);
+      requests.discard(recent[first - restored - 1]?.position ?? after);
+      // A capture needs everything since its first state.
+      recording.discard(requests.dropped());
+    },
+    /** Discards the requests, and continues from the latest ones of `responded`. `beginning` is the state at a start. */
+    enter(beginning?: Beginning, kept: readonly Exchange[] = [], responded = 0): void {
+      [earlier, total, after] = [[...kept], responded, latest];
+      recording.restart(beginning);
+    },
+    /** Starts a new recording from the current state, after an event that cannot be repeated. */
+    restart: () => recording.restart(),
+    /** Returns everything that can be repeated, since a state that is `undefined` if it is too large to copy. */
+    recorded() {
+      const { beginning, after: start, operations } = recording.all();
+      // An operation has the position of the request before it.
+      const entries = [...requests.after(start), ...operations].sort(byPosition);
+      return { beginning, entries: entries.map(({ entry }) => entry) };
+    },
+  };
+}
+
+/** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
+function createRecording(look: () => Beginning | undefined, latest: () => number) {
   let stretches: readonly Stretch[] = [];
   let length = 0;
-
   const stretchFrom = (beginning: Beginning | undefined): Stretch => ({
     beginning,
-    after: latest,
+    after: latest(),
     operations: [],
   });
   const restart = (beginning = look()) => {
@@ -91,102 +159,56 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     stretches = [...stretches.slice(-1), stretchFrom(look())];
     length = 0;
   };
-  const tell = (event: Event | RequestEvent, position: number) => {
-    let failures: unknown[] | undefined;
-    for (const listener of listeners) {
-      try {
-        listener(event, position);
-      } catch (error) {
-        failures = [error];
-      }
-    }
-    if (failures !== undefined) throw failures[0];
-  };
-  const list = (): Exchange[] =>
-    [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
-
   return {
-    record(exchange: Exchange): void {
-      latest += 1;
-      if (!exchange.isProbe) total += 1;
-      requests.push(exchange, latest);
-      if (exchange.isRepeatable) count();
-      else restart();
-      if (listeners.size > 0) tell({ type: "request", exchange }, latest);
-    },
-    operation(operation: RecordedOperation): void {
-      stretches.at(-1)?.operations.push({ position: latest, entry: operation });
+    restart,
+    count,
+    add(operation: RecordedOperation): void {
+      stretches.at(-1)?.operations.push({ position: latest(), entry: operation });
       count();
     },
-    announce(event: Event): void {
-      latest += 1;
-      events.push(event, latest);
-      tell(event, latest);
-    },
-    /** Calls the listener with every later event, in order; returns a function to unsubscribe. */
-    subscribe(listener: Listener<Event>): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** Returns the position of the last event; the first event has 1. */
-    latest: () => latest,
-    /** Returns the events after a position, oldest first; `undefined` if some were discarded. */
-    since(position: number): Entry<Event | RequestEvent>[] | undefined {
-      if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
-      const asked = requests
-        .after(position)
-        .map((one) => ({ ...one, entry: { type: "request", exchange: one.entry } as const }));
-      return [...asked, ...events.after(position)].sort(byPosition);
-    },
-    /** Returns the latest requests since the start, oldest first. */
-    requests({ limit, pathId, key, source, probes = false, faults = true }: JournalQuery = {}): Exchange[] {
-      const matching = (faults ? list() : withoutFaults(list())).filter(
-        (one) =>
-          (probes || !one.isProbe) &&
-          (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
-          (key === undefined || one.key === key) &&
-          (source === undefined || sourceOf(one) === source),
-      );
-      return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
-    },
-    /** Returns the request with this id; `undefined` if it is unknown or discarded. */
-    find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
-    /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
-    total: () => total,
-    bytes: () =>
-      [...earlier, ...requests.after(0).map(({ entry }) => entry)].reduce(
-        (sum, one) => sum + bytesOf(one),
-        0,
-      ),
-    /** Discards requests except the latest `count` since the start that fit into `most` bytes. The total stays. */
-    keep(most: number, count = capacity): void {
-      const recent = requests.after(after);
-      const all = list();
-      const latest = count === 0 ? [] : all.slice(-count);
-      const first = all.length - latestOf(latest, most).length;
-      const restored = all.length - recent.length;
-      earlier = all.slice(first, restored);
-      requests.discard(recent[first - restored - 1]?.position ?? after);
-      // A capture needs everything since its first state.
-      stretches = stretches.filter((stretch) => stretch.after >= requests.dropped());
+    /** Discards the stretches from before a position; starts a new one if none is left. */
+    discard(before: number): void {
+      stretches = stretches.filter(({ after }) => after >= before);
       if (stretches.length === 0) restart();
     },
-    /** Discards the requests, and continues from the latest ones of `responded`. `beginning` is the state at a start. */
-    enter(beginning?: Beginning, kept: readonly Exchange[] = [], responded = 0): void {
-      [earlier, total, after] = [[...kept], responded, latest];
-      restart(beginning);
-    },
-    /** Starts a new recording from the current state, after an event that cannot be repeated. */
-    restart: () => restart(),
-    /** Returns everything that can be repeated, since a state that is `undefined` if it is too large to copy. */
-    recorded() {
-      const [{ beginning, after: start }] = stretches as [Stretch];
-      const operations = stretches.flatMap((stretch) => stretch.operations);
-      // An operation has the position of the request before it.
-      const entries = [...requests.after(start), ...operations].sort(byPosition);
-      return { beginning, entries: entries.map(({ entry }) => entry) };
+    all() {
+      const [{ beginning, after }] = stretches as [Stretch];
+      return { beginning, after, operations: stretches.flatMap(({ operations }) => operations) };
     },
   };
+}
+
+/** Calls every listener; throws the last error of one. */
+function tellAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | RequestEvent, position: number) {
+  let failures: unknown[] | undefined;
+  for (const listener of listeners) {
+    try {
+      listener(event, position);
+    } catch (error) {
+      failures = [error];
+    }
+  }
+  if (failures !== undefined) throw failures[0];
+}
+
+const bytesIn = (all: readonly Exchange[]) => all.reduce((sum, one) => sum + bytesOf(one), 0);
+
+function asEvent({ position, entry }: Entry<Exchange>): Entry<RequestEvent> {
+  return { position, entry: { type: "request", exchange: entry } };
+}
+
+function matchingRequests(
+  all: readonly Exchange[],
+  { limit, pathId, key, source, probes = false, faults = true }: JournalQuery,
+): Exchange[] {
+  const matching = (faults ? all : withoutFaults(all)).filter(
+    (one) =>
+      (probes || !one.isProbe) &&
+      (pathId === undefined || one.pathId === pathId || one.fault === pathId) &&
+      (key === undefined || one.key === key) &&
+      (source === undefined || sourceOf(one) === source),
+  );
+  return limit === undefined ? matching : matching.slice(Math.max(0, matching.length - limit));
 }
 
 export type History<Event> = ReturnType<typeof createHistory<Event>>;

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
-import { loadReader } from "../../node/files/load-scenario.js";
+import { loadReader } from "../../node/platform.js";
 import { tryScenario } from "../../node/trial.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";

@@ -3,8 +3,9 @@ import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
 import type { ClaimedInstance, Sent } from "../../control/responses.js";
-import { CodeLine } from "../../elements/copy-button.js";
+import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
+import { saveFile } from "../../elements/save-file.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 
 /** The base URL, keys and token of an instance as the variables of `--write-env`. */
@@ -31,34 +32,57 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
   const sent = useSignal<Sent | undefined>(undefined);
   const { id, label, keys, base_url: url } = instance;
   const [[key, secret] = []] = Object.entries(keys);
+  const lines = variablesOf(instance);
+  const hasWorked = (report.data.value?.paths ?? []).some((one) => /^2/.test(one.path_id) && one.count > 0);
   const curl = secret && curlLine(url, secret);
   const send = async () => {
     sent.value = await call<Sent>("/send", { method: "POST", body: { key } });
   };
+  const close = (
+    <button type="button" class="quiet" onClick={() => keepClaimed({ ...instance, isClosed: true })}>
+      Close
+    </button>
+  );
+  // The client works: one line is enough.
+  if (hasWorked)
+    return (
+      <section class="panel bar" aria-label="Access">
+        <bdi>{label ?? `Instance ${id}`}</bdi>
+        <code>{url}</code>
+        <CopyButton text={lines}>Copy as variables</CopyButton>
+        <Variables of={instance} />
+        {close}
+      </section>
+    );
   return (
     <section class="panel stack" aria-labelledby="claimed-title">
       <h2 id="claimed-title">
         <bdi>{label ?? `Instance ${id}`}</bdi> is yours
       </h2>
       <p>
-        The base URL is <code>{url}</code>. Copy the keys and the token: this tab keeps them, and the link
+        The base URL is <code>{url}</code>. Save the keys and the token: this tab keeps them, and the link
         works only once.
       </p>
-      <CodeLine code={variablesOf(instance)}>Copy as variables</CodeLine>
       {curl ? <CodeLine code={curl}>Copy as curl</CodeLine> : null}
-      <p class="bar">
+      <div class="bar">
         {key === undefined ? null : <ActionButton run={send}>Send a first request</ActionButton>}
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => {
-            keepClaimed({ ...instance, isClosed: true });
-          }}
-        >
-          Close
-        </button>
-      </p>
+        <Variables of={instance} />
+        {close}
+      </div>
+      <details>
+        <summary>Show all {lines.trimEnd().split("\n").length} variables</summary>
+        <CodeLine code={lines}>Copy as variables</CodeLine>
+      </details>
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </section>
+  );
+}
+
+function Variables({ of }: { readonly of: ClaimedInstance }) {
+  const save = () => saveFile(new Blob([variablesOf(of)]), of.label ?? of.id, "env");
+  return (
+    <button type="button" class="quiet" onClick={save}>
+      Download .env
+    </button>
   );
 }

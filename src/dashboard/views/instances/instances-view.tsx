@@ -298,7 +298,7 @@ function NewInstance() {
               <TextField
                 name="requests_per_minute"
                 label="Requests per minute"
-                hint="Default: --instance-rate."
+                hint="Default: the server's limit for instances."
                 inputMode="numeric"
                 problem={problems.requests_per_minute}
               />

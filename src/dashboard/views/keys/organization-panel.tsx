@@ -30,7 +30,7 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
           <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
           {isContinued ? " · continued" : ""}
         </p>
-        <button type="button" onClick={open({ kind: "create", organization: ref })}>
+        <button type="button" class="quiet" onClick={open({ kind: "create", organization: ref })}>
           Create a key<span class="visually-hidden"> for {ref}</span>
         </button>
       </header>
@@ -39,6 +39,11 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
         <p class="muted empty">No keys yet. Create one to call the API.</p>
       ) : (
         <ul class="list">
+          <li class="key-row key-heads muted small" aria-hidden="true">
+            {columns.map((column) => (
+              <span key={column}>{column}</span>
+            ))}
+          </li>
           {keys.map((key) => (
             <KeyRow key={key.ref} of={key} />
           ))}
@@ -151,7 +156,7 @@ export function KeyActions({ of: key }: { readonly of: Key }) {
           <button
             key={kind}
             type="button"
-            class={action.class}
+            class={`${action.class} action-${kind}`}
             onClick={open({ kind: kind as keyof typeof keyActions, key })}
           >
             {action.words}
@@ -175,7 +180,9 @@ export function NextRequest(props: { readonly of: Key; readonly isShort?: boolea
     <div class="bar small next-request">
       <p title={next.verdict}>
         <span class={props.isShort ? "visually-hidden" : "muted"}>Next request gets</span>{" "}
-        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>{next.verdict}</strong>
+        <strong class={`key-verdict toned tone-${toneOf(next.path_id)}`}>
+          <Verdict of={props.of} />
+        </strong>
       </p>
       <ActionButton class="quiet" run={send}>
         Send<span class={props.isShort ? "visually-hidden" : ""}> a request</span>
@@ -185,6 +192,20 @@ export function NextRequest(props: { readonly of: Key; readonly isShort?: boolea
     </div>
   );
 }
+
+/** The outcome of the next request. For a key that ended, with the time since then, which is shorter than the time itself. */
+function Verdict({ of: key }: { readonly of: Key }) {
+  const { status, verdict } = key.next_request;
+  const end = firstEndOf(key);
+  if (status !== 401 || !hasEnded(key) || end === null) return verdict;
+  return (
+    <>
+      {status} · {key.state} <Until at={end} hasHappened />
+    </>
+  );
+}
+
+const columns = ["Key", "State", "Minute · day", "Next request", "Actions"];
 
 interface UsageMeterProps {
   readonly keyRef: string;

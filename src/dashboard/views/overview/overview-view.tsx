@@ -8,7 +8,7 @@ import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { Read } from "../../elements/read.js";
 import { saveFile } from "../../elements/save-file.js";
-import { AdviceList } from "../../elements/traffic/advice.js";
+import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { capitalized, counted } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
@@ -45,7 +45,8 @@ export function OverviewView() {
 function NextSteps({ report }: { readonly report: Report }) {
   const { advice, repeats, paths, requests, from_story: fromStory = {} } = report;
   const missing = paths.filter(({ promised, met }) => promised && !met);
-  const next = missing.find(({ path_id: id }) => fromStory[id] === undefined) ?? missing[0];
+  const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
+  const next = unseen ?? missing[0];
   return (
     <div class="stack">
       <h2>Next steps</h2>
@@ -59,27 +60,75 @@ function NextSteps({ report }: { readonly report: Report }) {
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
-          <p class="bar missing">
-            <strong>Not covered:</strong>
-            {missing.map(({ path_id: id }) => (
-              <PathLink key={id} pathId={id} />
-            ))}
-          </p>
+          <Missing all={missing} endpoints={report.endpoints} />
           {next.how_to_meet === null ? null : (
             <div class="stack next-path">
               <p>
-                <strong>Next:</strong> <PathLink pathId={next.path_id} />.{" "}
-                {capitalized(next.how_to_meet.text)}.
+                {unseen === undefined ? (
+                  <>
+                    <strong>You have seen all paths.</strong> Coverage counts your client's requests. The
+                    first:
+                  </>
+                ) : (
+                  <strong>Next:</strong>
+                )}{" "}
+                <PathLink pathId={next.path_id} />. {capitalized(next.how_to_meet.text)}.
               </p>
-              <div class="bar">
-                <SendNow how={next.how_to_meet} />
+              {unseen === undefined ? <pre class="code">{next.how_to_meet.curl}</pre> : null}
+              <SendNow how={next.how_to_meet} pathId={next.path_id}>
                 <CopyButton text={next.how_to_meet.curl}>Copy as curl</CopyButton>
-              </div>
+              </SendNow>
             </div>
           )}
         </>
       )}
     </div>
+  );
+}
+
+const missingAtFirst = 8;
+
+/** The paths that are not covered: eight, and the others by endpoint. */
+function Missing({
+  all,
+  endpoints,
+}: {
+  readonly all: Report["paths"];
+  readonly endpoints: Report["endpoints"];
+}) {
+  const more = all.slice(missingAtFirst);
+  const endpointOf = ({ path_id: id }: Report["paths"][number]) =>
+    endpoints.find(({ operation_id: operation }) => id.endsWith(`.${operation}`));
+  const groups = [undefined, ...endpoints].map((endpoint) => ({
+    endpoint,
+    paths: more.filter((path) => endpointOf(path) === endpoint),
+  }));
+  return (
+    <>
+      <p class="bar missing">
+        <strong>Not covered:</strong>
+        {all.slice(0, missingAtFirst).map(({ path_id: id }) => (
+          <PathLink key={id} pathId={id} />
+        ))}
+      </p>
+      {more.length === 0 ? null : (
+        <details class="missing-more">
+          <summary>{more.length.toLocaleString("en")} more</summary>
+          <ul class="list small">
+            {groups
+              .filter(({ paths }) => paths.length > 0)
+              .map(({ endpoint, paths }) => (
+                <li key={endpoint?.operation_id ?? ""} class="bar">
+                  {endpoint === undefined ? "Any endpoint" : <Target request={endpoint} />}
+                  {paths.map(({ path_id: id }) => (
+                    <PathLink key={id} pathId={id} />
+                  ))}
+                </li>
+              ))}
+          </ul>
+        </details>
+      )}
+    </>
   );
 }
 

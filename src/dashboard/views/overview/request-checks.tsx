@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { requestChecks } from "../../control/resources.js";
@@ -192,12 +193,12 @@ function Exit({ path, fromStory }: ExitProps) {
           <a href={linkTo("requests", [], { path: pathId })}>Show these requests</a>
         )}
       </p>
-      {how === null ? null : <Meeting how={how} />}
+      {how === null ? null : <Meeting how={how} pathId={pathId} />}
     </section>
   );
 }
 
-function Meeting({ how }: { readonly how: HowToMeet }) {
+function Meeting({ how, pathId }: Pick<SendNowProps, "how" | "pathId">) {
   return (
     <>
       <p>
@@ -208,35 +209,55 @@ function Meeting({ how }: { readonly how: HowToMeet }) {
         Run it in a shell with the variables from <code>--write-env</code>. Here <code>SVC_BASE_URL</code> is{" "}
         <code>{baseUrl}</code>.
       </p>
-      <SendNow how={how} />
+      <SendNow how={how} pathId={pathId} />
     </>
   );
 }
 
+interface SendNowProps {
+  readonly how: HowToMeet;
+  readonly pathId: string;
+  /** More buttons next to its own. */
+  readonly children?: ComponentChildren;
+}
+
 /** Sends the request from this page. It does not count as a client request. */
-export function SendNow({ how: { ref, request, scenario, reset, scopes } }: { readonly how: HowToMeet }) {
+export function SendNow({ how, pathId, children }: SendNowProps) {
+  const { ref, request, scenario, reset, scopes } = how;
   // Stays when the report has another request, because this one has covered its path.
-  const sent = useSignal<Sent | undefined>(undefined);
+  const sent = useSignal<{ readonly pathId: string; readonly of: Sent } | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
     if (scenario !== null) await call("/scenario", { method: "PUT", body: { name: scenario } });
     else if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request, body: request.body ?? undefined };
-    sent.value = await call<Sent>("/send", { method: "POST", body });
+    sent.value = { pathId, of: await call<Sent>("/send", { method: "POST", body }) };
   };
   // The scenario must change first.
-  if (scopes !== undefined) return null;
+  if (scopes !== undefined) return children;
   const before = scenario !== null ? `Start ${scenario} here, then send it` : reset && "Reset, then send it";
   return (
-    <div>
-      {before ? (
-        <LossButton title={`${before}?`} action="Send it" run={send}>
-          {before}
-        </LossButton>
-      ) : (
-        <ActionButton run={send}>Send it now</ActionButton>
-      )}
-      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
-    </div>
+    <>
+      <div class="bar">
+        {before ? (
+          <LossButton title={`${before}?`} action="Send it" run={send}>
+            {before}
+          </LossButton>
+        ) : (
+          <ActionButton run={send}>Send it now</ActionButton>
+        )}
+        {children}
+      </div>
+      <output class="stack">
+        {sent.value === undefined ? null : (
+          <>
+            <strong>
+              Sent for <PathBadge pathId={sent.value.pathId} />
+            </strong>
+            <SentResponse sent={sent.value.of} />
+          </>
+        )}
+      </output>
+    </>
   );
 }

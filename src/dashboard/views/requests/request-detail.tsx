@@ -16,6 +16,7 @@ import { millisecondsText } from "../../elements/words.js";
 import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
+import { retriesOf, secondsText, supportText } from "./support-text.js";
 
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
@@ -55,14 +56,21 @@ export function RequestDetail({ id }: { readonly id: string }) {
     <section class="panel stack request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>
       <header class="bar apart">
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
-        <a href={back}>Close</a>
+        <span class="bar">
+          {request === undefined ? null : (
+            <CopyButton text={supportText(request, retriesOf(request))}>Copy for support</CopyButton>
+          )}
+          <a href={back}>Close</a>
+        </span>
       </header>
+      {request === undefined ? null : <When request={request} />}
       <Rejection problem={problem.value} />
       {request === undefined ? (
         problem.value === undefined && <p class="muted">Reading…</p>
       ) : (
         <>
-          <Outcome request={request} />
+          <Checks request={request} isSentAgain={id !== opened.current} />
+          <Facts request={request} />
           <FixAndSend
             key={opened.current}
             request={request}
@@ -71,19 +79,27 @@ export function RequestDetail({ id }: { readonly id: string }) {
               changeParts([sent.id]);
             }}
           />
-          <Checks request={request} isSentAgain={id !== opened.current} />
-          <ReceivedResponse request={request} />
-          <Facts request={request} />
           {request.advice_details.length === 0 ? null : (
             <>
               <h3>Advice</h3>
               <AdviceList advice={request.advice_details} />
             </>
           )}
+          <Retries request={request} />
+          <ReceivedResponse request={request} />
           <AsCode request={request} />
         </>
       )}
     </section>
+  );
+}
+
+function When({ request: { id, at, duration_ms, source } }: { readonly request: RequestDetails }) {
+  return (
+    <p class="muted small">
+      <Instant at={at} precision="second" /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent by{" "}
+      {source === "story" ? "the story or this page" : "a client"}
+    </p>
   );
 }
 
@@ -93,76 +109,77 @@ function focusRow(ids: readonly string[]): void {
   (row ?? found(".request-row") ?? found("main"))?.focus();
 }
 
-function Outcome({ request }: { readonly request: RequestDetails }) {
-  const { status, code, path_id, when, note, what_to_do, required_scope, key_scopes } = request;
-  const hasScope = path_id !== "403.insufficient_scope" || key_scopes === null;
+function Facts({ request }: { readonly request: RequestDetails }) {
+  const { key, fingerprint, fault, what_to_do, sent, why, path_id, status, code } = request;
   return (
-    <>
-      <p>
+    <dl class="facts of-request">
+      <Fact name="Key">
+        {key === null ? (
+          fingerprint === null ? (
+            "none"
+          ) : (
+            "unknown"
+          )
+        ) : (
+          <a href={linkTo("keys", [key])}>
+            <bdi>{key}</bdi>
+          </a>
+        )}{" "}
+        {fingerprint === null ? null : (
+          <span class="muted">
+            fingerprint <code>{fingerprint}</code>
+          </span>
+        )}
+        {sent.key_form === null ? null : <p>{sent.key_form}</p>}
+      </Fact>
+      {Object.entries(sent.headers).map(([name, value]) => (
+        <Fact key={name} name={name}>
+          <bdi>{value}</bdi>
+        </Fact>
+      ))}
+      <Fact name="Response">
         <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
         at{" "}
         <DocsLink to={aboutPath(path_id)}>
           <PathBadge pathId={path_id} />
         </DocsLink>
-        :{" "}
-        {hasScope ? (
-          <bdi>{note ?? when}</bdi>
-        ) : (
-          <>
-            needs <code>{required_scope}</code>, this key has <code>{key_scopes.join(" ") || "none"}</code>
-          </>
-        )}
-        .
-      </p>
-      <p>
-        <strong>What to do:</strong> {what_to_do}
-      </p>
-    </>
+        : <bdi>{causeText(request)}</bdi>
+      </Fact>
+      {why === null ? null : <Fact name="Why">{why}</Fact>}
+      {fault === null ? null : (
+        <Fact name="Fault">
+          <PathBadge pathId={fault} />
+          <OwnFault fault={fault} />
+        </Fact>
+      )}
+      <Fact name="What to do">{what_to_do}</Fact>
+    </dl>
   );
 }
 
-function Facts({ request }: { readonly request: RequestDetails }) {
-  const { id, at, key, fingerprint, fault, duration_ms, source, required_scope: required } = request;
+function causeText({ path_id, key_scopes, required_scope, note, when }: RequestDetails): string {
+  if (path_id !== "403.insufficient_scope" || key_scopes === null) return note ?? when;
+  return `needs ${required_scope}, this key has ${key_scopes.join(" ") || "none"}`;
+}
+
+/** The requests with the same key around a request. */
+function Retries({ request: { id, at }, request }: { readonly request: RequestDetails }) {
+  const around = retriesOf(request);
+  if (around.length < 2) return null;
   return (
     <>
-      <h3>Details</h3>
-      <dl class="facts">
-        <Fact name="Time">
-          <Instant at={at} precision="second" />
-        </Fact>
-        <Fact name="Key">
-          {key === null ? (
-            fingerprint === null ? (
-              "none"
-            ) : (
-              "unknown"
-            )
-          ) : (
-            <a href={linkTo("keys", [key])}>
-              <bdi>{key}</bdi>
+      <h3>Requests with this key</h3>
+      <ol class="list small">
+        {around.map((one) => (
+          <li key={one.id} class="bar">
+            <span>{one.id === id ? "this one" : secondsText(one.at, at)}</span>
+            <PathBadge pathId={one.path_id} />
+            <a href={linkTo("requests", [one.id])}>
+              <code>{one.id}</code>
             </a>
-          )}{" "}
-          {fingerprint === null ? null : (
-            <span class="muted">
-              fingerprint <code>{fingerprint}</code>
-            </span>
-          )}
-        </Fact>
-        <Fact name="Scope">
-          needs <code>{required ?? "none"}</code>
-        </Fact>
-        <Fact name="Duration">{millisecondsText(duration_ms)}</Fact>
-        {fault === null ? null : (
-          <Fact name="Fault">
-            <PathBadge pathId={fault} />
-            <OwnFault fault={fault} />
-          </Fact>
-        )}
-        <Fact name="Sent by">{source === "story" ? "the story or this page" : "a client"}</Fact>
-        <Fact name="Request id">
-          <code>{id}</code>
-        </Fact>
-      </dl>
+          </li>
+        ))}
+      </ol>
     </>
   );
 }

@@ -14,7 +14,7 @@ const spare = 8;
 /** The list of requests. It draws only the visible rows, so it can have any length. */
 export function RequestList() {
   const box = useRef<HTMLDivElement>(null);
-  const rowHeight = useSignal(40);
+  const rowHeight = useSignal(28);
   const height = useSignal(600);
   const top = useSignal(0);
   // The row that the keys have moved to. It gets the focus when it is drawn.
