@@ -54,9 +54,10 @@ export function startCli(argv: readonly string[], options: RunOptions = {}): Run
   return running;
 }
 
-/** Serves on a free port, by default in an empty folder, as `startCli` does. */
+/** Serves on a free port unless `--port` is given, by default in an empty folder, as `startCli` does. */
 export function serve(argv: readonly string[], options: RunOptions = {}): Running {
-  return startCli([...argv, "--port", "0"], { cwd: temporaryFolder(), ...options });
+  const port = argv.includes("--port") ? [] : ["--port", "0"];
+  return startCli([...argv, ...port], { cwd: temporaryFolder(), ...options });
 }
 
 function run(argv: readonly string[], options: RunOptions): Running {
