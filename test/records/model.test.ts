@@ -141,7 +141,13 @@ async function start(folder: string) {
       loan.isRemoved = true;
     },
     async kill() {
-      // A killed process leaves the file as it is after its last response.
+      // A killed process leaves the file as it is after its last response. What this process changed is written before it.
+      const frozen = {
+        method: "PUT",
+        headers: { "content-type": "application/json" },
+        body: '{"frozen":true}',
+      };
+      expect((await fetch(`${server.controlUrl}/clock`, frozen)).status).toBe(200);
       const left = file;
       file = nextFile();
       copyFileSync(left, file);

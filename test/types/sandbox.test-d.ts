@@ -18,7 +18,9 @@ import { startServer } from "../../src/server/index.js";
 
 test("the refs of a bundled scenario are known to the compiler", () => {
   const sandbox = createSandbox({ scenario: "rotation" });
-  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"rotated" | "retiring" | "replacement">();
+  expectTypeOf(sandbox.secret)
+    .parameter(0)
+    .toEqualTypeOf<"rotated" | "retiring" | "replacement" | "malformed" | "unknown">();
   expectTypeOf(sandbox.organizations.get).parameter(0).toEqualTypeOf<"amberfield-mutual">();
   // @ts-expect-error there is no such key
   sandbox.secret("retirng");
@@ -36,7 +38,7 @@ test("of a population the compiler knows how its refs are formed", () => {
 test("the refs of a scenario value are known to the compiler, also with a population", () => {
   const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
   const sandbox = createSandbox({ scenario: { version: 1, organizations } });
-  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main">();
+  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main" | "malformed" | "unknown">();
   expectTypeOf(sandbox.organizations.update).parameter(0).toEqualTypeOf<"bank">();
   const many = createSandbox({ scenario: { version: 1, organizations, population: { organizations: 3 } } });
   expectTypeOf<"main" | "organization-3-key-1">().toExtend<Parameters<typeof many.secret>[0]>();
@@ -70,7 +72,7 @@ test("the refs of keys that a timeline makes are known to the compiler", () => {
     { at: "30m", revoke: { key: "ci" } },
   ] as const;
   const sandbox = createSandbox({ scenario: { version: 1, organizations, timeline: [...timeline] } });
-  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main" | "next" | "ci">();
+  expectTypeOf(sandbox.secret).parameter(0).toEqualTypeOf<"main" | "next" | "ci" | "malformed" | "unknown">();
 });
 
 test("any sandbox takes any ref, and can be one whose refs are known", () => {
@@ -122,7 +124,7 @@ test("a misspelled field of an inline scenario is a mistake", () => {
   const story = [{ request: { key: "main", method: "POST", body } }];
   expectTypeOf(createSandbox({ scenario: { version: 1, organizations, story } }).secret)
     .parameter(0)
-    .toEqualTypeOf<"main">();
+    .toEqualTypeOf<"main" | "malformed" | "unknown">();
 });
 
 test("path ids and error codes are closed lists", () => {
@@ -151,7 +153,7 @@ test("svc-sandbox/node returns a server with a sandbox of known refs", async () 
   type Server = Awaited<ReturnType<typeof start>>;
   expectTypeOf<Server["sandbox"]["secret"]>()
     .parameter(0)
-    .toEqualTypeOf<"revoked" | "fresh" | "other-system">();
+    .toEqualTypeOf<"revoked" | "fresh" | "other-system" | "malformed" | "unknown">();
   const startFile = () => startServer({ scenario: "./mine.yaml" });
   expectTypeOf<Awaited<ReturnType<typeof startFile>>["sandbox"]>().toExtend<Sandbox>();
 });
