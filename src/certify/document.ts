@@ -59,7 +59,8 @@ export function renderCertificate(
   if (format !== "text") return render(document, format, style);
   const isSeen = result.runs[0]?.outcome === "passed";
   // The sentence names the keys to send. A report of a client that sends too few would hide it.
-  if (result.verdict === "unusable" && isSeen && seen !== undefined) {
+  const isTooLittle = result.verdict === "unusable" && whyTooLittle(result.report) !== undefined;
+  if (isTooLittle && isSeen && seen !== undefined) {
     const notes = ["The whole report is in --format markdown, html and json."];
     return render({ ...document, sections: [], notes }, format, style);
   }

@@ -66,7 +66,9 @@ test("R34 R36 a secret is only in the response that created it", async () => {
   await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
   const instance = await post("/instances", { seed: 99 });
   const base = `/i/${instance.id}`;
-  const keys = Object.values<string>(instance.keys);
+  // The last two are of no key, and the same everywhere.
+  const { unknown: _, malformed: __, ...own } = instance.keys;
+  const keys = Object.values<string>(own);
   secrets.push((await post("/keys/active/rotate", {}, base)).secret, ...keys);
   for (const key of keys) {
     await fetch(`${server.url}${base}${mePath}`, { headers: { "x-api-key": key } });

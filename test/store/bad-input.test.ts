@@ -233,6 +233,6 @@ describe.skipIf(noRedis)("a Redis", () => {
       /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
     await redis.command("HSET", "{svc-sandbox:}:own:state", "founding", '{"version":"0.0.1"}');
-    expect(await rejection(["revoked", "--store", redis.url])).toContain('started with version "0.0.1"');
+    expect(await rejection(["revoked", "--store", redis.url])).toContain('and version "0.0.1"');
   });
 });
