@@ -61,7 +61,7 @@ const { folder } = tally;
 const [{ tarball }, { registry, address }] = await Promise.all([packProject(folder), startRegistry()]);
 // A registry that anyone may publish to takes any token, but npm wants one.
 const token = `--${address.replace("http:", "")}:_authToken=any`;
-await attempt("npm publish", newcomer(address), ["npm", "publish", token, tarball]);
+await attempt("npm publish", newcomer(address), ["npm", "publish", "--tag", "latest", token, tarball]);
 tally.count("npx svc-sandbox, up to the first response", await firstResponse(address));
 await Promise.all([...managers.map((manager) => tryManager(manager, address)), tryGit()]);
 registry.kill();
