@@ -59,7 +59,12 @@ until [ "$1" = svc-sandbox:latest ]; do
 done
 shift
 export SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
-exec ../node_modules/.bin/svc-sandbox "$@" --port "\${port%:*}"
+for word; do
+  shift
+  [ "$word" = 4747 ] && word=\${port%:*}
+  set -- "$@" "$word"
+done
+exec ../node_modules/.bin/svc-sandbox "$@"
 `;
 
 const careful = ["--seeds", "0", "--promises", "all", "--min-noticed", "90"] as const;

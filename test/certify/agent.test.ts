@@ -53,7 +53,7 @@ test("certify --format brief is all that it prints: each cause with the run that
 });
 
 test("init --client vitest covers each promised path with tests that pass, and no advice but notes", async () => {
-  const cwd = userFolder({ "package.json": '{ "type": "module" }' });
+  const cwd = userFolder({ "package.json": '{ "type": "module", "devDependencies": { "vitest": "*" } }' });
   await runCli(["init", "--client", "vitest"], { cwd });
   const { code, stderr } = await startBin(
     [
