@@ -228,7 +228,9 @@ test("compose.yaml starts one server with flags and variables that start reads, 
   ]);
   expect([sandbox.read_only, sandbox.cap_drop]).toEqual([true, ["ALL"]]);
   // Docker gives a new volume the owner of the image's folder.
-  expect(pageOf("Dockerfile")).toMatch(new RegExp(`chownSync\\('${folder}', 1000, 1000\\).*\n(?:#.*\n)*USER 1000:1000`));
+  expect(pageOf("Dockerfile")).toMatch(
+    new RegExp(`chownSync\\('${folder}', 1000, 1000\\).*\n(?:#.*\n)*USER 1000:1000`),
+  );
 });
 
 describe("replicas.yaml", () => {
