@@ -12,10 +12,12 @@ export async function measureAgainst(
 ): Promise<Figure[]> {
   const other = join(resolve(folder), "bin/svc-sandbox.js");
   const file = await scenarioFile(bundle, benchScenario(10));
-  const [ours, theirs] = await Promise.all(
-    [commandFile, other].map((command) => startCommand(args.node, file, [], command)),
+  const start = (command: string) => startCommand(args.node, file, [], command);
+  const rounds = await alternate(
+    bundle,
+    { ours: await start(commandFile), theirs: await start(other) },
+    amountOf(args),
   );
-  const rounds = await alternate(bundle, { ours, theirs } as Parameters<typeof alternate>[1], amountOf(args));
   const starts: number[] = [];
   for (let round = 0; round <= (args.quick ? 3 : 15); round += 1) {
     const own = await timeToResponse(args.node, "key-states");

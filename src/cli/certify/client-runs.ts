@@ -77,7 +77,9 @@ export function createClientRuns(
     if (stopped !== undefined || !isWanted()) return undefined;
     const report = clientReport(runtime, { underExec: true, keysInOutput: keys.places() }, counters);
     const seen = { report, points: recorded.points(), output: output.lines() };
-    return { ...howEnded(end), durationMs, ...seen, ...sentIn(journal, sandboxes, end) };
+    const ended = howEnded(end);
+    const kept = ended.outcome === "passed" ? [] : sandboxes;
+    return { ...ended, durationMs, ...seen, ...sentIn(journal, sandboxes), sandboxes: kept };
   };
 
   return {
@@ -94,8 +96,8 @@ export function createClientRuns(
   };
 }
 
-/** What the client sent in a run, and the sandboxes of a run that did not pass. */
-function sentIn(journal: ReturnType<typeof listenTo>, sandboxes: readonly RunSandbox[], end: CommandEnd) {
+/** What the client sent in a run. */
+function sentIn(journal: ReturnType<typeof listenTo>, sandboxes: readonly RunSandbox[]) {
   const last = journal.last();
   const faults = sandboxes.flatMap(({ runtime }) => settled(runtime).faults);
   return {
@@ -104,7 +106,6 @@ function sentIn(journal: ReturnType<typeof listenTo>, sandboxes: readonly RunSan
     suspect: faults.find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when
       .pathId,
     sent: journal.sent(),
-    sandboxes: howEnded(end).outcome === "passed" ? [] : sandboxes,
   };
 }
 

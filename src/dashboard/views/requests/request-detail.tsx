@@ -16,7 +16,7 @@ import { millisecondsText } from "../../elements/words.js";
 import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
-import { retriesOf, secondsText, supportText } from "./support-text.js";
+import { resultWords, retriesOf, secondsText, supportText } from "./support-text.js";
 
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<RequestDetails | undefined>(undefined);
@@ -184,8 +184,6 @@ function Retries({ request: { id, at }, request }: { readonly request: RequestDe
   );
 }
 
-const words = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
-
 interface ChecksProps {
   readonly request: RequestDetails;
   /** Whether this page has sent it again, so that it passes the checks one by one. */
@@ -204,7 +202,7 @@ function Checks({ request: { id, checks, path_id, status }, isSentAgain }: Check
       <ol ref={list} class={isSentAgain ? "checks sent-again" : "checks"} key={id}>
         {checks.map(({ name, question, rules, result }, index) => (
           <li key={name} class={`check-${result}`} style={{ "--step": index }}>
-            <span class="check-result">{words[result]}</span>
+            <span class="check-result">{resultWords[result]}</span>
             <span>
               <strong>{name}</strong>{" "}
               <span class="muted">

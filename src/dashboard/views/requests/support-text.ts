@@ -15,7 +15,8 @@ export function secondsText(at: string, since: string): string {
   return `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
 }
 
-const results = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
+/** What the checks of a request found, in words. */
+export const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** A request as text, with the parts of `explain <request id>` in the same order. It contains no secret. */
 export function supportText(request: RequestDetails, around: readonly Request[]): string {
@@ -36,7 +37,7 @@ export function supportText(request: RequestDetails, around: readonly Request[])
   return [
     `${method} ${path} at ${at}, ${id}`,
     "",
-    ...request.checks.map(({ name, result }) => `${results[result]}: ${name}`),
+    ...request.checks.map(({ name, result }) => `${resultWords[result]}: ${name}`),
     "",
     ...facts.map(([name, value]) => `${name}: ${value}`),
     ...(around.length < 2
