@@ -30,16 +30,21 @@ interface Example {
 
 /**
  * Starts the package of npm, an image, and a named program; misses a minimum; and runs with a sandbox of `exec`, whose report
- * must count the requests of the tests.
+ * must count the requests of the tests, over HTTPS: the package and the client trust its certificate.
  */
 const inEachWay = (command: Command, before: readonly Command[]): readonly Command[] => [
   ...before,
   command,
   ["sh", "-c", `PATH=$PWD/../bin:$PATH ${command.join(" ")}`],
   ["rm", "ran-in-docker"],
-  ["env", "SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox", ...command],
+  // Next to a scenario of one's own, which has other keys.
+  [
+    "sh",
+    "-c",
+    `npx svc-sandbox init && SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox ${command.join(" ")} && rm svc-sandbox.*`,
+  ],
   ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output`],
-  ["npx", "svc-sandbox", "exec", "--min-coverage", "100", "--", ...command],
+  ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...command],
   // The message of the sandbox once (for each worker), and no list of ways to install it.
   [
     "sh",
@@ -108,7 +113,15 @@ const examples: readonly Example[] = [
     certified: ["go", "test", "-count=1", "./..."],
   },
   { name: "vitest", commands: [["npm", "test"]], tools: true },
-  { name: "vitest-exec", commands: [], certified: ["npx", "vitest", "run"], tools: true },
+  {
+    name: "vitest-exec",
+    // Without a sandbox there is one clear error.
+    commands: [
+      ["sh", "-c", "! npx vitest run > output 2>&1 && grep 'Error.*These tests need a sandbox' output"],
+    ],
+    certified: ["npx", "vitest", "run"],
+    tools: true,
+  },
   { name: "jest", commands: [["npm", "test"]], tools: true },
 ];
 

@@ -26,7 +26,7 @@ if (problem !== undefined) {
 
 const { operations, unknown, unavailable, disturbances, slowest, failures } = await runHistories({
   ...{ count, seed, disturb, fsync },
-  onProgress: (checked) => checked % Math.ceil(count / 10) === 0 && console.log(`${checked} histories`),
+  onProgress: (recorded) => recorded % Math.ceil(count / 10) === 0 && console.log(`${recorded} histories`),
 });
 console.log(`${operations} operations, ${unknown} of them with an unknown outcome: ${unavailable} got 503`);
 if (disturb)

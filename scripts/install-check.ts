@@ -168,7 +168,7 @@ async function attempt(
   expected = /(?:)/,
 ): Promise<void> {
   const { cwd, env } = await user;
-  const { code, output } = await runProgram(program, argv, { cwd, env, timeout: 300_000, retries: 1 });
+  const { code, output } = await runProgram(program, argv, { cwd, env, timeout: 600_000, retries: 1 });
   const isFine = code === 0 && expected.test(output) && !/^npm warn .*svc-sandbox(?!@)/im.test(output);
   tally.count(title, isFine ? undefined : output);
 }

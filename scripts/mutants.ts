@@ -17,7 +17,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   scenario: [
     "scenario",
     90,
-    /^test\/(?:scenario|docs|stories|changes|records|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
+    /^test\/(?:scenario|messages|docs|stories|changes|records|library\/snapshot|control\/scenario|cli\/(?:validate|scenarios)|openapi\/documents)/,
   ],
   farmers: ["farmers", 85, /^test\/(?:scenario\/population|records\/)/],
   sandbox: [
@@ -48,7 +48,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   node: [
     "node",
     85,
-    /^test\/(?:node|cli|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events|scen)|log|records\/|report\/entry|stories)/,
+    /^test\/(?:node|cli|messages|certify\/[cvp]|check\/(?:ag|re)|control\/(?:state|story|events|scen)|log|records\/|report\/entry|stories)/,
   ],
   log: ["log", 90, /^test\/(?:log|store|control\/(?:state|instances|tenants)|cli\/backup)/],
   sockets: [
@@ -64,7 +64,7 @@ const rooms: Readonly<Record<string, readonly [folder: string, goal: number, tes
   cli: [
     "cli",
     85,
-    /^test\/(?:cli|stories|docs|changes|certify|check|farmers\/fix|records|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
+    /^test\/(?:cli|messages|stories|docs|changes|certify|check|farmers\/fix|records|openapi\/check|scenario\/rehearsal|report\/formats|store\/b)/,
   ],
 };
 

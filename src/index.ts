@@ -1,8 +1,6 @@
 /* Sandboxes */
 
 export { openApiDocument } from "./api/openapi.js";
-/* Synthetic data */
-export type { Farmer } from "./farmers/farmer-shape.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* The user's own endpoints, with the API's checks */
 export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
@@ -34,6 +32,8 @@ export type {
 } from "./report/report-shape.js";
 export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
+/* Synthetic data */
+export type { Farmer } from "./sandbox/population/farmer-shape.js";
 export type { KeyView, OrganizationView, RecordView, RequestView } from "./sandbox/view-shapes.js";
 export { type ScenarioName, scenarioNames } from "./scenario/bundled.js";
 /* Scenarios */

@@ -15,6 +15,9 @@ import (
 
 func TestMain(m *testing.M) { svcsandbox.Main(m) }
 
+// Also if the folder has a scenario of its own.
+var keyStates = svcsandbox.Scenario("key-states")
+
 type answer struct {
 	status int
 	header http.Header
@@ -104,7 +107,7 @@ func TestEachKey(t *testing.T) {
 		one := one
 		t.Run(one.ref, func(t *testing.T) {
 			t.Parallel()
-			sandbox := svcsandbox.New(t)
+			sandbox := svcsandbox.New(t, keyStates)
 			// Moves the sandbox's clock instead of waiting.
 			got, err := whoami(sandbox.BaseURL, sandbox.Key(one.ref), sandbox.Advance)
 			if err != nil {
@@ -125,7 +128,7 @@ func TestEachKey(t *testing.T) {
 }
 
 func TestAReplacedKeyEndsWithItsOverlap(t *testing.T) {
-	sandbox := svcsandbox.New(t)
+	sandbox := svcsandbox.New(t, keyStates)
 	sandbox.Advance(31 * time.Minute)
 	if got, err := whoami(sandbox.BaseURL, sandbox.Key("retiring"), sandbox.Advance); err != nil || got.status != 401 {
 		t.Errorf("got %+v, %v", got, err)

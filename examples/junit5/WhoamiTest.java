@@ -18,7 +18,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Tests of a client: put yours in place of {@code whoami}. */
-@SvcSandbox
+@SvcSandbox(scenario = "key-states") // Also if the folder has a scenario of its own.
 class WhoamiTest {
   static final HttpClient http = HttpClient.newHttpClient();
 

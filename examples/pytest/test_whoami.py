@@ -9,6 +9,9 @@ from email.utils import parsedate_to_datetime
 
 import pytest
 
+# Also if the folder has a scenario of its own.
+pytestmark = pytest.mark.svc_sandbox(scenario="key-states")
+
 
 def whoami(base_url, api_key, sleep=time.sleep, tries=3):
     """

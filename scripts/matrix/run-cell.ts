@@ -37,17 +37,22 @@ async function adaptedTests({ tests, format, runner }: Cell): Promise<Record<str
   return adapted;
 }
 
+// A runner's own limit, usually five seconds for a test, would measure the other processes of the machine.
 const commandLines: Readonly<Record<Runner, (folder: string, files: readonly string[]) => string[]>> = {
   "node:test": (_folder, files) => ["node", "--test", ...files],
-  jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `/${folder}/`],
-  vitest: (folder) => ["node", "node_modules/vitest/vitest.mjs", "run", "--dir", folder],
+  jest: (folder) => ["node", "node_modules/jest/bin/jest.js", `--testTimeout=${timeout}`, `/${folder}/`],
+  vitest: (folder) => [
+    "node",
+    ...["node_modules/vitest/vitest.mjs", "run", `--testTimeout=${timeout}`, "--dir", folder],
+  ],
   playwright: (folder) => [
     "node",
     ...["node_modules/@playwright/test/cli.js", "test", `/${folder}/`, "--reporter=line"],
+    `--timeout=${timeout}`,
     `--output=${folder}/results`,
   ],
   // Not by way of the package `bun`, which needs its install script.
-  bun: (_folder, files) => [bunProgram, "test", ...files.map((file) => `./${file}`)],
+  bun: (_folder, files) => [bunProgram, "test", `--timeout=${timeout}`, ...files.map((file) => `./${file}`)],
   deno: (_folder, files) => ["node", "node_modules/deno/bin.cjs", "test", "-A", "--no-check", ...files],
 };
 

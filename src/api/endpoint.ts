@@ -85,7 +85,7 @@ export interface ExampleRequest extends Omit<KeylessRequest, "method"> {
   readonly ends?: OwnRejectionPath;
 }
 
-export const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
+const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = {}) => ({
   headers: { "Content-Type": "application/json", ...headers },
   body: JSON.stringify(body),
 });

@@ -3,7 +3,7 @@ import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { authorize, causeTold, type Presented } from "../spec/authorize.js";
-import { matches } from "../spec/fault.js";
+import { meetsCondition } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { type ApiRequest, receivedRequest } from "../spec/request.js";
@@ -46,7 +46,7 @@ function evaluateFacts(
     now: facts.now,
     expectedPath: () => pathId,
   };
-  const matching = world.faults.filter(({ when }) => matches(when, called));
+  const matching = world.faults.filter(({ when }) => meetsCondition(when, called));
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
 }

@@ -1,14 +1,16 @@
 import { fireFault } from "../sandbox/faults.js";
 import { type Delivery, type Ending, noResponse } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
+import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import {
+  effectAt,
   type FaultEffect,
   type FaultKind,
+  type FaultPathId,
   failureOf,
   faultEffects,
   mainEffectOf,
 } from "../spec/fault-effects.js";
-import type { ApiPathId } from "../spec/outcomes.js";
+import type { ApiPathId, PathId } from "../spec/outcomes.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
@@ -140,4 +142,10 @@ export function bodyParts(
   const parts: Uint8Array[] = [];
   for (let start = 0; start < sent.length; start += bytes) parts.push(sent.subarray(start, start + bytes));
   return { parts, pauseMs };
+}
+
+/** Returns a fault of one kind for the first request that would end on each path. */
+export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
+  const { example: then } = effectAt(fault);
+  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }

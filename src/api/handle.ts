@@ -41,7 +41,8 @@ export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
   const ended = faulty ?? respondToCall(world, call);
-  const ending = world.changes === undefined ? ended : changedEnding(world, call, ended);
+  let ending = ended;
+  if (world.changes !== undefined) ending = changedEnding(world, call, ended);
   return completeCall(world, call, world.trial?.broken?.end(world, call, ending) ?? ending);
 }
 

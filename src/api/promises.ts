@@ -15,7 +15,6 @@ import { fieldsOf, type MappingField, shapeOf } from "../spec/schema/shape.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { type BodyMembers, errorBody, headerPairs, jsonBody, withBody, withBodyMembers } from "./messages.js";
-import words from "./promises.json" with { type: "json" };
 import { type ApiCall, rejectCall, responseOf, successResponse } from "./response.js";
 import { builtIn } from "./routes.js";
 
@@ -49,14 +48,49 @@ type Respond = (
 /** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
   readonly name: string;
-  /** The name of its texts in `promises.json`. Default: its own name. */
+  /** The name of its texts in the table. Default: its own name. */
   readonly words?: string;
   /** Values for its texts, besides the outcome's. */
   readonly facts?: Readonly<Record<string, string>>;
 }
 
 const promised = outcomes.filter((row) => row.promised);
-const wordsOf: Readonly<Record<string, Pick<BrokenPromise, "sentence" | "loss">>> = words;
+/** The texts of a row: its broken response, and the harm. */
+const wordsOf: Readonly<Record<string, readonly [sentence: string, loss: string]>> = {
+  rejected: ["401 instead of {status} for {when}", "nobody notices that a key which must work is rejected"],
+  "accepted 401": ["200 instead of 401 for {when}", "a key that must be rejected stays in use"],
+  "accepted 403": [
+    "200 instead of 403 for {when}",
+    "the client acts on a permission that the key does not have",
+  ],
+  "accepted 429": ["200 instead of 429 for {when}", "nobody notices that the limit is not enforced"],
+  "another-code": [
+    "`{other}` instead of `{code}` for {when}",
+    "people get the wrong remedy, because each code has its own",
+  ],
+  "never-ends": ["a 429 that never ends, for {path}", "the client waits forever, and nobody is alerted"],
+  "environment-swapped": [
+    "`environment` is `{other}` on {path}",
+    "the client takes test data for live data, or the reverse",
+  ],
+  missing: ["no `{member}` on {on}", "the client continues without `{member}` and fails later or elsewhere"],
+  null: [
+    "`null` as `{member}` on {on}",
+    "the client continues without `{member}` and fails later or elsewhere",
+  ],
+  "wrong-type": [
+    "`{member}` of the wrong type on {on}",
+    "the client continues without `{member}` and fails later or elsewhere",
+  ],
+  empty: ["empty `{member}` on {on}", "the client acts on a permission that the key does not have"],
+  unknown: ["unknown `{member}` on {on}", "the client takes an unknown `{member}` for one that it knows"],
+  "usage-not-counting": [
+    "`usage.today` that does not count on {on}",
+    "the client reaches its limit without a warning",
+  ],
+  "invalid-json": ["invalid JSON on {on}", "the client works with a response that it could not read"],
+  "status-500": ["500 instead of {success}", "an outage looks like a success"],
+};
 
 /** The most rows for members of one endpoint: each row is a run of the client. */
 const mostRows = 12;
@@ -110,7 +144,7 @@ function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): Bro
   return rows.map(({ name, words = name, facts, ...row }): BrokenPromise => {
     const all: Readonly<Record<string, unknown>> = { ...outcome, ...on, ...facts };
     const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(all[fact]));
-    const { sentence, loss } = wordsOf[words] ?? {};
+    const [sentence, loss] = wordsOf[words] ?? [];
     const path = outcome.path as PathId;
     const kind = name === "rejected" || name === "accepted" ? "swap" : "other";
     const texts = { sentence: filled(sentence), loss: filled(loss) };

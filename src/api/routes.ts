@@ -21,7 +21,7 @@ export function endpointsIn(
   report?: (mistake: ScenarioMistake) => void,
 ): readonly Endpoint[] {
   if (scenario.openapi === undefined) return builtIn;
-  if (read !== undefined) return read(scenario, builtIn, report);
+  if (read !== undefined) return read.endpoints(scenario, builtIn, report);
   throw new SandboxError(
     "usage",
     'The scenario has an OpenAPI document, and no reader of documents was passed. Write createSandbox({ openapi: readOpenApi(), … }), with readOpenApi of "svc-sandbox/openapi".',
@@ -29,15 +29,39 @@ export function endpointsIn(
   );
 }
 
-/**
- * Adds the endpoints of a scenario's document to the built-in ones, and reports names that it lacks; throws a
- * `ScenarioError`. The same list for the same document and collections.
- */
-export type DocumentReader = (
-  scenario: Pick<Scenario, "openapi" | "examples" | "faults" | "records">,
-  own: readonly Endpoint[],
-  report?: (mistake: ScenarioMistake) => void,
-) => readonly Endpoint[];
+/** Reads the document of a scenario next to the built-in endpoints. Throws a `ScenarioError`. */
+export interface DocumentReader {
+  /** All endpoints: the same list for the same document and collections. Reports names that the document lacks. */
+  readonly endpoints: (
+    scenario: Pick<Scenario, "openapi" | "examples" | "faults" | "records">,
+    own: readonly Endpoint[],
+    report?: (mistake: ScenarioMistake) => void,
+  ) => readonly Endpoint[];
+  /** The number of its operations, and what a person should know, with the scopes that none of these keys has. */
+  readonly notes: (
+    scenario: Pick<Scenario, "openapi">,
+    own: readonly Endpoint[],
+    scopes: ReadonlySet<string>,
+  ) => { readonly operations: number; readonly notes: readonly string[] };
+  readonly describe: (scenario: Pick<Scenario, "openapi">, own: readonly Endpoint[]) => DescribedDocument;
+}
+
+export interface DescribedDocument {
+  readonly text: string;
+  readonly file?: string | undefined;
+  /** The texts of other files that it refers to, by their names. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly info: { readonly title: string; readonly version: string };
+  readonly operations: readonly DescribedOperation[];
+  readonly notes: readonly string[];
+}
+
+/** An operation of a document, such as `GET /things`, with the endpoint that responds, or why none does. */
+export interface DescribedOperation {
+  readonly operation: string;
+  readonly endpoint?: Endpoint | undefined;
+  readonly why?: string;
+}
 
 /** The endpoints of a sandbox, released ones first; every tool reads them from here. */
 export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): readonly Endpoint[] {

@@ -1,10 +1,9 @@
 import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } from "../report/brief.js";
-import { commandLine } from "../report/plain-text.js";
+import { commandLine, execAgain, type Subject } from "../report/plain-text.js";
 import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
 export interface Seen {
-  /** The lines of a run's output, as far as they were kept. */
   readonly outputOf?: (run: Run) => readonly string[];
   /** The fix when the baseline does not pass or sends no request. */
   readonly hint?: string | undefined;
@@ -20,16 +19,6 @@ export function lastRequestOf({ lastRequest: last }: Pick<Run, "lastRequest">): 
   return last === undefined ? [] : [`${last.pathId}, ${last.status || "no response"}, ${last.id}`];
 }
 
-interface Subject extends Pick<CertifyResult, "scenario" | "document" | "intercept" | "command"> {
-  /** How the user starts svc-sandbox. Default: by its name. */
-  readonly program?: string;
-}
-
-/** The flag that gave the document of a certificate. */
-export function documentFlag(document: CertifyResult["document"]): string[] {
-  return document?.given ? ["--openapi", document.file ?? "-"] : [];
-}
-
 /** As in `Relying-Party API 0.2.0 (api.yaml, sha256 …)`. */
 export function documentText({
   title,
@@ -38,18 +27,6 @@ export function documentText({
   digest,
 }: NonNullable<CertifyResult["document"]>): string {
   return `${title} ${version} (${file === undefined ? "" : `${file}, `}sha256 ${digest})`;
-}
-
-/** Returns the command that runs a client again; `words` are a scenario and flags. */
-export function execAgain(
-  words: readonly string[],
-  { intercept = [], command, document, program = "svc-sandbox" }: Partial<Subject> & Pick<Subject, "command">,
-): string {
-  const hosts = intercept.flatMap((host) => ["--intercept", host]);
-  return commandLine(
-    [...program.split(" "), "exec", ...words, ...documentFlag(document), ...hosts, "--", ...command],
-    2_000,
-  );
 }
 
 export function runAgain({ profile, seed, fault, cause }: Run, subject: Subject): string {

@@ -1,7 +1,5 @@
 import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
-import { openTestWorld } from "../../test/support/doors.js";
-import { ask } from "../../test/support/varied.js";
 import { builtIn } from "../api/routes.js";
 import type { Report } from "../report/report-shape.js";
 import type { Trial } from "../sandbox/sandbox.js";
@@ -92,17 +90,6 @@ test("a baseline that fails once is flaky, and no other run is made", async () =
   expect([made, outcomes]).toEqual([
     ["minimal", "minimal"],
     ["flaky", ...Array(4).fill("not_run")],
-  ]);
-});
-
-test("a fault that breaks the client on one path is the cause of its run", async () => {
-  const client: Client = (_planned, { faults = [] }) =>
-    faults.some(({ when }) => when?.path_id === "401.expired") ? fails : passes;
-  const { runs, shown } = await certified(client);
-  expect(runs[2]).toMatchObject({ outcome: "failed", cause: { fault: "fault.hang", pathId: "401.expired" } });
-  expect(shown.slice(-2)).toEqual([
-    "Narrowing down why 1 of them fail",
-    "fault.hang fails when the first request that would end on 401.expired never gets a response",
   ]);
 });
 
@@ -219,24 +206,4 @@ test("every run has what --like fixes, unless it tries something else", async ()
   expect(seen).toContain('minimal {"error_details":true,"retry_after":"date"}');
   expect(seen).toContain('typical {"error_details":false,"retry_after":"date"}');
   expect([...seen].every((one) => one.includes("{"))).toBe(true);
-});
-
-test.each([
-  [["200"], "not_tried", "No test fails when revoked is accepted"],
-  [["200", "401", "401"], "failed", "When certify rejected active with 401, 1 more request"],
-])("a client that sends a rejected key again, and checks the statuses %j, has the retries %s", async (checked, outcome, start) => {
-  const client: Client = (_planned, trial) => {
-    const world = openTestWorld("key-states", { trial });
-    const send = (key: string) => String(ask(world, { key }).status);
-    const tries = [send("active")];
-    if (tries[0] !== "200") tries.push(send("active"));
-    const all = [...tries.slice(0, 1), send("revoked"), send("revoked")];
-    const sent = [
-      { key: "active", nth: 0, paths: tries.map((one) => (one === "200" ? "200.test" : "401.revoked")) },
-      { key: "revoked", nth: 0, paths: ["401.revoked", "401.revoked"] },
-    ] as const;
-    return { ...(checked.every((one, i) => one === all[i]) ? passes : fails), sent };
-  };
-  const { retries } = await certified(client, { only: ["retries"], runs: planOf(1, [], []) });
-  expect(retries?.[0]).toMatchObject({ outcome, sentence: expect.stringMatching(`^${start}`) });
 });

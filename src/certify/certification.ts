@@ -1,4 +1,5 @@
 import type { Endpoint } from "../api/endpoint.js";
+import { faultsOn } from "../api/faults.js";
 import { type BrokenPromise, breaking, brokenPromisesOf, promisesOn } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
@@ -10,7 +11,6 @@ import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.
 import {
   causedRun,
   faultCause,
-  faultsOn,
   longestWait,
   needsCause,
   type Patience,

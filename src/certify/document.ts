@@ -2,7 +2,6 @@ import { variationTable } from "../api/variation/table.js";
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type {
-  Picture,
   ReportDocument,
   ReportFormat,
   Section,
@@ -80,8 +79,6 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   unusable: "quiet",
 };
 
-const isCoverage = ({ id }: Section) => id === "coverage";
-
 function certificateDocument({ result, json }: Certificate): ReportDocument {
   const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
   const ofReport = reportDocument(report, unmet);
@@ -101,17 +98,14 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
         .filter(({ outcome }) => outcome === "not_noticed")
         .map((run) => promiseRow(run, result)),
     },
-    ...ofReport.sections.filter(isCoverage),
     {
       id: "runs",
       title: "Runs",
       columns: ["run", "outcome", "exit", "requests", "coverage", "time"],
       rows: runRows(runs),
-      picture: runsPicture(runs),
     },
-    ...ofReport.sections.filter((one) => !isCoverage(one)),
+    ...ofReport.sections,
     {
-      id: "retries",
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],
       rows: retries
@@ -122,7 +116,6 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
         })),
     },
     {
-      id: "not-tried",
       title: "Not tried",
       columns: ["what", "why", "what to do"],
       rows: groupsOf(notTried, ({ why, whatToDo }) => `${why}\n${whatToDo}`).map((group) => {
@@ -130,7 +123,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
         return { cells: [group.map(({ what }) => what).join(", ")], details: [[why], [whatToDo]] };
       }),
     },
-    { id: "certificate", title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
+    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
   ];
   return {
     kind: "certificate",
@@ -152,7 +145,6 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
   };
 }
 
-/** Sums up a certificate in one or two sentences. */
 function certificateConclusion(result: CertifyResult): string {
   const { verdict, runs, report, promises, unmet } = result;
   const count = (...wanted: RunOutcome[]) => runs.filter(({ outcome }) => wanted.includes(outcome)).length;
@@ -269,15 +261,6 @@ function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {
 function retryCase({ after, outcome, sentence, whatToDo = "" }: RetryResult): TestCase {
   const verdict = outcome === "not_tried" ? "skipped" : outcome;
   return { name: `after ${after}`, verdict, message: `${sentence} ${whatToDo}`.trim() };
-}
-
-function runsPicture(runs: readonly Run[]): Picture {
-  const passed = runs.filter(({ outcome }) => outcome === "passed").length;
-  const parts = runs.map((run) => ({ name: `${run.name}: ${outcomeText(run)}`, tone: toneOf[run.outcome] }));
-  return {
-    text: `${passed} of ${pluralize(runs.length, "run")} passed: the filled squares. A cross marks a failed run, a bar a flaky run, and an empty square a run that was not made.`,
-    rows: [{ label: "runs", parts }],
-  };
 }
 
 function factsOf(result: CertifyResult): TableRow[] {

@@ -1,10 +1,10 @@
+import { faultsOn } from "../api/faults.js";
 import type { Trial } from "../sandbox/sandbox.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import {
   everywhere,
   faultCause,
-  faultsOn,
   includesAll,
   type PlannedRun,
   variationCause,
@@ -24,7 +24,6 @@ export type Narrowed = RunCause | "flaky";
 
 interface FailingRun {
   readonly run: PlannedRun;
-  /** The points where its responses differed from `minimal`. */
   readonly points: readonly CausePoint[];
 }
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../api/endpoint.js";
-import { commandLine, pluralize } from "../report/plain-text.js";
+import { commandLine, execAgain, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import {
@@ -15,13 +15,11 @@ import { outcomes } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
-import { execAgain, lastRequestOf } from "./brief.js";
+import { lastRequestOf } from "./brief.js";
 import { minimize } from "./narrow.js";
-import words from "./next-words.json" with { type: "json" };
-import remedies from "./remedies.json" with { type: "json" };
+import { remedyOf } from "./plan.js";
 import type { CertifyResult, Run } from "./result.js";
 
-/** Runs a client with announced changes, with the sandbox's clock at an instant. */
 export type TryAt = (changes: ChangeFields, now: number) => Promise<Tried>;
 
 interface Tried {
@@ -114,7 +112,26 @@ function joined({ fields }: AnnouncedChange, parts: readonly Part[]): ChangeFiel
   return change as unknown as ChangeFields[string];
 }
 
-const wordsOf: Readonly<Record<string, readonly string[]>> = words;
+/** What a client relies on, and what to do instead, by the part of a change. */
+const wordsOf: Readonly<Record<string, readonly string[]>> = {
+  codes: ["relies on the code `{name}` of a {status}", "read the status"],
+  statuses: ["relies on the status {status} of `{name}`", "read `error.code` as well"],
+  "members.add": ["rejects the new member `{name}` of `{in}`", "ignore members that you do not know"],
+  "members.rename": ["relies on the member `{name}` of `{in}`", "read `{to}` if it is there"],
+  "members.remove": ["relies on the member `{name}` of `{in}`", "do without it"],
+  "headers.add": ["rejects the header `{name}: {to}`", "ignore headers that you do not know"],
+  "headers.rename": ["relies on the header `{name}`", "read `{to}` if it is there"],
+  "headers.remove": ["relies on the header `{name}`", "do without it"],
+  "scopes.rename": ["relies on the scope name `{name}`", "look for `{to}` as well"],
+  "scopes.add": ["rejects the new scope `{name}`", "ignore scopes that you do not know"],
+  "scopes.remove": ["relies on the scope `{name}`", "do without it"],
+  assumptions: ["relies on the value of `{name}`, which becomes {to}", "accept each value"],
+  move: [
+    "rejects the headers `Deprecation`, `Sunset` and `Link` of `{name}`",
+    "ignore headers that you do not know",
+  ],
+  sunset: ["calls `{name}` after its sunset", "call `{to}` from {at} on"],
+};
 
 function wordsFor({ path, value }: Part, { fields, ends }: AnnouncedChange, now: number): readonly string[] {
   const [kind = "", ...names] = path;
@@ -126,7 +143,7 @@ function wordsFor({ path, value }: Part, { fields, ends }: AnnouncedChange, now:
   const row =
     kind === "move" ? (now < ends ? "move" : "sunset") : names.length > 1 ? `${kind}.${names[0]}` : kind;
   const [sentence = "", whatToDo = ""] = wordsOf[row] ?? [];
-  const remedy = (remedies as Readonly<Record<string, string>>)[kind === "assumptions" ? String(name) : ""];
+  const remedy = kind === "assumptions" ? remedyOf(String(name)) : undefined;
   const fill = (text: string) => text.replace(/\{(\w+)\}/g, (_, fact) => String(facts[fact]));
   const lower = remedy && remedy.slice(0, 1).toLowerCase() + remedy.slice(1).replace(/\.$/, "");
   return [fill(sentence), lower ?? fill(whatToDo)];

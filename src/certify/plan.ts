@@ -6,13 +6,11 @@ import { effectAt } from "../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { listed } from "../spec/schema/words.js";
 import { whyTooLittle } from "./promises.js";
-import remedies from "./remedies.json" with { type: "json" };
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
 export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
   /** The start of the clock. Default: as for all runs. */
   readonly now?: number | undefined;
-  /** Whether its time was over. */
   readonly isLate?: boolean;
 }
 
@@ -90,19 +88,11 @@ export function verdictOf({
   return isWhole ? "passed" : "unusable";
 }
 
-/** Returns a fault of one kind for the first request that would end on each path. */
-export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
-  const { example: then } = effectAt(fault);
-  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
-}
-
-interface FaultFacts {
-  readonly path?: PathId | undefined;
-  /** How long the client had waited when its run was ended. Default: it ended itself. */
-  readonly waitedMs?: number | undefined;
-}
-
-export function faultCause(fault: FaultPathId, { path, waitedMs }: FaultFacts = {}): RunCause {
+/** The cause that a fault is; `waitedMs` is how long the client had waited when its run was ended. */
+export function faultCause(
+  fault: FaultPathId,
+  { path, waitedMs }: { path?: PathId | undefined; waitedMs?: number } = {},
+): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
   const ends = waitedMs === undefined ? "fails" : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
@@ -125,7 +115,7 @@ export function needsCause(needs: readonly (keyof Assumptions)[]): RunCause {
     needs.length > 0 ? "and" : "or",
   );
   const sentence = `fails with minimal and passes with typical, because it needs ${which}`;
-  return { sentence, whatToDo: names.flatMap((name) => remedyOf[name] ?? []), points: [] };
+  return { sentence, whatToDo: names.flatMap((name) => remedyOf(name) ?? []), points: [] };
 }
 
 /** Returns a run with the cause that its fault is, if there was no time to find the path. */
@@ -134,9 +124,11 @@ export function causedRun(run: Run): Run {
   return isBroken && run.fault !== undefined ? { cause: faultCause(run.fault), ...run } : run;
 }
 
-const wordsOf: Readonly<Record<string, Readonly<Record<string, string>>>> = words;
+const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<string, string>> }>> = words;
+const wordsOf = (row: string, variant: string) => rows[row]?.variants[variant];
 
-const remedyOf: Readonly<Record<string, string>> = remedies;
+/** What a client can do that breaks at a row of varied responses, or at the assumption of this name. */
+export const remedyOf = (row: string) => rows[row]?.remedy;
 
 const tooLong =
   "Limit how long your client waits: a `Retry-After` may be hours. If it may wait that long, raise --timeout.";
@@ -153,12 +145,12 @@ export function variationCause(points: readonly CausePoint[], run: PlannedRun, p
   const statuses = [...new Set(points.map(({ status }) => status))];
   const parts = statuses.map((status) => {
     const words = points.flatMap((one) =>
-      one.status === status ? (wordsOf[one.row]?.[one.variant] ?? []) : [],
+      one.status === status ? (wordsOf(one.row, one.variant) ?? []) : [],
     );
     return `a ${status} ${listed(words, "and")}`;
   });
   const late = run.isLate ? [tooLong] : [];
-  const whatToDo = [...new Set(points.flatMap(({ row }) => remedyOf[row] ?? [])), ...late];
+  const whatToDo = [...new Set(points.flatMap(({ row }) => remedyOf(row) ?? [])), ...late];
   const start = run.isLate ? "does not end in time" : "fails";
   return { sentence: `${start} when ${parts.join(" and ")}`, whatToDo, points, ...at };
 }
@@ -175,7 +167,7 @@ export function recordPoints({ choose, ...trial }: Trial) {
   const found = new Map<string, CausePoint>();
   const recorded = (row: string, usual: string, status: number) => {
     const variant = choose === undefined ? usual : choose(row, usual, status);
-    if (wordsOf[row]?.[variant] !== undefined)
+    if (wordsOf(row, variant) !== undefined)
       found.set(`${row} ${status} ${variant}`, { row, variant, status });
     return variant;
   };

@@ -160,13 +160,6 @@ test.each<[string, Partial<Client>, Record<string, RetryResult["outcome"]>]>([
     {},
   ],
   ["no accepted key", { tests: [["revoked"], ["expired"]], retries: { 401: 1 } }, { ...all, outage: open }],
-  ["a retry after 401 alone", { tests: [keys], retries: { 401: 1 } }, { "401": retried }],
-  [
-    "retries after each",
-    { tests: [keys], retries: { 401: 3, 403: 1, 429: 2 } },
-    { "401": retried, "403": retried, "429": retried },
-  ],
-  ["retries of a client that a runner runs again", { tests: [keys], retries: { 401: 1 }, reruns: 2 }, all],
   ["retries next to a burst of 403", { tests: [keys], retries: { 429: 1 }, burst: 2 }, { "429": retried }],
   ["no retry of a 403 that the tests do not cover", { tests: [["active"], ["revoked"]] }, {}],
   [
@@ -299,18 +292,6 @@ test.each<[string, number[], { wall?: number; advance?: number }, (number | stri
   expect(responsesAt(experimentOf(id as "401"), times, more).responses).toEqual(responses);
 });
 
-test("the Retry-After of an experiment is 2 to 4 seconds, by the seed", () => {
-  const { sent, failed } = run({ ...calm, tests: [keys] }, statusOf);
-  const of = (seed: number) =>
-    experimentsFor({ sent, failed }, seed).flatMap(({ retryAfter }) => retryAfter ?? []);
-  expect([1, 2, 3, 4].map(of)).toEqual([
-    [3, 3],
-    [4, 4],
-    [2, 2],
-    [3, 3],
-  ]);
-});
-
 test("an experiment starts with the last request of the baseline, and is over after 21 responses", () => {
   const experiment = { ...experimentOf("401"), last: 3 };
   expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({
@@ -396,25 +377,4 @@ test("findings are errors of the report, and experiments that were not tried are
   const [open] = found.filter(({ id }) => id === "retries-not-tried");
   expect([open?.whatToDo, open?.meaning]).toEqual(["A.", expect.stringContaining("outage not_tried.")]);
   expect([withRetries(before), withRetries(before, [])]).toEqual([before, before]);
-});
-
-test.each<[Experiment["id"], number[], Partial<Made>, string]>([
-  ["401", [0], {}, "No request followed when certify rejected active with 401."],
-  ["429 with Retry-After", [0], {}, "No request followed too soon when certify rejected active with 429 "],
-  ["429 with Retry-After", [0, 1, 2, 3], {}, ", 3 more requests followed sooner than 3 s, its Retry-After."],
-  ["503 with Retry-After", [0, 1], {}, "with 503 with Retry-After, 1 more request followed sooner than 3 s,"],
-  ["429 without Retry-After", every(1, 21), { again: 20 }, ", 20 or more requests followed before the next"],
-  ["outage", [0], {}, "your client sent 1 request."],
-  ["outage", [0, 1500, 4000], {}, "sent 3 requests, with a shortest pause of 1500 ms."],
-  [
-    "outage",
-    every(1000, 21),
-    {},
-    "more than 20 requests, with a shortest pause of 1000 ms, and did not give",
-  ],
-])("the sentence of %s has what the client did: %#", (id, times, more, part) => {
-  const made = [madeAt("403", [0]), madeAt(id, times, more)];
-  expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.sentence).toContain(
-    part,
-  );
 });

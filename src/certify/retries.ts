@@ -8,7 +8,6 @@ import type { SandboxState, Trial } from "../sandbox/sandbox.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
 import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
 import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../spec/outcomes.js";
-import reasons from "./reasons.json" with { type: "json" };
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
@@ -16,11 +15,9 @@ import type { RetryResult } from "./result.js";
 
 /** The requests with one key in one sandbox of a run. */
 export interface SentCount {
-  /** Its ref or fingerprint. */
   readonly key: string;
   /** The number of sandboxes with an earlier first request with this key. A reset starts another sandbox. */
   readonly nth: number;
-  /** The path of each request, in order. */
   readonly paths: readonly PathId[];
 }
 
@@ -28,7 +25,6 @@ export interface SentCount {
 export interface CountedRun {
   readonly sent: readonly SentCount[];
   readonly failed: boolean;
-  /** Whether its time was over. Default: false. */
   readonly isTimedOut?: boolean;
 }
 
@@ -43,6 +39,32 @@ export function createPlaces() {
   };
 }
 
+const reasons = {
+  unmade: ["The run was not made.", "Run certify to its end, without --bail and with a longer --budget."],
+  noKey: ["No key gets 200 in every request.", "Send a key that always works, such as SVC_KEY_ACTIVE."],
+  uneven: [
+    "The runs do not send {key} equally often.",
+    "Send the same requests in each run, in the same order.",
+  ],
+  slow: ["Your client was still running when its time was over.", "Set a longer --timeout."],
+  noControl: [
+    "Your tests send no key that is always rejected, so a retry and a repeated test look the same.",
+    "Send SVC_KEY_REVOKED, and check its response.",
+  ],
+  repeated: [
+    "Your test runner repeats failing tests, which looks like a retry.",
+    "Turn off its retries for this command.",
+  ],
+  unchecked: [
+    "No test fails when {key} is accepted, so a retry and a repeated test look the same.",
+    "Check the status of each response.",
+  ],
+  stored: [
+    "Your client may store accepted responses, and ask again in the next test if it has none.",
+    "Turn off this cache for this command.",
+  ],
+} as const;
+
 type After = RetryResult["after"];
 
 /** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
@@ -54,13 +76,11 @@ export interface Experiment {
   readonly key: string;
   readonly nth: number;
   readonly last: number;
-  /** The path where its requests end. */
   readonly pathId: ApiPathId;
   /** Of the 429 with this header. */
   readonly retryAfter?: number;
 }
 
-/** An experiment that was made. */
 export interface Made extends CountedRun {
   readonly experiment: Experiment;
   /** When the key was sent, from the last request of the baseline on, in milliseconds; empty if the client sent fewer. */
@@ -77,7 +97,6 @@ interface ExperimentRow {
   readonly usual?: ApiPathId;
 }
 
-/** What each experiment finds. */
 const experimentTable: Readonly<Record<After, ExperimentRow>> = {
   "401": { advice: "same-key-after-401", usual: "401.revoked" },
   "403": { advice: "same-key-after-403", usual: "403.access_denied" },
@@ -161,7 +180,6 @@ function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean 
   );
 }
 
-/** Starts an experiment: its effect on a run, and what it shows. */
 export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Experiment) {
   const placeIn = createPlaces();
   const times: number[] = [];
@@ -213,7 +231,6 @@ export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Expe
   return {
     // An empty list of faults keeps the clock within the minute while a client waits.
     trial: { broken, faults: [] } satisfies Trial,
-    /** Whether the run has shown enough. */
     isOver: () => responses > mostTries,
     // The client may send a few more until its run is ended.
     facts: () => ({

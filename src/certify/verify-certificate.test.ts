@@ -12,37 +12,11 @@ const name = (passed.runs[0] as Run).name;
 
 test.each<[string, Partial<CertifyResult>, string[]]>([
   ["nothing", {}, []],
-  [
-    "times and numbers of requests",
-    { durationMs: 1, startedAt: "", report: { ...report, requests: 1, advice: [] } },
-    [],
-  ],
-  [
-    "the duration and the last request of a run",
-    withRun({ ...{ durationMs: 7, requests: 7 }, lastRequest: { id: "a", pathId: "200.test", status: 200 } }),
-    [],
-  ],
-  ["the exit code", withRun({ code: 7 }), [`exit code of ${name}`]],
   ["the coverage of a run", withRun({ percent: 1 }), [`coverage of ${name}`]],
-  ["the seed of a run", withRun({ seed: 7 }), [`run ${name}`]],
-  ["seeds", { seeds: [7] }, ["seeds"]],
-  ["the scenario's content", { scenarioDigest: "0" }, ["content of the scenario"]],
-  ["the document's content", { document: { title: "API", version: "1", digest: "0" } }, ["document"]],
-  [
-    "the coverage",
-    { report: { ...report, coverage: { ...report.coverage, met: 0 } } },
-    ["coverage of all runs"],
-  ],
   [
     "the coverage that a verdict needs",
     { report: { ...report, coverage: { ...report.coverage, met: 5 } } },
     ["verdict by the runs", "coverage of all runs"],
-  ],
-  ["the faults", { report: { ...report, faults: { met: 0, total: 9 } } }, ["faults of all runs"]],
-  [
-    "paths",
-    { report: { ...report, paths } },
-    report.paths.filter(({ met }) => met).map(({ pathId }) => `path ${pathId}`),
   ],
 ])("a certificate is compared by what does not depend on the machine: %s", (_what, change, expected) => {
   const { verified, facts } = verifyCertificate(passed, { ...passed, ...change });

@@ -6,16 +6,7 @@ import { documentText } from "./brief.js";
 import { verdictOf } from "./plan.js";
 import { type CertifyResult, certificateOf } from "./result.js";
 
-/** The findings of repeated runs about a certificate. Plain data. */
-export interface Verification {
-  readonly verified: boolean;
-  /** The certified scenario. */
-  readonly scenario: string;
-  /** Every compared fact. */
-  readonly facts: readonly Fact[];
-  /** Other differences, one sentence each. */
-  readonly notes: readonly string[];
-}
+export type Verification = ReturnType<typeof verifyCertificate>;
 
 interface Fact {
   readonly fact: string;
@@ -29,7 +20,7 @@ interface Fact {
  * Ignores what depends on the machine: times, numbers of requests, request ids, advice, and the coverage of a failed run,
  * which may end at any request.
  */
-export function verifyCertificate(certified: CertifyResult, again: CertifyResult): Verification {
+export function verifyCertificate(certified: CertifyResult, again: CertifyResult) {
   const now = certificateOf(again).result;
   const [before, after] = [factsOf(certified), factsOf(now)];
   const isPartial = unmadeRuns(certified) > 0;

@@ -3,7 +3,6 @@ import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
 import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./response.js";
 
-/** Compares the 200 responses with each other, in order. */
 export function compareSuccesses(successes: readonly CompletedAttempt[]): ContractDifference[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareReplacement(successes)];
 }
@@ -64,7 +63,7 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
 }
 
 /** A rejected request and every response to it: the first one, then its repetitions. */
-export type Rejection = CompletedAttempt & { readonly responses: CheckedResponse[] };
+export type RejectedAttempt = CompletedAttempt & { readonly responses: CheckedResponse[] };
 
 /** How many responses to a cause it takes to report a difference. */
 export const leastResponses = 5;
@@ -76,7 +75,7 @@ export const leastResponses = 5;
  * key. So everything that varies between equal requests is replaced, and a difference is reported only if it follows the
  * cause more often than by chance. Until then, its cause is a suspect.
  */
-export function compareRejections(rejections: readonly Rejection[]) {
+export function compareRejections(rejections: readonly RejectedAttempt[]) {
   const parts = rejections.map(({ responses }) => responses.map(partsOf));
   const places = [...new Set(parts.flat().flatMap((one) => [...one.keys()]))].map((at): Place => {
     return { at, values: parts.map((all) => all.map((one) => one.get(at))) };
@@ -101,7 +100,6 @@ export function compareRejections(rejections: readonly Rejection[]) {
   };
 }
 
-/** A place in the responses, and its values there by cause. */
 interface Place extends Pick<ContractDifference, "at"> {
   readonly values: readonly (readonly (string | undefined)[])[];
 }
@@ -117,7 +115,7 @@ const isMixed = (all: readonly unknown[] = []) => new Set(all).size > 1;
 const isVarying = ({ at, values }: Place) => !freeValues.has(at.toLowerCase()) && values.some(isMixed);
 
 /** Returns a contrast for each cause with values that neither the first cause has, nor other keys by themselves. */
-function contrastsAt({ at, values }: Place, rejections: readonly Rejection[]): Contrast[] {
+function contrastsAt({ at, values }: Place, rejections: readonly RejectedAttempt[]): Contrast[] {
   const forms = formsOf(values, at.toLowerCase());
   // Each of these requests has another key, so their responses also show what follows the key.
   const isNoise = rejections.map(({ keyOf }, i) => i > 0 && keyOf !== undefined && isMixed(forms[i]));

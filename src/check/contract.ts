@@ -11,7 +11,6 @@ export interface ContractDifference {
   readonly at: string;
   readonly expected: string;
   readonly found: string;
-  /** The request id of the response, for support. */
   readonly requestId?: string;
 }
 
@@ -31,7 +30,6 @@ interface NeededKey {
   readonly isLimit?: true;
 }
 
-/** The variables of a key that works. */
 export const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
 /**
@@ -72,7 +70,6 @@ export type KeyedPath = NeededKey & { readonly pathId: PromisedPathId };
 
 const withKey = rows.filter((row): row is KeyedPath => "variables" in row);
 
-/** The paths that need a key, except limits. */
 export const keyedPaths = withKey.filter(({ isLimit }) => isLimit === undefined);
 
 export const limitPaths = withKey.filter(({ isLimit }) => isLimit);

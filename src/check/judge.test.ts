@@ -3,17 +3,8 @@ import { me } from "../api/endpoints/me.js";
 import { assumptionTable } from "../spec/assumptions.js";
 import type { PromisedPathId } from "../spec/outcomes.js";
 import { count, mapping } from "../spec/schema/shape.js";
-import { newSince } from "./against.js";
-import { compareSuccesses } from "./compare.js";
 import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
-import {
-  type Attempt,
-  type CompletedAttempt,
-  judgeAttempt,
-  judgeNoLimit,
-  perMinuteOf,
-  whyUntried,
-} from "./judge.js";
+import { type Attempt, judgeAttempt, judgeNoLimit, whyUntried } from "./judge.js";
 import { assumptionsYaml, inferAssumptions } from "./learn.js";
 import {
   type CheckedResponse,
@@ -50,17 +41,6 @@ test.each<[PromisedPathId, number, unknown, boolean]>([
   ["200.test", 200, {}, false],
 ])("%s with %i and %j shows nothing about its path: %j", (pathId, status, json, isUntried) => {
   expect(whyUntried({ pathId }, responseOf(status, json)) !== undefined).toBe(isUntried);
-});
-
-test.each([
-  [0, 0],
-  [60, 60],
-  [-1, undefined],
-  [1.5, undefined],
-  ["60", undefined],
-])("a per_minute of %j is the limit %j", (per_minute, limit) => {
-  const response = responseOf(200, { data: { limits: { per_minute } } });
-  expect(perMinuteOf({ pathId: "200.test", response })).toBe(limit);
 });
 
 test.each([
@@ -127,44 +107,6 @@ test("the response of another endpoint is judged by its rule and its own shape, 
   expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
     ...["R48 Content-Type", "R48 $.day", "R48 $.data"],
   ]);
-});
-
-test("a 200 is judged by the environment of its key, and by a request id that is not empty", () => {
-  const data = { environment: "live" };
-  const found = (apiKey: string, id?: string) =>
-    judgeAttempt({
-      ...{ pathId: "200.test", apiKey },
-      response: responseOf(200, { data }, { ...type, ...(id !== undefined && { "X-Request-Id": id }) }),
-    }).flatMap(({ rules, at }) =>
-      at === "X-Request-Id" || at === "$.data.environment" ? `${rules} ${at}` : [],
-    );
-  expect(found("SVC_test_a", "")).toEqual(["R3 $.data.environment", "R7 X-Request-Id"]);
-  expect([found("SVC_live_a", "x"), found("legacysvc_live_a")]).toEqual([[], ["R7 X-Request-Id"]]);
-});
-
-/** What a comparison finds in 200 responses of one key with these counts and minutes. */
-const comparedUsage = (...counts: [today: unknown, minute: number][]) =>
-  compareSuccesses(
-    counts.map(([today, minute]): CompletedAttempt => {
-      const date = new Date(Date.UTC(2026, 2, 2, 23, minute)).toUTCString();
-      return {
-        pathId: "200.test",
-        apiKey: "SVC_test_a",
-        response: responseOf(200, usage(today, 9), { date }),
-      };
-    }),
-  ).map(({ found }) => found);
-
-test("usage must count each request by one, except for a new day or no number", () => {
-  expect(comparedUsage([3, 0], [4, 0], [5, 0])).toEqual([]);
-  expect(comparedUsage([3, 0], [3, 0])).toEqual(["3"]);
-  expect(comparedUsage([3, 0], [5, 0])).toEqual(["5; does another client use this key?"]);
-  expect([
-    comparedUsage([3, 0], [1, 0]),
-    comparedUsage([1, 0], [1, 1]),
-    comparedUsage([1, 0], [1, 0]),
-  ]).toEqual([[], [], ["1"]]);
-  expect(comparedUsage([3, 0], ["x", 0], [4, 0])).toEqual([]);
 });
 
 test.each([
@@ -269,16 +211,6 @@ test.each<[Attempt[], me: unknown, scopes: unknown]>([
     me_scope,
     Array.isArray(scopes) ? [...assumed, ...scopes] : undefined,
   ]);
-});
-
-test("each difference that an earlier check lacks is new", () => {
-  const checked = (...differences: [path_id: string, at: string][]) => ({
-    ...({ verdict: "differs", paths: [], responses: [], learned: {} } as const),
-    differences: differences.map(([path_id, at]) => ({ path_id, at })),
-  });
-  expect(
-    newSince(checked(["a", "status"]), checked(["a", "status"], ["a", "body"], ["b", "status"])),
-  ).toEqual(["a: body differs from the contract", "b: status differs from the contract"]);
 });
 
 test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {

@@ -3,7 +3,7 @@ import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
 import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import { escapeControls } from "../spec/redact.js";
-import { type Mismatch, mismatchesIn } from "../spec/schema/check.js";
+import { mismatchesIn, type ShapeMismatch } from "../spec/schema/check.js";
 import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
 import {
   type CheckedResponse,
@@ -157,7 +157,7 @@ function judgeBody(attempt: Attempt, response: CheckedResponse): Judgement[] {
   return found;
 }
 
-function mismatch({ path, expected, value }: Mismatch, rule: CheckedRule): Judgement {
+function mismatch({ path, expected, value }: ShapeMismatch, rule: CheckedRule): Judgement {
   const at = path === "" ? "$" : `$.${escapeControls(path)}`;
   return { rules: [rule], at, expected, found: describeValue(value) };
 }

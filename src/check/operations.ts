@@ -1,6 +1,5 @@
 import { type Endpoint, type KeylessRequest, requestsTo } from "../api/endpoint.js";
-import { endpointsOf } from "../api/routes.js";
-import type { DescribedOperation } from "../openapi/read-api.js";
+import { type DescribedOperation, endpointsOf } from "../api/routes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { listed } from "../spec/schema/words.js";
 

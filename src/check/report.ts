@@ -26,7 +26,6 @@ interface Gathered {
   /** Why nothing could be compared, in one or two sentences. */
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
-  /** The operations of a document. */
   readonly operations?: readonly TriedOperation[] | undefined;
   readonly responses: readonly SeenResponse[];
   readonly compared: readonly ContractDifference[];
@@ -39,7 +38,6 @@ interface Gathered {
 export interface TriedOperation {
   /** For example, `GET /things/{id}`. */
   readonly operation: string;
-  /** All that show it; none if the sandbox does not serve it. */
   readonly attempts: readonly Attempt[];
   readonly reason?: string | undefined;
 }
@@ -188,6 +186,11 @@ function suitesOf({ paths, operations, differences, stopped, newFacts, changes }
     const output = lines.join("\n") || undefined;
     return { name, verdict: verdicts[verdict].inJunit, message, output };
   };
+  const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
+    const verdict = state === "not_seen" ? "skipped" : "passed";
+    return { name: `${date} ${ref}: ${liveStates[state].text}`, verdict };
+  };
+  const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
   const [first, ...others] = paths.map((row) => caseOf(row.pathId, row));
   const start =
     first && (stopped === undefined ? first : { ...first, verdict: "failed" as const, message: stopped });
@@ -200,13 +203,6 @@ function suitesOf({ paths, operations, differences, stopped, newFacts, changes }
     ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];
 }
-
-const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
-  const isSeen = state !== "not_seen";
-  return { name: `${date} ${ref}: ${liveStates[state].text}`, verdict: isSeen ? "passed" : "skipped" };
-};
-
-const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
 
 export function checkJsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);

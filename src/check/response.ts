@@ -1,41 +1,13 @@
-import type { KeylessRequest } from "../api/endpoint.js";
+import type { RawResponse } from "../node/clients/send-once.js";
 import { keyPrefixes } from "../spec/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
 import { isMapping } from "../spec/schema/shape.js";
-
-/** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
-export type Send = (
-  apiKey: string | undefined,
-  request?: KeylessRequest,
-) => Promise<RawResponse | NoResponse>;
-
-type Headers = readonly (readonly [name: string, value: string])[];
-
-export interface RawResponse {
-  readonly status: number;
-  /** The text after the status, `Unauthorized`; may be empty. */
-  readonly reason: string;
-  /** Names and values, with their order and casing. */
-  readonly headers: Headers;
-  /** Without content decoding, which no request allows. */
-  readonly body: Uint8Array;
-}
-
-export interface NoResponse {
-  /** The finding, as the rest of a sentence; may contain the system's error code. */
-  readonly found: string;
-  readonly hint: string;
-}
-
-export function isNoResponse(reply: RawResponse | CheckedResponse | NoResponse): reply is NoResponse {
-  return "hint" in reply;
-}
 
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse {
   readonly status: number;
   readonly reason: string;
-  readonly headers: Headers;
+  readonly headers: RawResponse["headers"];
   /** The body; `undefined` if it is not UTF-8. */
   readonly text: string | undefined;
   readonly json: unknown;
@@ -167,7 +139,6 @@ export function createRedact(secrets: readonly string[]) {
     return redactEncoded(needles.reduce((all, needle) => all.replaceAll(needle.text, needle.shown), given));
   }
   const value = (given: unknown): unknown => redactValue(given, text);
-  /** Whether the text contains one of the sent keys, with or without its prefix. */
   const finds = (given: string) => needles.some((needle) => given.includes(needle.text));
   return { text, value, finds };
 }

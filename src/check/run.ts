@@ -1,10 +1,11 @@
 import { successPathOf } from "../api/endpoint.js";
+import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
-import { compareRejections, compareSuccesses, leastResponses, type Rejection } from "./compare.js";
+import { compareRejections, compareSuccesses, leastResponses, type RejectedAttempt } from "./compare.js";
 import {
   anyWorking,
   findKey,
@@ -21,28 +22,16 @@ import { inferAssumptions, scopesOf } from "./learn.js";
 import { liveChanges } from "./live-changes.js";
 import type { CheckedOperation } from "./operations.js";
 import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
-import {
-  type CheckedResponse,
-  createRedact,
-  headerOf,
-  isHtml,
-  isNoResponse,
-  type NoResponse,
-  readResponse,
-  type Send,
-  shownText,
-} from "./response.js";
+import { type CheckedResponse, createRedact, headerOf, isHtml, readResponse, shownText } from "./response.js";
 
 interface CheckOptions {
   readonly url: string;
   readonly env: Variables;
   readonly maxRequests: number;
-  /** Whether to use up a limit on purpose. */
   readonly probeLimits: boolean;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
   readonly changes?: ChangeFields | undefined;
-  /** The operations besides `/me`. */
   readonly operations?: readonly CheckedOperation[];
 }
 
@@ -107,7 +96,6 @@ function createSession(send: Send, options: CheckOptions) {
   let withoutResponse = 0;
   let stopped: string | undefined;
 
-  /** Returns why nothing more is sent; `undefined` while requests are left. */
   function whyNone(): string | undefined {
     if (stopped !== undefined) return "nothing was sent after the first request";
     if (withoutResponse >= mostWithoutResponse)
@@ -192,7 +180,7 @@ function withResponse(attempts: readonly Attempt[]): CompletedAttempt[] {
  * is a suspect after a few rounds, repeats only this one and the first, until a difference is clear.
  */
 async function repeatRejections(session: Session, rejected: readonly CompletedAttempt[]) {
-  const rejections = rejected.map((one): Rejection => ({ ...one, responses: [one.response] }));
+  const rejections = rejected.map((one): RejectedAttempt => ({ ...one, responses: [one.response] }));
   for (let round = 1; ; round++) {
     const compared = compareRejections(rejections);
     const { suspects, differences } = compared;

@@ -3,9 +3,7 @@ import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 export interface CommandCall<Flags = object> {
-  /** The arguments except flags, in order. */
   readonly words: readonly string[];
-  /** The given command line, starting with the command. */
   readonly line: readonly string[];
   /** The words after `--`, for a command that accepts a command line there. */
   readonly rest: readonly string[];
@@ -13,7 +11,6 @@ export interface CommandCall<Flags = object> {
   readonly io: Io;
 }
 
-/** A command. Its name is in the list of commands. */
 export interface CliCommand<Flags extends FlagSet = FlagSet> {
   readonly summary: string;
   /** Its output and the output's destination, for its help. */
@@ -77,9 +74,18 @@ export function option<Value>(
   return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
+/** Declares a flag with a value that no variable sets. */
+export function plainOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
+  return option(spec, text, read, { variables: [] });
+}
+
 /** Declares a flag without a value; its variable is `1` or `0`. */
 export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
   return option(spec, text, readSwitch, options);
+}
+
+export function plainToggle(spec: string, text: string): Flag<boolean> {
+  return plainOption(spec, text, readSwitch);
 }
 
 export function longForm(spec: string): string {

@@ -29,23 +29,11 @@ export function unwritable(what: string, whatToDo = ""): (error: unknown) => nev
   };
 }
 
-/** Writes a file; throws like `unwritable` if it cannot. */
-export function tryToWrite(what: string, write: () => void, whatToDo?: string): void {
-  try {
-    write();
-  } catch (error) {
-    unwritable(what, whatToDo)(error);
-  }
-}
-
-interface Telling {
-  readonly verbose?: boolean;
-  /** Whether to return a line of JSON, like the control plane. Default: a sentence. */
-  readonly json?: boolean;
-}
-
-/** Describes an error, with a line end. Shows no full key (R46), and a stack only if verbose. */
-export function describeFailure(error: unknown, { verbose = false, json = false }: Telling): string {
+/** Describes an error, with a line end, or as a line of JSON. Shows no full key (R46), and a stack only if verbose. */
+export function describeFailure(
+  error: unknown,
+  { verbose = false, json = false }: { readonly verbose?: boolean; readonly json?: boolean },
+): string {
   if (json) {
     const message = describeFailure(error, { verbose }).trimEnd();
     const code = error instanceof SandboxError ? error.code : isOfMachine(error) ? "machine" : "defect";

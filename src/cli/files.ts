@@ -5,7 +5,7 @@ import { endingWords, formatOfEnding, type ReportFormat } from "../report/render
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import { quote } from "../spec/schema/words.js";
-import { tryToWrite, unwritable, usageError } from "./exit-codes.js";
+import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
 /** Returns the path of a new file; throws `file_exists` if it exists and may not be overwritten. */
@@ -30,11 +30,11 @@ export function openOutput(
   { output, force, quiet }: { output?: string | undefined; force?: boolean; quiet?: boolean },
   { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
   mode = 0o666,
-): (text: string, next: string) => void {
-  if (output === undefined) return (text) => stdout.write(text);
+): (text: string, next: string) => Promise<void> {
+  if (output === undefined) return async (text) => void stdout.write(text);
   const file = newFile(output, cwd, { force });
-  return (text, next) => {
-    tryToWrite(quote(output), () => writeFileAtomically(file, text, mode));
+  return async (text, next) => {
+    await writeFileAtomically(file, text, mode).catch(unwritable(quote(output)));
     if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
   };
 }

@@ -9,6 +9,8 @@ import {
   fileName,
   oneOf,
   option,
+  plainOption,
+  plainToggle,
   reader,
   separated,
   toggle,
@@ -200,11 +202,10 @@ export const log = (standard: (typeof logFormats)[number]) =>
     oneOf(logFormats),
   );
 
-export const formatFlag = option(
+export const formatFlag = plainOption(
   "--format <format>",
   `${formatWords} (default: text)`,
   oneOf(reportFormats),
-  { variables: [] },
 );
 
 export const failOnFlag = (usual: AdviceLevel | "none") =>
@@ -244,20 +245,22 @@ export function controlCall(url: string | undefined, flags: FlagValues<typeof as
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,
+    // Claiming a link leaves its variable in the shell, also for the next sandbox.
+    tokenFrom:
+      flags.controlToken === env.SVC_SANDBOX_CONTROL_TOKEN ? "SVC_SANDBOX_CONTROL_TOKEN" : "--control-token",
     ca: flags.ca === undefined ? undefined : resolve(cwd, flags.ca),
     timeout: flags.timeout ?? defaultWait,
   };
 }
 
-export const force = toggle("--force", "overwrite an existing file", { variables: [] });
+export const force = plainToggle("--force", "overwrite an existing file");
 
 export const json = toggle("--json", "print JSON instead of text", { conflicts: ["format"] });
 
-export const endpoint = option(
+export const endpoint = plainOption(
   "--endpoint <operation id>",
   "of this endpoint, such as createReport (default: GET /v1/relying-party/me)",
   (text) => text,
-  { variables: [] },
 );
 
 export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { processIo, programIn, splitAtDashes, tellingOf } from "./io.js";
+import { processIo, tellingOf } from "./io.js";
 
 /** A process with its own streams and listeners, which records how it ends. */
 function fakeProcess(argv: readonly string[] = []) {
@@ -41,17 +41,6 @@ test("the first signal stops, the second one exits at once, and a closed termina
   io.endSoon();
   vi.advanceTimersByTime(2500);
   expect(exits).toEqual([undefined, undefined]);
-});
-
-test("signals are passed on until they are released", () => {
-  const { one, io } = fakeProcess();
-  const heard: string[] = [];
-  const release = io.takeSignals((signal) => heard.push(signal));
-  const all = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"];
-  for (const signal of all) one.emit(signal, signal);
-  release();
-  for (const signal of all) one.emit(signal, signal);
-  expect(heard).toEqual(all);
 });
 
 test.each([
@@ -121,12 +110,6 @@ test("keys of a terminal come in order, by their names", async () => {
   expect(await io.keyPresses()).toBeUndefined();
 });
 
-test("a wait ends after its time or with its signal", async () => {
-  const { io } = fakeProcess();
-  await io.wait(1, new AbortController().signal);
-  await io.wait(3_600_000, AbortSignal.abort());
-});
-
 test.each([
   [["--json"], {}, { json: true, verbose: false }],
   [["--verbose", "--format=brief"], {}, { json: true, verbose: true }],
@@ -139,13 +122,4 @@ test.each([
   [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
 ])("errors of %j with %j are told as %j", (argv, env, expected) => {
   expect(tellingOf(argv, env)).toEqual(expected);
-});
-
-test("a command line is split at its first dashes, and the program is named as its user starts it", () => {
-  expect(splitAtDashes(["a", "--", "b", "--"])).toEqual([["a"], ["b", "--"]]);
-  expect(splitAtDashes(["a"])).toEqual([["a"], []]);
-  expect([programIn({}), programIn({ npm_command: "exec" })]).toEqual([
-    "svc-sandbox",
-    "npx --no-install svc-sandbox",
-  ]);
 });

@@ -51,9 +51,7 @@ export interface Io {
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
-  /** Passes uncaught errors and rejections to the listener. Without one they end the process as a defect. */
   readonly takeUncaught: (listener: (error: unknown) => void) => void;
-  /** Ends this process soon, even if the user's code still runs in it. */
   readonly endSoon: () => void;
   /** Resolves after a number of milliseconds, or as soon as the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;

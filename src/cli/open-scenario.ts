@@ -10,10 +10,10 @@ import {
   stdinName,
 } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { nodePlatform, openWorld } from "../node/platform.js";
+import { loadReader, openWorld } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { givenOptions, startSandbox } from "../sandbox/start.js";
+import { givenOptions } from "../sandbox/start.js";
 import type { ChangeFields } from "../sandbox/timeline.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
@@ -80,7 +80,6 @@ interface DocumentFlags {
   readonly operations?: readonly string[] | undefined;
 }
 
-/** Returns the scenario with a part of its document. */
 async function withOperations(
   loaded: LoadedScenario,
   operations: readonly string[] | undefined,
@@ -159,16 +158,11 @@ export function givenFlags(
   return givenOptions({ ...flags, openapi: wanted === undefined ? undefined : openapi });
 }
 
-export function openNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
-  const { scenario, name, text } = loaded;
-  return openWorld(scenario, { name, text, ...givenFlags(flags, loaded) });
-}
-
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
 export function startNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
   const { scenario, name, text } = loaded;
   const given = givenFlags(flags, loaded);
-  return startSandbox(scenario, { platform: nodePlatform, name, text, ...given, given });
+  return openWorld(scenario, { name, text, ...given, given });
 }
 
 export async function stepsThatFail(
@@ -195,12 +189,6 @@ export async function warnOfSteps(
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
-interface DocumentNotes {
-  /** The number of operations of the document that are served. */
-  readonly operations: number;
-  readonly notes: readonly string[];
-}
-
 /** The notes that are shown without `--verbose`. */
 const shownNotes = 20;
 
@@ -212,15 +200,11 @@ export function firstNotes(notes: readonly string[], verbose: boolean | undefine
 }
 
 /** What a person should know about the document of a scenario: differences, missing scopes, what is left out. */
-export async function documentNotes(
-  loaded: LoadedScenario,
-  opened: () => SandboxState,
-): Promise<DocumentNotes> {
+export async function documentNotes(loaded: LoadedScenario, opened: () => SandboxState) {
   const { openapi } = loaded.scenario;
   if (openapi === undefined) return { operations: 0, notes: [] };
-  const { notesOf } = await import("../openapi/read-api.js");
   const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
-  return notesOf({ openapi }, builtIn, scopes);
+  return (await loadReader()).notes({ openapi }, builtIn, scopes);
 }
 
 export async function warnOfDocument(
@@ -247,7 +231,6 @@ export function warnOfPinned(world: SandboxState, { profile }: WorldFlags, log: 
   );
 }
 
-/** Returns the problems of a scenario's text as JSON, or why it could not be read. */
 export function problemsJson(error: SandboxError, file: string): readonly object[] {
   if (error instanceof ScenarioError) return error.problems;
   return [{ code: error.code, path: "", message: redactKeys(error.message), file: redactKeys(file) }];

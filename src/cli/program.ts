@@ -140,15 +140,14 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
   return values;
 }
 
-/** What to write in place of a flag that people expect: of one command, or of every command. */
-const insteadOf: Readonly<Record<string, string>> = {
-  "exec --scenario": "write the scenario without a flag, as in `svc-sandbox exec revoked -- npm test`",
-  "certify --scenario": "write the scenario without a flag, as in `svc-sandbox certify revoked -- npm test`",
-  "--scenario": "write the scenario without a flag, as in `svc-sandbox start revoked`",
-  "exec --json": "use --format json",
-};
+/** What to write in place of a flag that people expect. */
+function insteadOf(flag: string, name: string, { rest }: CliCommand): string | undefined {
+  const behind = rest === undefined ? "" : " -- npm test";
+  if (flag === "--scenario")
+    return `write the scenario without a flag, as in \`svc-sandbox ${name} revoked${behind}\``;
+  return name === "exec" && flag === "--json" ? "use --format json" : undefined;
+}
 
-/** The commands that have this flag. */
 async function commandsWith(flag: string): Promise<string[]> {
   const has = async ([name, load]: (typeof entries)[number]) =>
     Object.values((await load()).flags).some(({ spec }) => longForm(spec) === flag) ? [name] : [];
@@ -163,10 +162,8 @@ async function sentenceOf(
 ): Promise<string> {
   if (code === "commander.unknownOption") {
     const flag = message.replace(/^error: unknown option '(.*?)(?:=.*)?'$/, "$1");
-    const instead = insteadOf[`${name} ${flag}`] ?? insteadOf[flag];
-    if (instead !== undefined) {
-      return `${name} has no ${flag}: ${instead.replace("start revoked", `${name} revoked`)}.`;
-    }
+    const instead = insteadOf(flag, name, command);
+    if (instead !== undefined) return `${name} has no ${flag}: ${instead}.`;
     const others = await commandsWith(flag);
     if (others.length > 0 && others.length < 5)
       return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;

@@ -1,11 +1,8 @@
-import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../test/support/temporary-folder.js";
 import { openWorld } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
-import { newFile, openOutput, reportTargets } from "./files.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { paintStatus, responseText, shortTime, styleFor, wrapLines } from "./terminal.js";
+import { paintStatus, styleFor, wrapLines } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
@@ -34,18 +31,6 @@ test.each([
   [503, "red"],
 ])("the status %i is %s", (status, color) => {
   expect(paintStatus(palette, status)("")).toBe(color);
-});
-
-test("a response is its status and code, and a time has no fraction of zeros", () => {
-  const all = [
-    { status: 0, code: null },
-    { status: 200, code: null },
-    { status: 401, code: "unauthorized" },
-  ];
-  expect(all.map(responseText)).toEqual(["no response", "200", "401 unauthorized"]);
-  expect(["2026-03-02T10:01:00.000Z", "2026-03-02T10:01:00.500Z"].map(shortTime)).toEqual([
-    ...["2026-03-02T10:01:00Z", "2026-03-02T10:01:00.500Z"],
-  ]);
 });
 
 /** Breaks after each word; the width comes first in each line. */
@@ -83,40 +68,4 @@ test("a table of keys has as many columns as fit", () => {
     status: 403,
     path_id: "403.insufficient_scope",
   });
-});
-
-const flag = { name: "--report", what: "the report" };
-
-test("a file's name sets the format of a report, unless it is given or the summary of a job", () => {
-  const cwd = temporaryFolder({ "made/.keep": "" });
-  const io = { cwd, env: { GITHUB_STEP_SUMMARY: join(cwd, "summary") } };
-  const of = (file: string, given?: "json") => reportTargets([file], flag, io, given)[0];
-  expect([of("a.MD"), of("-"), of("summary"), of("made/a.html", "json")]).toEqual([
-    { file: "a.MD", format: "markdown", isAppended: false },
-    { file: "-", format: "text", isAppended: false },
-    { file: "summary", format: "markdown", isAppended: true },
-    { file: "made/a.html", format: "json", isAppended: false },
-  ]);
-  for (const file of ["a", "a.pdf", "none/a.md"])
-    expect(() => of(file)).toThrow(expect.objectContaining({ code: "usage" }));
-  expect(reportTargets(undefined, flag, io)).toEqual([]);
-});
-
-test("a new file replaces no other without --force, and what to do next is on stderr unless --quiet", () => {
-  const cwd = temporaryFolder({ old: "" });
-  expect(() => newFile("old", cwd, {})).toThrow(expect.objectContaining({ code: "file_exists" }));
-  expect([newFile("old", cwd, { force: true }), newFile("new", cwd, {})]).toEqual([
-    join(cwd, "old"),
-    join(cwd, "new"),
-  ]);
-  const said: string[] = [];
-  const io = {
-    cwd,
-    stdout: { write: (text: string) => said.push(`out ${text}`) },
-    stderr: { say: (text: string) => said.push(text) },
-  };
-  openOutput({}, io as never)("text", "Next.");
-  openOutput({ output: "a" }, io as never)("text", "Next.");
-  openOutput({ output: "b", quiet: true }, io as never)("text", "Next.");
-  expect(said).toEqual(["out text", "Wrote a. Next.\n"]);
 });

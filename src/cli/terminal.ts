@@ -1,5 +1,4 @@
 import picocolors from "picocolors";
-import { alignColumns } from "../report/plain-text.js";
 import { textWidth } from "../spec/redact.js";
 import type { Io, Printer } from "./io.js";
 
@@ -56,28 +55,6 @@ export function wrapLines(
 
 const program = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;
 const command = new RegExp(`\`[^\`]+\`|(?:${program}) .+?(?=, |\\. |; |[.;?]?$)`, "g");
-
-/** Green for success, yellow for "later", red for a rejection. */
-const marks = {
-  passed: { sign: "✓", word: "passed", color: "green" },
-  rejected: { sign: "✗", word: "rejected", color: "red" },
-  not_reached: { sign: "·", word: "not reached", color: "dim" },
-} as const;
-
-interface CheckResult {
-  readonly name: string;
-  readonly question: string;
-  readonly result: keyof typeof marks;
-}
-
-/** The results of the checks of a request, a line each. */
-export function checkLines(checks: readonly CheckResult[], { palette, isTerminal }: Style): string[] {
-  const rows = checks.map(({ name, question, result }) => {
-    const { sign, word, color } = marks[result];
-    return [isTerminal ? sign : word, name, question].map(palette[color]);
-  });
-  return alignColumns(rows).map((line) => `  ${line}`);
-}
 
 export function paintStatus(palette: Palette, status: number): (text: string) => string {
   if (status < 300) return palette.green;

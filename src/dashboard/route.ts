@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 
 /** The part of the address that selects the view and its content. */
-export interface PageRoute {
+interface PageRoute {
   readonly view: string;
   readonly parts: readonly string[];
   readonly query: URLSearchParams;

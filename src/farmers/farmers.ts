@@ -1,7 +1,8 @@
+import type { Farmer, LivestockType, Parcel } from "../sandbox/population/farmer-shape.js";
+import type { FarmerMaker, FarmerSettings } from "../sandbox/population/farmers.js";
 import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
 import { chance, logNormal, normal, sumOf, unit } from "./exact-math.js";
-import type { Farmer, LivestockType, Parcel } from "./farmer-shape.js";
 import { parcelsOf, yearOf } from "./parcels.js";
 import { countryOf, type FarmContext, namesOf, resolveLocale } from "./tables.js";
 
@@ -162,10 +163,8 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   };
 }
 
-type FarmerSettings = Omit<FarmerSource, "locales"> & { readonly locale: string | undefined };
-
 /** Creates the farmers of a locale or a language, by default of all locales. Importing this module loads the tables. */
-export function makeFarmers({ seed, start, locale }: FarmerSettings) {
+export function makeFarmers({ seed, start, locale }: FarmerSettings): ReturnType<FarmerMaker> {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
   return {
@@ -174,8 +173,6 @@ export function makeFarmers({ seed, start, locale }: FarmerSettings) {
     indexOf: (id: string) => indexOfFarmer(source, id),
   };
 }
-
-export type FarmerMaker = typeof makeFarmers;
 
 type Cell = string | number | boolean | null;
 

@@ -1,3 +1,4 @@
+import type { Parcel, Position } from "../sandbox/population/farmer-shape.js";
 import { day } from "../spec/api-key.js";
 import { pick, type RandomStream } from "../spec/seed.js";
 import {
@@ -10,7 +11,6 @@ import {
   unit,
   wholeBetween,
 } from "./exact-math.js";
-import type { Parcel, Position } from "./farmer-shape.js";
 import { type CropName, crops, type FarmContext, type Growing } from "./tables.js";
 
 // A copy of the schema's values: importing them would load the whole schema in browsers.

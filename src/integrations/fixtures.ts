@@ -26,7 +26,7 @@ export interface FixtureOptions<Source = FixtureSource> extends Omit<SandboxOpti
 export interface SandboxFixtures<Key extends string = string, Organization extends string = string> {
   /** The sandbox in its initial state: reset before each test. */
   readonly sandbox: Sandbox<Key, Organization>;
-  /** Returns the full key of a ref in the scenario, `malformed` or `unknown`; throws `unknown_ref`, with the known refs. */
+  /** Returns the full key of a ref, as `sandbox.secret` does; throws `unknown_ref`, with the known refs. */
   readonly secret: Sandbox<Key, Organization>["secret"];
 }
 

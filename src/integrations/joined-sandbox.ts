@@ -1,7 +1,7 @@
 import { runtimeKey } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
-import { durationOf, instantOf, isoOf } from "../sandbox/clock.js";
+import { durationOf, instantOf, isoOf, writtenInstant } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/steps.js";
 import type { ControlResponse } from "../server/control/responses.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
@@ -112,14 +112,16 @@ function keysOver(camel: Camel): Sandbox["keys"] {
     list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
     get: (ref) => camel("GET", at("/keys", ref)),
     create({ expires, ...creation }, by) {
-      const ends = expires === undefined || typeof expires === "string" ? expires : isoOf(instantOf(expires));
-      return camel("POST", "/keys", { ...(snakeCase(creation) as object), expires: ends }, by);
+      const given = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+      return camel("POST", "/keys", given, by);
     },
     rotate(ref, { overlap, as } = {}, by) {
       const minutes = overlap === undefined ? undefined : durationOf(overlap) / 60_000;
       return camel("POST", `${at("/keys", ref)}/rotate`, { overlap_minutes: minutes, as }, by);
     },
     revoke: (ref, by) => camel("POST", `${at("/keys", ref)}/revoke`, {}, by),
+    expire: (ref, { expires }, by) =>
+      camel("POST", `${at("/keys", ref)}/expire`, { expires: writtenInstant(expires) }, by),
   };
 }
 

@@ -81,7 +81,7 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
       if (sharedSandbox.requests.total() === 0) return;
       const requests = sharedSandbox.requests
         .list()
-        .map(({ method, path, key, pathId }) => `- ${method} ${path}, ${key ?? "no key"}: ${pathId}`);
+        .map(({ method, path, key, pathId }) => `- ${method} ${path}, ${key ?? "none"}: ${pathId}`);
       // The requests of a failed test come first: Playwright prints the beginning.
       const body = [...requests, "", renderReport(sharedSandbox.report(), "markdown")].join("\n");
       await testInfo.attach("svc-sandbox", { body, contentType: "text/markdown" });

@@ -1,21 +1,20 @@
 import { sentResponse } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
-import { durationOf, type Instant, instantFrom, isoOf } from "../sandbox/clock.js";
+import { durationOf, isoOf, scenarioDuration } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StepAction, StoryStep, TimelineStep } from "../sandbox/steps.js";
-import { isReserved, placeholder } from "../scenario/format/fields.js";
+import { isReserved } from "../scenario/format/fields.js";
 import { scenarioLimits } from "../scenario/limits.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
 import { SandboxError } from "../spec/errors.js";
-import { mePath } from "../spec/outcomes.js";
 import { redactValue } from "../spec/redact.js";
-import type { RequestContent } from "../spec/request.js";
-import { requireFields } from "../spec/schema/check.js";
+import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { actionRow } from "../spec/steps.js";
+import { repeatedRequest } from "./repeated-request.js";
 import type { Capture } from "./sandbox.js";
 
 /** As given over HTTP: unchecked. */
@@ -28,7 +27,9 @@ export type CaptureOptions = { readonly [Option in keyof Capture]?: string | und
  * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept, `unknown_ref`, and
  * `validation_failed` for a range that ends before it starts.
  */
-export function captureWorld(world: SandboxState, { from, to, key }: CaptureOptions = {}): Scenario {
+export function captureWorld(world: SandboxState, options: CaptureOptions = {}): Scenario {
+  requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
+  const { from, to, key } = options;
   const { beginning, steps } = recordedSteps(world);
   const first = from === undefined ? 0 : indexOf(from, steps);
   const last = to === undefined ? steps.length - 1 : indexOf(to, steps);
@@ -149,7 +150,7 @@ function impossible(why: string): SandboxError {
   return new SandboxError("capture_impossible", `Failed to capture the requests: ${why}.`);
 }
 
-export interface CapturedStep {
+interface CapturedStep {
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
   /** Without the time before it. */
@@ -158,39 +159,11 @@ export interface CapturedStep {
   readonly exchange?: Exchange;
 }
 
-type GivenRequest = NonNullable<StoryStep["request"]>;
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-/** Returns the step that resends a request and expects the same response. */
-export function requestStep(exchange: Exchange): CapturedStep {
-  const { key, presented, method, content } = exchange;
-  const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
-  const path = pathOf(exchange);
-  const request: GivenRequest = {
-    key: key ?? withoutRef,
-    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
-    ...(path !== mePath && { path }),
-    ...(content !== undefined && contentOf(content)),
-  };
-  return { at: exchange.at, step: { request, expect: expectationOf(exchange) }, exchange };
-}
-
-// Parts that were cut out of a path, or that stories cannot contain, change no response.
-function pathOf({ path: shown, content }: Exchange): string {
-  const encoded = shown
-    .replaceAll("…", "*")
-    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
-    .replace(placeholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
-  const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
-  return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
-}
-
-function contentOf({ contentType, idempotencyKey, body: { text } }: RequestContent): Partial<GivenRequest> {
-  const headers = {
-    ...(contentType !== undefined && { "Content-Type": contentType }),
-    ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
-  };
-  return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
+function requestStep(exchange: Exchange): CapturedStep {
+  const step = { request: repeatedRequest(exchange), expect: expectationOf(exchange) };
+  return { at: exchange.at, step, exchange };
 }
 
 function expectationOf({ response, delivery, fault, pathId, status }: Exchange): Expectation {
@@ -228,17 +201,13 @@ function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   return { at, step: { ...action, expect: { error: rejection as NonNullable<Expectation["error"]> } } };
 }
 
-function actionOf({ name, input, actor, at, made }: RecordedOperation): StepAction | undefined {
+function actionOf({ name, input, actor, made }: RecordedOperation): StepAction | undefined {
   const given = input as Record<string, unknown>;
   const by = actor === undefined || actor === "administrator" ? {} : { actor };
   switch (name) {
     case "create_key": {
-      const { expires, ref = made, ...rest } = given;
-      const end =
-        typeof expires === "string" || expires === undefined
-          ? expires
-          : isoOf(instantFrom(at, expires as Instant));
-      return cleaned({ create_key: { ...rest, ref, expires: end, ...by } });
+      const { ref = made, ...rest } = given;
+      return cleaned({ create_key: { ...rest, ref, ...by } });
     }
     case "rotate": {
       const { key, as = made, overlap } = given;
@@ -261,20 +230,6 @@ function actionOf({ name, input, actor, at, made }: RecordedOperation): StepActi
 // Calls may have fields that are `undefined`; scenarios have none.
 function cleaned(action: object): StepAction {
   return JSON.parse(JSON.stringify(action));
-}
-
-const units = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["m", 60_000],
-  ["s", 1000],
-] as const;
-
-/** Returns milliseconds as a scenario's duration: `90s`. */
-export function scenarioDuration(milliseconds: number) {
-  const [unit, length] =
-    units.find(([, one]) => milliseconds !== 0 && milliseconds % one === 0) ?? (["ms", 1] as const);
-  return `${milliseconds / length}${unit}` as const;
 }
 
 /**

@@ -3,11 +3,11 @@ import { bytesToHex } from "@noble/hashes/utils.js";
 import { type DocumentReader, endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
-import { type Instant, instantOf } from "../sandbox/clock.js";
-import { defaultFarmerPage } from "../sandbox/farmers.js";
+import { type Instant, instantOf, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
 import { listRecords } from "../sandbox/operations/records.js";
+import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
 import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
@@ -65,7 +65,8 @@ export interface OpenApiDocument {
 /** The option `openapi` as the field of a scenario. */
 export function documentOf(openapi: OpenApiDocument | undefined): Scenario["openapi"] | undefined {
   const problem = "must be readOpenApi(document), with readOpenApi of svc-sandbox/openapi";
-  const isRead = openapi === undefined || typeof openapi?.read === "function";
+  const { endpoints } = (openapi?.read ?? {}) as Partial<DocumentReader>;
+  const isRead = openapi === undefined || typeof endpoints === "function";
   requireFields("read the document", { openapi: isRead ? undefined : problem });
   return openapi?.text === undefined ? undefined : { text: openapi.text };
 }
@@ -188,10 +189,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       return expectRequests(world(), input);
     },
     report: () => clientReport(runtime()),
-    capture(options = {}) {
-      requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
-      return captureWorld(world(), options);
-    },
+    capture: (options) => captureWorld(world(), options),
     snapshot: () => snapshotWorld(world()),
     reset: () => resetSandbox(runtime()),
   };
@@ -203,8 +201,9 @@ function keysOn(world: () => SandboxState): Sandbox["keys"] {
     list: () => viewKeys(world()),
     get: (ref) => viewKey(world().registry.key(ref), world()),
     create({ expires, ...creation }, by) {
-      const input = checkInput(inputShapes.key_creation, snakeCase(creation), "Failed to create a key");
-      return operations.create_key(world(), { ...input, expires }, by);
+      const given = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_creation, given, "Failed to create a key");
+      return operations.create_key(world(), input, by);
     },
     rotate(key, { overlap, ...rotation } = {}, by) {
       const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
@@ -212,6 +211,11 @@ function keysOn(world: () => SandboxState): Sandbox["keys"] {
       return { key: replacement, secret };
     },
     revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+    expire(key, { expires }, by) {
+      const given = { expires: writtenInstant(expires) };
+      const input = checkInput(inputShapes.key_expiry, given, "Failed to set the end of the key");
+      return operations.expire(world(), { key, ...input }, by).key;
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import type { FarmerMaker } from "../farmers/farmers.js";
+import type { FarmerMaker } from "../sandbox/population/farmers.js";
 import { SandboxError } from "../spec/errors.js";
 
 // The build for pages replaces the farmers with this file, because few pages use them and their tables are a quarter of the

@@ -4,7 +4,7 @@ import { createSteadyTime } from "../sandbox/clock.js";
 
 const { performance } = globalThis;
 
-export const { clearTimeout, setTimeout } = globalThis;
+export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis;
 
 /** A clock for durations, in fractional milliseconds. */
 export const stopwatch: () => number = performance.now.bind(performance);

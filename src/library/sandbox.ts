@@ -1,7 +1,7 @@
-import type { Farmer } from "../farmers/farmer-shape.js";
 import type { Report } from "../report/report-shape.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
+import type { Farmer } from "../sandbox/population/farmer-shape.js";
 import type { Actor } from "../sandbox/steps.js";
 import type {
   KeyView,
@@ -12,6 +12,7 @@ import type {
 } from "../sandbox/view-shapes.js";
 import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundled.generated.js";
 import type { ScenarioName } from "../scenario/bundled.js";
+import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
@@ -29,11 +30,11 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly assumptions: Assumptions;
   /**
    * Returns the full key for a ref of the scenario; for `unknown` a well-formed key that does not exist, for `malformed` a
-   * text that is not a key.
+   * text that is not a key. The key `none` has no text: leave the header out.
    *
    * Throws `unknown_ref` with the existing refs; a key created at run time is shown only once, when it is created (R36).
    */
-  secret(ref: KeyRef | "malformed" | "unknown"): string;
+  secret(ref: KeyRef | Exclude<ReservedKeyRef, "none">): string;
   /**
    * Responds to a request to the API; ignores its host.
    *
@@ -77,7 +78,7 @@ export interface Expectation<KeyRef extends string = string> {
   /** The request's path id, or its fault's. Default: any. */
   readonly pathId?: PathId;
   /** Default: any, or none. */
-  readonly key?: KeyRef | ListedKeyRef;
+  readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Default: at least one. */
   readonly count?: number;
 }
@@ -88,8 +89,8 @@ export interface Capture<KeyRef extends string = string> {
   readonly from?: string;
   /** The id of the last request. Default: the last one. */
   readonly to?: string;
-  /** Only requests with this key, or with `none`, `malformed` or `unknown`. Default: all. */
-  readonly key?: KeyRef | ListedKeyRef | "none" | "malformed" | "unknown";
+  /** Only requests with this key. Default: all. */
+  readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
 }
 
 /** The sandbox's clock. It never goes back: that throws `clock_backwards`. */
@@ -171,6 +172,8 @@ export interface SandboxKeys<KeyRef extends string = string, OrganizationRef ext
   rotate(ref: KeyRef | ListedKeyRef, rotation?: KeyRotation, as?: ActingAs): CreatedKey;
   /** Revokes a key: its next request gets 401 (R41). Throws `key_not_active`. */
   revoke(ref: KeyRef | ListedKeyRef, as?: ActingAs): KeyView;
+  /** Sets when a key expires: after a duration from now, such as `10m`, or at an instant. Throws `key_not_active`. */
+  expire(ref: KeyRef | ListedKeyRef, end: Required<Pick<KeyCreation, "expires">>, as?: ActingAs): KeyView;
 }
 
 // Any text, but editors suggest the refs next to it.
@@ -232,7 +235,7 @@ export interface RequestQuery<KeyRef extends string = string> {
   readonly limit?: number;
   /** The request's path id, or its fault's. */
   readonly pathId?: PathId;
-  readonly key?: KeyRef | ListedKeyRef;
+  readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Includes keyless requests that browsers and monitors send to any server, such as `/favicon.ico`. Default: false. */
   readonly probes?: boolean;
   /** If false, leaves out requests that a fault hit and that their client sent again because of it. Default: true. */

@@ -7,7 +7,7 @@ import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { failures } from "../spec/fault-effects.js";
 import { type ApiRequest, type ReadBody, receivedRequest } from "../spec/request.js";
-import { clearTimeout, setTimeout } from "./real-time.js";
+import { endTimeout, startTimeout } from "./real-time.js";
 
 /**
  * Responds to a web `Request` to the API, which is mounted at the path `base`, without a slash at its end.
@@ -188,14 +188,14 @@ function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     const abort = () => {
-      clearTimeout(timer);
+      endTimeout(timer);
       reject(signal.reason);
     };
     const done = () => {
       signal.removeEventListener("abort", abort);
       resolve();
     };
-    const timer = setTimeout(done, ms);
+    const timer = startTimeout(done, ms);
     signal.addEventListener("abort", abort, { once: true });
   });
 }
@@ -214,9 +214,9 @@ function waitForAbort({ signal, headers }: Request): Promise<never> {
   return new Promise((_resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
     // `fetch` sets no `Host`.
-    const timer = setTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
+    const timer = startTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
     const abort = () => {
-      clearTimeout(timer);
+      endTimeout(timer);
       reject(signal.reason);
     };
     signal.addEventListener("abort", abort, { once: true });

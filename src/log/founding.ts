@@ -42,7 +42,7 @@ export function requireSame({ code, what, elsewhere }: Stored, theirs: Founding,
 }
 
 /** The version and the settings of a server, which may change from start to start. */
-export function settingsOf(settings: Founding): Founding {
+export function foundingSettings(settings: Founding): Founding {
   return { version, ...settings };
 }
 

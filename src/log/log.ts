@@ -9,7 +9,7 @@ import type { EndedInstance, Instance, Instances, ServerState } from "./instance
 /** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface SandboxPlace {
   readonly runtime: SandboxState;
-  readonly instance: string | undefined;
+  readonly instance?: string | undefined;
 }
 
 export interface CallOrigin extends SandboxPlace {
@@ -49,6 +49,12 @@ export function controlPlace({ instance, ...place }: CallOrigin, instances?: Ins
 
 export type RunIn = (place: ControlPlace) => unknown;
 
+export interface BrokenInstance {
+  readonly id: string;
+  /** The error of its requests. */
+  readonly reason: string;
+}
+
 /** The state of the place where sandboxes are stored, for health checks and metrics. */
 export interface LogStatus {
   readonly in: "store" | "file";
@@ -56,8 +62,8 @@ export interface LogStatus {
   readonly problem: string | undefined;
   /** Whether another server has taken over the file: this one's changes are lost. */
   readonly isTaken?: boolean;
-  /** The number of instances whose file cannot be read: each request to them gets 500. */
-  readonly broken?: number;
+  /** The instances whose file cannot be read: each request to them gets 500. */
+  readonly broken?: readonly BrokenInstance[];
   /** The milliseconds since the oldest request or change that is not in its file. */
   readonly unsavedFor?: number;
   readonly isFull: boolean;

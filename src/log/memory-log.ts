@@ -105,10 +105,9 @@ export function createInstances({
   mostJournals = 16e6,
 }: InstancesOptions) {
   const loaded = keepLoaded<object>(platform.stopwatch);
+  const journals = limitJournals(loaded.loaded, mostJournals);
   const ended = new Map<string, EndedInstance>();
   const onExpired = new Set<(instance: Instance) => void>();
-  /** At least the bytes of all journals. */
-  let bytes = 0;
   const find = (id: string) => {
     const instance = loaded.find(id);
     if (instance === undefined) throw noInstance(id);
@@ -119,29 +118,12 @@ export function createInstances({
     if (ended.size > 1000) ended.delete(ended.keys().next().value as string);
     loaded.remove(id);
   };
-  /** Each journal loses its oldest requests, half of its bytes. */
-  const discardJournals = () => {
-    bytes = 0;
-    for (const { runtime } of loaded.loaded()) {
-      runtime.history.keep(runtime.history.bytes() / 2);
-      bytes += runtime.history.bytes();
-    }
-  };
-  const add = (
-    described: Pick<Instance, "id" | "tenancy" | "createdAt">,
-    runtime: SandboxState,
-    usedAt?: number,
-  ) => {
+  const add = (described: Pick<Instance, "id" | "tenancy" | "createdAt">, runtime: SandboxState) => {
     runtime.counters.passOnTo(server.counters);
-    bytes += runtime.history.bytes();
-    runtime.history.subscribe((event) => {
-      if (event.type !== "request") return;
-      bytes += bytesOf(event.exchange);
-      if (bytes > mostJournals) discardJournals();
-    });
-    return loaded.add(described, runtime, usedAt);
+    const instance = loaded.add(described, runtime);
+    journals.add(runtime);
+    return instance;
   };
-
   return {
     ...loaded,
     create(
@@ -155,9 +137,9 @@ export function createInstances({
       const { scenario, name, text } = source;
       requireRoom();
       if (loaded.loaded().length >= most) throw tooMany(most);
-      const options = { platform, name, text, ...checkedOptions(given), given };
       const idGroup = server.idSeries.last + 1;
-      const runtime = startSandbox(scenario, { ...options, idGroup });
+      const options = { platform, name, text, ...checkedOptions(given), given, idGroup };
+      const runtime = startSandbox(scenario, options);
       server.idSeries.last = idGroup;
       return add({ id, tenancy, createdAt: platform.time() }, runtime);
     },
@@ -176,9 +158,7 @@ export function createInstances({
     /** Removes expired instances, and instances without an expiry that were idle for `ttl` milliseconds. */
     sweep(ttl: number): void {
       for (const instance of loaded.loaded()) {
-        const { expiresAt } = instance.tenancy;
-        const isOver = expiresAt === undefined ? instance.idle >= ttl : expiresAt <= platform.time();
-        if (!isOver) continue;
+        if (!isOver(instance, ttl, platform.time())) continue;
         discard(instance.id, "expired");
         for (const listener of onExpired) listener(instance);
       }
@@ -189,12 +169,41 @@ export function createInstances({
       server.idSeries.last += 1;
       const runtime = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
       add({ id, tenancy, createdAt }, runtime);
-      if (bytes > mostJournals) discardJournals();
     },
     setIdle(id: string, idle: number): void {
       find(id).usedAt = platform.stopwatch() - idle;
     },
-    discardJournals,
+    discardJournals: journals.discard,
     onExpired: (listener: (instance: Instance) => void) => void onExpired.add(listener),
+  };
+}
+
+function isOver({ tenancy: { expiresAt }, idle }: Instance, ttl: number, now: number): boolean {
+  return expiresAt === undefined ? idle >= ttl : expiresAt <= now;
+}
+
+/** Limits the journals of instances together: each loses its oldest requests, half of its bytes. */
+function limitJournals(instances: () => readonly Pick<Instance, "runtime">[], most: number) {
+  /** At least the bytes of all journals. */
+  let bytes = 0;
+  const discard = () => {
+    bytes = 0;
+    for (const { runtime } of instances()) {
+      runtime.history.keep(runtime.history.bytes() / 2);
+      bytes += runtime.history.bytes();
+    }
+  };
+  const count = (more: number) => {
+    bytes += more;
+    if (bytes > most) discard();
+  };
+  return {
+    discard,
+    add({ history }: Pick<SandboxState, "history">): void {
+      count(history.bytes());
+      history.subscribe((event) => {
+        if (event.type === "request") count(bytesOf(event.exchange));
+      });
+    },
   };
 }

@@ -6,7 +6,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { contentHashOf } from "./founding.js";
+import { contentHashOf, foundingOf, requireSame } from "./founding.js";
 import type { InstanceState, ServerState } from "./instances.js";
 
 // The one format of a state: an export, the file of a server's own sandbox, and the file of an instance. Its first line has
@@ -23,6 +23,8 @@ export interface SavedState extends ServerState {
   readonly version?: string;
   /** The settings of the server that wrote it, named like the flags. Default: none. */
   readonly settings?: Readonly<Record<string, unknown>> | undefined;
+  /** The instances that an export lacks, because their files cannot be read. Default: none. */
+  readonly without?: readonly string[] | undefined;
 }
 
 export interface ScenarioIdentity {
@@ -78,7 +80,7 @@ function readSigned(line: unknown, before = ""): SignedLine & { readonly content
  * Serializes a server with its instances, or without its own sandbox the file of an instance. The text contains no full keys except
  * a scenario's pinned keys (R35).
  */
-export function stateLine({ startedWith, settings, own, instances }: Partial<SavedState>): SignedLine {
+export function stateLine({ startedWith, own, instances, ...about }: Partial<SavedState>): SignedLine {
   const scenarios: Record<string, unknown> = {};
   const written = ({ text, scenario, ...state }: SavedSandbox): WrittenRuntime => {
     const id = contentHashOf({ scenario }).slice(0, 16);
@@ -89,11 +91,11 @@ export function stateLine({ startedWith, settings, own, instances }: Partial<Sav
     own: own && written(own),
     instances: (instances ?? []).map((one) => ({ ...one, runtime: written(one.runtime) })),
   };
-  const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, settings };
+  const { settings, without = [] } = about;
+  const lacks = without.length > 0 && { without };
+  const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, settings, ...lacks };
   return signedLine({ ...header, scenarios, ...runtimes });
 }
-
-export const requestLine = (line: RequestLine, before: string) => signedLine(line, before);
 
 /** Scenarios that were read before, by the hash of their content: the instances of one share it, and its records. */
 export type KnownScenarios = Map<string, Scenario>;
@@ -196,4 +198,23 @@ export function unreadableState(given: string, why: string, isInstance = false):
     : "Name another file, or remove this one to start again";
   const message = `Failed to continue from the state ${JSON.stringify(given)}: ${why}. ${whatToDo}.`;
   return new SandboxError("state_unreadable", message);
+}
+
+/** When it was saved, on the wall clock (epoch milliseconds). */
+export const savedAt = ({ since, at }: SavedSandbox) => (since ?? { at }).at;
+
+/** Returns a state as of the current scenario's name. Throws `state_mismatch` if another scenario started it. */
+export function continueState(saved: ReadState, served: NamedScenario, given: string): SavedState {
+  const { startedWith, own } = saved;
+  if (startedWith === undefined || own === undefined) throw brokenState(given);
+  const ours = identityOf(served);
+  const stored = {
+    code: "state_mismatch",
+    what: `The state ${JSON.stringify(given)}`,
+    elsewhere: "name another file, or remove this one to start again",
+  } as const;
+  requireSame(stored, foundingOf(startedWith), foundingOf(ours));
+  // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
+  const moved = own.name === startedWith.name ? { name: served.name } : {};
+  return { ...saved, startedWith: ours, own: { ...own, ...moved } };
 }

@@ -14,7 +14,6 @@ export function hostToConnectTo(address: string): string {
   return isWildcard(address) ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
 }
 
-/** Returns the server's base URL for clients on this machine. */
 export function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "https"): string {
   return `${scheme}://${hostToConnectTo(address)}:${port}`;
 }

@@ -12,14 +12,34 @@ export interface LoggedInstance {
   readonly label: string | undefined;
 }
 
+/** A change through the control plane, a rejected token, or a request that could not be stored. */
+export interface AuditEntry {
+  /** Method and path: `POST /keys/main/revoke`. */
+  readonly action: string;
+  readonly actor: AuditActor;
+  /** The status of the response, and its code if it is an error: `409 name_taken`. */
+  readonly result: string;
+  readonly detail?: string;
+}
+
+/** Whose token a call had; `anyone` if the server requires none, `link` for a claim, `client` for a request of the API. */
+export type AuditActor =
+  | "control_token"
+  | "instance_token"
+  | "anyone"
+  | "link"
+  | "unknown"
+  | "client"
+  | "sandbox";
+
 export interface Logger {
   /** Logs an event of an instance, or of the server's own sandbox if `instance` is `undefined`. */
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
-  /** Who changed the list of instances, and requests that could not be stored. */
-  readonly audit: (message: string) => void;
+  /** Who changed what; the server's own sandbox if `instance` is `undefined`. */
+  readonly audit: (entry: AuditEntry, instance?: LoggedInstance) => void;
   readonly problem: (message: string) => void;
 }
 
@@ -31,12 +51,18 @@ export function createJsonLog(write: (line: string) => void): Logger {
   return {
     event(event, instance) {
       const data = event.type === "request" ? requestJson(event.exchange) : stepData(event);
-      const { id, label } = instance ?? {};
-      line("info", { event: event.type, instance: id, label: label && redactKeys(label), ...data });
+      line("info", { event: event.type, ...placeOf(instance), ...data });
     },
     note: (message) => line("info", { event: "note", message: redactKeys(message) }),
     warning: (message) => line("warning", { event: "warning", message: redactKeys(message) }),
-    audit: (message) => line("info", { event: "audit", message: redactKeys(message) }),
+    audit({ action, detail, ...entry }, instance) {
+      const message = detail && redactKeys(detail);
+      line("info", { event: "audit", ...placeOf(instance), ...entry, action: redactKeys(action), message });
+    },
     problem: (message) => line("error", { event: "problem", message: redactKeys(message) }),
   };
+}
+
+function placeOf({ id, label }: Partial<LoggedInstance> = {}) {
+  return { instance: id, label: label && redactKeys(label) };
 }

@@ -4,16 +4,9 @@ import { nodePlatform } from "./platform.js";
 // Not imported: most processes never need them.
 const load = process.getBuiltinModule;
 
-interface Memory {
-  readonly heapUsed: () => number;
-  readonly collect: () => void;
-  /** Milliseconds of real time. */
-  readonly stopwatch: () => number;
-}
-
 let gc: (() => void) | undefined;
 
-const nodeMemory: Memory = {
+const nodeMemory = {
   stopwatch: nodePlatform.stopwatch,
   heapUsed: () => load("node:v8").getHeapStatistics().used_heap_size,
   collect() {

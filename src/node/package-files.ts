@@ -3,7 +3,6 @@ import { createRequire } from "node:module";
 import project from "../../package.json" with { type: "json" };
 import type { ScenarioName } from "../scenario/bundled.js";
 
-/** The version of svc-sandbox, and its repository. */
 export const { version } = project;
 export const repository = project.homepage.replace(/#.*/, "");
 
@@ -29,7 +28,6 @@ export async function packageFile(path: string): Promise<Buffer> {
   return Buffer.from(await read(path));
 }
 
-/** Reads the YAML of a bundled scenario, unchanged. */
 export async function readBundledScenario(name: ScenarioName): Promise<string> {
   return (await packageFile(`scenarios/${name}.yaml`)).toString();
 }

@@ -26,8 +26,9 @@ export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeou
 let reader: DocumentReader | undefined;
 
 /** Loads the reader of OpenAPI documents, which few sandboxes need. */
-export async function loadReader(): Promise<void> {
-  ({ readScenario: reader } = await import("../openapi/read-api.js"));
+export async function loadReader(): Promise<DocumentReader> {
+  reader ??= (await import("../openapi/read-api.js")).documentReader;
+  return reader as DocumentReader;
 }
 
 /** The endpoints of a scenario, whose reader is loaded if it has a document. */

@@ -120,7 +120,6 @@ function startCommand(
   return spawn(program, words, { cwd, env, stdio, detached });
 }
 
-/** Passes an output of a command on; returns the function that stops it. */
 function passOutput(
   child: ChildProcess,
   name: (typeof outputs)[number],
@@ -163,9 +162,7 @@ interface DetachedOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whether it reads the standard input of this process. Default: false. */
   readonly stdin?: boolean;
-  /** Stops it during its start. */
   readonly signal: AbortSignal;
-  /** Called with its output on stderr during its start. */
   readonly onStderr: (text: string) => void;
 }
 

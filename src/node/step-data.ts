@@ -26,7 +26,6 @@ export function stepJson(result: PlayedStep) {
   return snakeCase(stepView(result)) as Record<string, unknown>;
 }
 
-/** The same as a value. */
 export function stepView(result: PlayedStep) {
   const { step: _, response, timeline, ...shown } = result;
   const meanwhile = timeline.map(({ index, at, step, performed }) => ({

@@ -6,12 +6,9 @@ import { isExecutable, nodePlatform } from "./platform.js";
 /** How the trial of a scenario ended early: it needed too much memory or time. */
 export type TrialFailure = "too_large" | "too_slow";
 
-/** What a trial may use. */
-export const trialLimits = { megabytes: 64, milliseconds: 10_000 };
+/** What a trial may use, and the most of one sandbox that wait: a partner's must not keep the others waiting. */
+export const trialLimits = { megabytes: 64, milliseconds: 10_000, waiting: 4 };
 const mostRemembered = 200;
-
-/** The most trials of one sandbox that wait: a partner's must not keep the others waiting. */
-const mostWaiting = 4;
 
 /** The hashes of scenarios that passed; tests start the same one again and again. */
 const passed = new Set<string>();
@@ -31,7 +28,7 @@ export async function tryScenario(
   const hash = nodePlatform.sha256(text);
   if (passed.has(hash)) return undefined;
   const before = waiting.get(sender) ?? 0;
-  if (before >= mostWaiting) return "too_many";
+  if (before >= limits.waiting) return "too_many";
   waiting.set(sender, before + 1);
   const trial = last.catch(() => {}).then(() => validateApart(text, limits));
   last = trial;
@@ -63,16 +60,10 @@ function validateApart(
     NODE_OPTIONS: `--max-old-space-size=${megabytes}`,
     ...(SystemRoot !== undefined && { SystemRoot }),
   };
-  const stdio = ["pipe", "ignore", "ignore"] as const;
+  const limits = { timeout: milliseconds, killSignal: "SIGKILL" } as const;
+  const place = { env, cwd: parse(process.execPath).root, windowsHide: true };
   const child = spawn(process.execPath, [...script, "validate", "-", "--quiet"], {
-    ...{
-      env,
-      stdio: [...stdio],
-      cwd: parse(process.execPath).root,
-      windowsHide: true,
-      timeout: milliseconds,
-      killSignal: "SIGKILL",
-    },
+    ...{ ...place, ...limits, stdio: ["pipe", "ignore", "ignore"] },
   });
   // It may end before it has read everything.
   child.stdin?.on("error", () => {}).end(text);

@@ -89,14 +89,9 @@ export function sampledBody(
   const check = reader.checkOf(schema);
   const valid = [...examples.values()].find((value) => check(value) === undefined);
   if (valid !== undefined || schema === undefined) return { value: valid ?? {} };
-  return sampleOf(reader, schema, sampling);
-}
-
-/** A value that is made when it is first needed. */
-export function lazily<Value>(make: () => Value): () => Value {
-  let made: { readonly value: Value } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
+  const [first] = examples.values();
+  return (
+    sampleOf(reader, schema, sampling) ??
+    (examples.size > 0 && reader.direction === "response" ? { value: first } : undefined)
+  );
 }

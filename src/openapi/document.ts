@@ -7,12 +7,15 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
 } from "../scenario/problems.js";
-import { placeInJson, placeInText, type ReadText, readDocument } from "../scenario/yaml.js";
+import { placeInJson, placeInText, readDocument } from "../scenario/yaml.js";
+import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import type { Mismatch } from "./keywords.js";
+import { documentLimits } from "./limits.js";
 import { createNotes, type Notes } from "./notes.js";
+import { keptIn } from "./once.js";
 import { type Check, validatorOf } from "./validator.js";
 
 // An OpenAPI document from its text. The document is untrusted: nothing here reads a file or the network, and every walk
@@ -43,8 +46,6 @@ export interface ApiDocument {
 
 export type ReportAt = (code: ScenarioProblemCode, path: Path, message: string, hint: string) => void;
 
-const mostNodes = 2_000_000;
-const mostLevels = 100;
 const mostProblems = 50;
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` with all problems and their places. */
@@ -52,9 +53,12 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
   const problems: ScenarioMistake[] = [];
   const reportText = (one: ScenarioMistake) => void problems.push(one);
   const own = readPart(text, file, reportText);
-  const parts = new Map(
-    Object.entries(files).map(([name, content]) => [name, readPart(content, name, reportText)]),
-  );
+  // Descriptions and samples of code are often pages of their own.
+  const partOf = (name: string, content: string): Part =>
+    /\.(?:json|ya?ml)$/i.test(name)
+      ? readPart(content, name, reportText)
+      : { value: content, placeOf: () => undefined };
+  const parts = new Map(Object.entries(files).map(([name, content]) => [name, partOf(name, content)]));
   const placeOf = (path: Path) => {
     const [first, name] = path;
     const part = first === filesMember ? parts.get(String(name)) : undefined;
@@ -66,14 +70,8 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
       problems.slice(0, mostProblems).map(({ code, path, message, hint, place }) => {
         const found = place ?? placeOf(path);
         const shown = pathText(path[0] === filesMember ? path.slice(2) : path);
-        return {
-          code,
-          path: shown,
-          message,
-          hint: hint ?? "",
-          file: found?.source.file ?? file,
-          ...found?.describe(),
-        };
+        const at = { file: found?.source.file ?? file, ...found?.describe() };
+        return { code, path: shown, message, hint: hint ?? "", ...at };
       }),
     );
   };
@@ -97,14 +95,6 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
   return document;
 }
 
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 interface Part {
   readonly value: unknown;
   readonly placeOf: (path: Path) => SourcePlace | undefined;
@@ -113,11 +103,11 @@ interface Part {
 /** Reads a file of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
 function readPart(text: string, file: string, report: (one: ScenarioMistake) => void): Part {
   const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
-  const value = isJson ? jsonIn(text) : undefined;
+  const value = isJson ? parsedJson(text) : undefined;
   if (value !== undefined) return { value, placeOf: (path) => placeInJson(text, file, path) };
-  if (isJson && file.endsWith(".json")) report(jsonProblem(text, file));
-  const read: ReadText | undefined =
-    isJson && file.endsWith(".json") ? undefined : readDocument(text, file, report);
+  const isWrong = isJson && file.endsWith(".json");
+  if (isWrong) report(jsonProblem(text, file));
+  const read = isWrong ? undefined : readDocument(text, file, report);
   return { value: read?.value, placeOf: (path) => read?.placeOf(path, "value").place };
 }
 
@@ -152,13 +142,18 @@ function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
     }
   };
   settle(whole);
-  const paths = Object.entries(isMapping(root.paths) ? root.paths : {}).map(([path, item]) => {
-    const target = targetOf(item);
-    if (!isMapping(target)) return [path, item];
-    return [path, Object.fromEntries(Object.entries(target).map(([name, one]) => [name, targetOf(one)]))];
-  });
-  return { ...whole, paths: Object.fromEntries(paths) };
+  const withMembers = (node: unknown) => {
+    const target = targetOf(node);
+    return isMapping(target) ? mapped(target, targetOf) : node;
+  };
+  const isOfItems = (name: string) => name === "paths" || name === "webhooks";
+  return mapped(whole, (items, name) =>
+    isOfItems(name) && isMapping(items) ? mapped(items, withMembers) : items,
+  );
 }
+
+const mapped = (members: Members, change: (value: unknown, name: string) => unknown): Members =>
+  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
 
 function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, Part>): string | undefined {
   const [, pointer = ""] = reference.split("#");
@@ -190,15 +185,14 @@ function versionOf({ openapi, swagger }: Members, report: ReportAt, notes: Notes
       "The document is OpenAPI 3.2. It is read like 3.1, without what is new, such as QUERY.",
     );
   if (version !== undefined) return version;
-  const found =
-    swagger !== undefined
-      ? `this is a document of Swagger ${String(swagger).slice(0, 10)}`
-      : `openapi is ${openapi === undefined ? "missing" : quote(openapi)}`;
-  const hint =
-    swagger === undefined
-      ? "write openapi: 3.1.0"
-      : "convert it here: npx swagger2openapi FILE -o openapi.yaml";
-  report("openapi_version", openapi === undefined ? [] : ["openapi"], found, hint);
+  const path = openapi === undefined ? [] : ["openapi"];
+  if (swagger === undefined) {
+    const found = `openapi is ${openapi === undefined ? "missing" : quote(openapi)}`;
+    report("openapi_version", path, found, "write openapi: 3.1.0");
+  } else {
+    const found = `this is a document of Swagger ${String(swagger).slice(0, 10)}`;
+    report("openapi_version", path, found, "convert it here: npx swagger2openapi FILE -o openapi.yaml");
+  }
   return undefined;
 }
 
@@ -222,7 +216,7 @@ function checkNodes({ root, report }: ApiDocument): void {
   };
   const checkPart = (name: string, value: unknown, isReference: boolean) => {
     nodes += 1;
-    if (nodes > mostNodes) cut("too_large", "the document has too many parts", "repeat less");
+    if (nodes > documentLimits.nodes) cut("too_large", "the document has too many parts", "repeat less");
     if (name === "__proto__")
       report("forbidden_field", [...path], "this name is not allowed", "choose another name");
     if (!isReference || checked.has(value)) return;
@@ -230,12 +224,13 @@ function checkNodes({ root, report }: ApiDocument): void {
     checkReference(root, value, [...path], report);
   };
   const walk = (value: object, isNamed: boolean, isData: boolean) => {
-    if (path.length > mostLevels)
-      cut("too_deep", `nested deeper than ${mostLevels} levels`, "move inner schemas to components");
+    const { levels } = documentLimits;
+    if (path.length > levels)
+      cut("too_deep", `nested deeper than ${levels} levels`, "move inner schemas to components");
     const isList = Array.isArray(value);
     const isKeyword = !isNamed && !isList;
     for (const name of Object.keys(value)) {
-      if (nodes > mostNodes) return;
+      if (nodes > documentLimits.nodes) return;
       const member = (value as Members)[name];
       path.push(isList ? Number(name) : name);
       checkPart(name, member, name === "$ref" && isKeyword && !isData);
@@ -307,32 +302,24 @@ export function resolved(
   return found;
 }
 
-let structures: Readonly<Record<string, Check>> | undefined;
+const structures = new Map<unknown, Check>();
+const versions: Members = { "3.0": descriptions.v3, "3.1": descriptions.v31, "3.2": descriptions.v32 };
 
-// The official schemas of OpenAPI documents are ours, and their work grows only with the document.
-const unlimited = { steps: Number.POSITIVE_INFINITY };
-
-function compileStructures() {
-  const checkOf = (root: Members) => {
-    const target = (reference: string) => valueAt(root, reference);
-    const patternOf = (pattern: string) => {
-      const compiled = new RegExp(pattern, "u");
-      return { test: (text: string) => compiled.test(text), cost: 0 };
-    };
-    const view = (one: unknown): Members => {
-      if (!isMapping(one)) return one === false ? { not: {} } : {};
-      // Formats are not checked. Draft 4: a boolean limit means "above 0", which the survey of schemas checks.
-      const { format: _, exclusiveMinimum: limit, ...rest } = one;
-      return typeof limit === "number" ? { ...rest, exclusiveMinimum: limit } : rest;
-    };
-    return validatorOf({ view, target }, patternOf)(root, unlimited);
+/** The check of a document's structure: the official schemas are ours, and their work grows only with the document. */
+function structureOf(version: string): Check {
+  const root = withoutAnchors(versions[version]);
+  const target = (reference: string) => valueAt(root, reference);
+  const patternOf = (pattern: string) => {
+    const compiled = new RegExp(pattern, "u");
+    return { test: (text: string) => compiled.test(text), cost: 0 };
   };
-  const [old, v31, v32] = [descriptions.v3, descriptions.v31, descriptions.v32].map(withoutAnchors) as [
-    Members,
-    Members,
-    Members,
-  ];
-  return { "3.0": checkOf(old), "3.1": checkOf(v31), "3.2": checkOf(v32) };
+  const view = (one: unknown): Members => {
+    if (!isMapping(one)) return one === false ? { not: {} } : {};
+    // Formats are not checked. Draft 4: a boolean limit means "above 0", which the survey of schemas checks.
+    const { format: _, exclusiveMinimum: __, ...rest } = one;
+    return rest;
+  };
+  return validatorOf({ view, target }, patternOf)(root, { steps: Number.POSITIVE_INFINITY });
 }
 
 /** Schemas are checked where they are read, so that their own keywords get clear messages. */
@@ -340,8 +327,8 @@ const withoutAnchors = (schema: unknown) =>
   JSON.parse(JSON.stringify(schema).replaceAll('"$dynamicRef":"#meta"', '"$ref":"#/$defs/schema"'));
 
 function checkStructure({ root, report }: ApiDocument): void {
-  structures ??= compileStructures();
-  const found = structures[String(root.openapi).slice(0, 3)]?.(root);
+  const version = String(root.openapi).slice(0, 3);
+  const found = keptIn(structures, version, () => structureOf(version))(root);
   if (found === undefined) return;
   const message = `not valid OpenAPI: ${mismatchText(found)}`;
   report("openapi_invalid", found.path, message, "correct it, or ask who publishes the document");

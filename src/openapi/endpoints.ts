@@ -1,15 +1,17 @@
 import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { decoded } from "../scenario/files.js";
 import { encodePath } from "../spec/redact.js";
 import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Shape } from "../spec/schema/shape.js";
-import { type Content, lazily, sampledBody } from "./contents.js";
+import { isMapping } from "../spec/schema/shape.js";
+import { type Content, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
+import { keptIn, lazily, recentIn } from "./once.js";
 import { checkName, contentAt, type Operation, successOf } from "./operations.js";
-import { decoded, inputOf, inventedIn } from "./requests.js";
-import { ofExamples, type Sampling } from "./sampler.js";
+import { inputOf, inventedIn } from "./requests.js";
+import { mostSamples, ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 
@@ -24,36 +26,28 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const sent = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
     // A sandbox that starts again on the same day has the same samples.
     const now = startedAt - (startedAt % day);
-    const known = made.get(from) ?? new Map<string, Success>();
-    made.set(from, known);
-    const key = `${seed} ${now} ${name ?? ""}`;
-    const success = known.get(key) ?? successIn(from, { seed, now }, name);
-    known.set(key, success);
-    return success;
+    const known = keptIn(made, from, () => new Map());
+    const example = from.examples.has(name ?? "") ? name : undefined;
+    const make = () => successIn(from, { seed, now }, example);
+    return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, mostSamples);
   };
   const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
-  const shape = lazily((): Shape => shapeOfSchema(content.reader, content.schema));
-  const example = lazily((): unknown => sampledBody(content, ofExamples)?.value);
+  const lazy = {
+    responseShape: () => shapeOfSchema(content.reader, content.schema),
+    responseExample: () => sampledBody(content, ofExamples)?.value,
+    invented: () => inventedIn(operation, document, schemas),
+  };
   const { input, ask, rejections, unchecked } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
   for (const what of [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)])
     document.notes.add("unchecked", id, `does not check ${what}`, `do not check ${what}`);
-  return {
+  const endpoint: Omit<Endpoint, keyof typeof lazy> = {
     ...{ method, path, operationId: id, input, rejections, scope },
     ...(status !== 200 && { status }),
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
     responseType: content.type,
-    get invented() {
-      return inventedIn(operation, document, schemas);
-    },
-    get responseShape() {
-      return shape();
-    },
-    get responseExample() {
-      return example();
-    },
     documented: (wanted, world) => {
       const other = contentAt(responses, wanted);
       return other && sent(other, world);
@@ -65,6 +59,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return isSampled && from.isJson ? withPathId(success, from, params) : success;
     },
   };
+  return lazily(endpoint, lazy);
 }
 
 function successIn(from: Content, sampling: Sampling, name?: string): Success {
@@ -77,7 +72,7 @@ function successIn(from: Content, sampling: Sampling, name?: string): Success {
 
 /** A sampled response with the id of the path in place of its own, if that is valid. */
 function withPathId(success: Success, { schema, reader }: Content, params: EndpointInput["params"]): Success {
-  const [name = "", text = ""] = Object.entries(params).at(-1) ?? [];
+  const [name, text] = Object.entries(params).at(-1) as [name: string, text: string];
   const body: unknown = parsedJson(success.text);
   const [place, holder] = isMapping(body) && isMapping(body.data) ? ["data", body.data] : ["", body];
   if (!isMapping(holder)) return success;
@@ -91,15 +86,13 @@ function withPathId(success: Success, { schema, reader }: Content, params: Endpo
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
 function scopesOf({ id, at, place }: Operation, document: ApiDocument): string[] {
   const { security = document.root.security, "x-required-scope": own } = at;
-  const scopes = (Array.isArray(security) ? security : []).flatMap((one) =>
-    isMapping(one) ? Object.values(one).flat() : [],
-  );
+  const needs = Array.isArray(security) ? security.filter(isMapping) : [];
+  const scopes = needs.flatMap((one) => Object.values(one).flat());
   const all = [...new Set(scopes.length > 0 ? scopes : [own])].filter(
     (scope): scope is string => typeof scope === "string" && scope !== "",
   );
   const schemes = valueAt(document.root, "#/components/securitySchemes");
-  const named = (Array.isArray(security) ? security : []).flatMap((one) => Object.keys(one ?? {}));
-  for (const name of named) {
+  for (const name of needs.flatMap((one) => Object.keys(one))) {
     const what = `the security scheme ${name.slice(0, 60)}, which the document does not have`;
     if (!isMapping(schemes) || !Object.hasOwn(schemes, name))
       document.notes.add("unchecked", id, `names ${what}`, `name ${what}`);

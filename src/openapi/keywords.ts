@@ -1,9 +1,12 @@
 import { fullFormats } from "ajv-formats/dist/formats.js";
 import { RE2JS } from "re2js";
+// Its main module has no exports by name.
+import { tokenizer } from "ret/dist/tokenizer.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
+import { documentLimits } from "./limits.js";
 
 // The test of each keyword of JSON Schema 2020-12.
 
@@ -16,10 +19,10 @@ export interface Mismatch {
   readonly missing?: string;
 }
 
-export type Test = (value: unknown, run: Run) => Mismatch | undefined;
+export type Test = (value: unknown, run: Work) => Mismatch | undefined;
 
 /** The validation of one value. */
-export interface Run {
+export interface Work {
   /** The steps that are left. */
   left: number;
   /** Schemas that are entered and not left yet. */
@@ -33,7 +36,7 @@ export interface Run {
 /** The mismatch of a value whose validation needs more than that. */
 export const tooMuchWork: Mismatch = { path: [], message: "needs too much work to validate" };
 
-export function spend(run: Run, steps: number): void {
+export function spend(run: Work, steps: number): void {
   run.left -= steps;
   if (run.left < 0) throw tooMuchWork;
 }
@@ -45,7 +48,7 @@ export interface Surroundings {
   readonly test: (node: unknown) => Test;
   readonly reference: (to: string) => Test;
   /** The members or items of a value that the keywords next to `unevaluatedProperties` or `unevaluatedItems` describe. */
-  readonly described: (value: object, run: Run) => ReadonlySet<string>;
+  readonly described: (value: object, run: Work) => ReadonlySet<string>;
 }
 
 /** Makes the test of a keyword's value. */
@@ -54,13 +57,14 @@ export type Keyword = (value: never, around: Surroundings) => Test | [];
 const mismatch = (message: string): Mismatch => ({ path: [], message });
 const within = (key: string | number, one: Mismatch | undefined) =>
   one && { ...one, path: [key, ...one.path] };
-const isList = Array.isArray;
-const isText = (value: unknown) => typeof value === "string";
-const isNumber = (value: unknown) => typeof value === "number";
+export const isList = Array.isArray;
+export const isText = (value: unknown) => typeof value === "string";
+export const isNumber = (value: unknown) => typeof value === "number";
+export const isFlag = (value: unknown) => typeof value === "boolean";
 
 const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   array: isList,
-  boolean: (value) => typeof value === "boolean",
+  boolean: isFlag,
   integer: Number.isInteger,
   null: (value) => value === null,
   number: isNumber,
@@ -96,14 +100,14 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   pattern(pattern: string, { patternOf }) {
     const engine = patternOf(pattern);
     const wrong = mismatch(`must match pattern ${quote(pattern.slice(0, 200))}`);
-    return (value, run) => (typeof value !== "string" || matches(engine, value, run) ? undefined : wrong);
+    return (value, run) => (typeof value !== "string" || fits(engine, value, run) ? undefined : wrong);
   },
   format(name: string) {
-    const accepts = formats.get(name);
+    const accepts = formatTests.get(name);
     if (accepts === undefined) return [];
     const wrong = mismatch(`must match format ${quote(name.slice(0, 60))}`);
     return (value, run) => {
-      if (typeof value === "string") spend(run, Math.min(value.length, longestFormatted));
+      if (typeof value === "string") spend(run, Math.min(value.length, documentLimits.formatted));
       return accepts(value) ? undefined : wrong;
     };
   },
@@ -135,7 +139,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   patternProperties(members: Members, { test, patternOf }) {
     const all = Object.entries(members).map(([pattern, node]) => [patternOf(pattern), test(node)] as const);
     return eachMember((name, value, run) =>
-      first(all, ([engine, one]) => (matches(engine, name, run) ? one(value, run) : undefined)),
+      first(all, ([engine, one]) => (fits(engine, name, run) ? one(value, run) : undefined)),
     );
   },
   additionalProperties(node: unknown, { schema, test, patternOf }) {
@@ -143,7 +147,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     const { properties = {}, patternProperties = {} } = schema as Readonly<Record<string, Members>>;
     const patterns = Object.keys(patternProperties).map(patternOf);
     return eachMember((name, value, run) => {
-      const isNamed = Object.hasOwn(properties, name) || patterns.some((each) => matches(each, name, run));
+      const isNamed = Object.hasOwn(properties, name) || patterns.some((each) => fits(each, name, run));
       return isNamed ? undefined : one === undefined ? "not allowed" : one(value, run);
     });
   },
@@ -226,7 +230,7 @@ function dependent(all: readonly (readonly [string, Test])[]): Test {
       : undefined;
 }
 
-type MemberTest = (name: string, value: unknown, run: Run) => Mismatch | "not allowed" | undefined;
+type MemberTest = (name: string, value: unknown, run: Work) => Mismatch | "not allowed" | undefined;
 
 function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMapping): Test {
   return (value, run) => {
@@ -304,28 +308,25 @@ function choiceOf(words: string, choices: readonly unknown[]): Test {
   const others = new Set(choices.filter((one) => !isPlain(one)).map(canonicalJson));
   const wrong = mismatch(`${words} ${choices.slice(0, 10).map(quote).join(", ")}`);
   return (value, run) => {
-    const isChoice = isPlain(value) ? plain.has(value) : others.size > 0 && others.has(textOf(value, run));
+    const isChoice = isPlain(value) ? plain.has(value) : others.has(textOf(value, run));
     return isChoice ? undefined : wrong;
   };
 }
 
-function textOf(value: unknown, run: Run): string {
+function textOf(value: unknown, run: Work): string {
   const text = canonicalJson(value);
   spend(run, text.length >> 2);
   return text;
 }
 
-/** The longest text whose format is checked: some formats take quadratic time. */
-const longestFormatted = 1000;
-
 /** The test of each format, which accepts values of other types. */
-const formats = new Map(
+export const formatTests = new Map(
   Object.entries(fullFormats).flatMap(([name, format]) => {
     const { type = "string", validate = format } = isMapping(format) ? format : {};
     const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
     if (typeof test !== "function") return [];
     const isOther = (value: unknown) =>
-      typeof value !== type || (typeof value === "string" && value.length > longestFormatted);
+      typeof value !== type || (typeof value === "string" && value.length > documentLimits.formatted);
     return [[name, (value: unknown) => isOther(value) || (test as (value: unknown) => boolean)(value)]];
   }),
 );
@@ -339,7 +340,9 @@ export interface Pattern {
 
 export type PatternEngine = (pattern: string) => Pattern;
 
-const longestPattern = 1000;
+const compiled = (pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern));
+/** What a pattern looks ahead for at its start, with at most one level of groups. */
+const lookAhead = /^\^\(\?([=!])((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)/s;
 
 /**
  * Compiles a pattern with an engine whose time grows only with the text; `undefined` for one that it does not support, such
@@ -347,15 +350,26 @@ const longestPattern = 1000;
  */
 export function linearPattern(pattern: string): Pattern | undefined {
   try {
-    if (pattern.length > longestPattern) return undefined;
-    const compiled = RE2JS.compile(RE2JS.translateRegExp(pattern));
-    return { test: (text) => compiled.test(text), cost: compiled.programSize() / 50 };
+    if (pattern.length > documentLimits.pattern) return undefined;
+    const looks: (readonly [isFollowed: boolean, RE2JS])[] = [];
+    let rest = pattern;
+    // `^(?!A)(?=B)C` is three patterns, unless it has alternatives.
+    for (let found = lookAhead.exec(rest); found !== null; found = lookAhead.exec(rest)) {
+      const [whole, is, ahead = ""] = found;
+      if (tokenizer(pattern).options !== undefined) return undefined;
+      looks.push([is === "=", compiled(`^(?:${ahead})`)]);
+      rest = `^${rest.slice(whole.length)}`;
+    }
+    const last = compiled(rest);
+    const test = (text: string) => looks.every(([is, one]) => one.test(text) === is) && last.test(text);
+    const size = looks.reduce((sum, [, one]) => sum + one.programSize(), last.programSize());
+    return { test, cost: size / 50 };
   } catch {
     return undefined;
   }
 }
 
-export function matches({ test, cost }: Pattern, text: string, run: Run): boolean {
+export function fits({ test, cost }: Pattern, text: string, run: Work): boolean {
   spend(run, 1 + Math.ceil(text.length * cost));
   return test(text);
 }

@@ -4,6 +4,8 @@ import { isMapping, type Path } from "../spec/schema/shape.js";
 import { didYouMean, quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
+import { documentLimits } from "./limits.js";
+import { keptIn } from "./once.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
 
 // The operations of a document.
@@ -29,29 +31,27 @@ export interface Parameter {
   readonly place: Path;
 }
 
-const mostOperations = 2000;
-const mostParts = 50_000;
 const methods = ["get", "post", "put", "patch", "delete"];
 
 /** Two paths that differ only in the names of their parameters are the same route. */
 export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>
   `${method} ${path.replace(/\{[^{}]*\}/g, "{}")}`;
 
-/** An operation that is not served, and why. */
+/** An operation that is not served, such as `GET /things`, and why. */
 export interface Unserved {
   readonly operation: string;
   readonly why: string;
 }
 
-/** Lists the operations that can be served, and adds the others to `unserved`; with `wanted`, only those with these ids. */
+/** The operations that can be served, and the others; with `wanted`, only those with these ids. */
 export function operationsOf(
   document: ApiDocument,
   { response: reader }: Schemas,
   wanted: readonly string[] | undefined,
-  unserved: Unserved[],
-): Operation[] {
+) {
   const { report, notes } = document;
   const found: Operation[] = [];
+  const unserved: Unserved[] = [];
   const contents = new Map<Members, Content>();
   const routes = new Map<string, string>();
   const ids = new Set<string>();
@@ -75,8 +75,11 @@ export function operationsOf(
       parts += parameters.length;
     }
     parts += responses.size;
-    if (parts > mostParts || found.length > mostOperations) {
-      const most = parts > mostParts ? `${mostParts} parameters and responses` : `${mostOperations}`;
+    if (parts > documentLimits.parts || found.length > documentLimits.operations) {
+      const most =
+        parts > documentLimits.parts
+          ? `${documentLimits.parts} parameters and responses`
+          : `${documentLimits.operations}`;
       const what = `after following references, the operations are more than ${most}`;
       report("too_large", place, what, "serve a part: --operations ID,ID");
       break;
@@ -88,7 +91,16 @@ export function operationsOf(
       .split("/")
       .filter((step) => step.includes("{"))
       .reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
-  return found.sort((one, other) => specificity(one) - specificity(other));
+  for (const id of wanted ?? [])
+    if (!found.some((one) => one.id === id))
+      report("unknown_operation", [], unknownOperation(id, ids).message, "correct --operations");
+  return { found: found.sort((one, other) => specificity(one) - specificity(other)), unserved };
+}
+
+/** What is wrong with a name of an operation, and how to correct it. */
+export function unknownOperation(id: string, known: Iterable<string>) {
+  const hint = didYouMean(id, known).trim() || "write an operation id of the document";
+  return { message: `the document has no operation ${quote(id)}`, hint };
 }
 
 type Described = Pick<Operation, "method" | "path" | "at" | "place"> & {
@@ -234,9 +246,7 @@ function responsesIn(
   const entries = Object.entries(isMapping(responses) ? responses : {}).map(
     ([status, node]): [string, Content] => {
       const { at, path } = resolved(document, node, [...place, status]);
-      const content = known.get(at) ?? contentIn(document, reader, at, path);
-      known.set(at, content);
-      return [status.toUpperCase(), content];
+      return [status.toUpperCase(), keptIn(known, at, () => contentIn(document, reader, at, path))];
     },
   );
   return new Map(entries);

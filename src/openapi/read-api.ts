@@ -1,21 +1,22 @@
 import type { Endpoint } from "../api/endpoint.js";
-import { type DocumentReader, parametersIn } from "../api/routes.js";
+import { type DescribedOperation, type DocumentReader, parametersIn } from "../api/routes.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { failures } from "../spec/fault-effects.js";
 import { escapeControls } from "../spec/redact.js";
 import { isMapping, pathText } from "../spec/schema/shape.js";
-import { didYouMean, listed, quote } from "../spec/schema/words.js";
+import { listed, quote } from "../spec/schema/words.js";
 import { type Content, sampledBody } from "./contents.js";
-import { differencesTo } from "./differences.js";
 import { type DocumentText, mismatchText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import { createNotes, type Notes } from "./notes.js";
-import { contentAt, operationsOf, routeKey, type Unserved } from "./operations.js";
+import { recentIn } from "./once.js";
+import { contentAt, operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { recordEndpoints } from "./records.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
+import { differencesTo } from "./shapes.js";
 
 /** The operations of a document next to the built-in ones. */
 export interface ReadApi {
@@ -40,28 +41,12 @@ interface CollectionsRead {
   readonly mistakes: readonly ScenarioMistake[];
 }
 
-/** An operation of a document, such as `GET /things`, with the endpoint that responds, or why none does. */
-export interface DescribedOperation {
-  readonly operation: string;
-  readonly endpoint?: Endpoint | undefined;
-  readonly why?: string;
-}
-
 /** Reads a document next to the built-in endpoints. Throws a `ScenarioError` with all problems and their places. */
 export function readApi({ operations: wanted, ...text }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
   const { notes } = document;
-  const unserved: Unserved[] = [];
-  const operations = operationsOf(document, schemas, wanted, unserved);
-  for (const id of wanted ?? [])
-    if (!operations.some((one) => one.id === id))
-      document.report(
-        "unknown_operation",
-        [],
-        `the document has no operation ${quote(id)}`,
-        "correct --operations",
-      );
+  const { found: operations, unserved } = operationsOf(document, schemas, wanted);
   // What is wrong must not be read for each operation.
   document.requireFine();
   const known = new Set(own.map(routeKey));
@@ -99,7 +84,7 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     notes,
     withRecords(records) {
       const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
-      return remembered(kept, JSON.stringify(shapes), () => {
+      return recentIn(kept, JSON.stringify(shapes), () => {
         const mistakes: ScenarioMistake[] = [];
         const made = recordEndpoints(records, byId, (one) => void mistakes.push(one));
         const all = [...own, ...served.map(({ endpoint }) => made.get(endpoint.operationId) ?? endpoint)];
@@ -111,35 +96,20 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
 
 const shortened = (text: unknown) => escapeControls(String(text).slice(0, 200));
 
-const mostKept = 8;
 const kept = new Map<string, ReadApi>();
 
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
-export function apiOf({ text, file, files, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
+function apiOf({ text, file, files, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}${files ? JSON.stringify(files) : ""}`;
-  return remembered(kept, key, () => readApi({ text, file, files, operations }, own));
+  return recentIn(kept, key, () => readApi({ text, file, files, operations }, own));
 }
 
-function remembered<Value>(all: Map<string, Value>, key: string, make: () => Value): Value {
-  const found = all.get(key);
-  if (found !== undefined) return found;
-  const made = make();
-  const [oldest] = all.keys();
-  if (all.size === mostKept && oldest !== undefined) all.delete(oldest);
-  all.set(key, made);
-  return made;
-}
-
-/** The notes of a scenario's document, with the scopes that it needs and none of these keys has. Makes each sample. */
-export function notesOf(
-  { openapi }: Pick<Scenario, "openapi">,
-  own: readonly Endpoint[],
-  scopes: ReadonlySet<string>,
-): { readonly operations: number; readonly notes: readonly string[] } {
+/** Makes each sample. */
+const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
   if (!isMapping(openapi)) return { operations: 0, notes: [] };
   const { endpoints, served, ...read } = apiOf(openapi as DocumentText, own);
   const notes = createNotes(read.notes.groups());
-  for (const { operationId, scope } of endpoints.filter((one) => !own.includes(one)))
+  for (const { operationId, scope } of endpoints)
     if (typeof scope === "string" && !scopes.has(scope)) {
       const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
       notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
@@ -148,7 +118,7 @@ export function notesOf(
   for (const one of endpoints.filter(({ operationId }) => served.has(operationId)))
     addRequestNote(notes, one);
   return { operations: served.size, notes: notes.list() };
-}
+};
 
 function addSampleNotes(notes: Notes, id: string, content: Content): void {
   const { type, isJson, schema, reader, examples } = content;
@@ -187,8 +157,7 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
   notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);
 }
 
-/** Adds the operations of a scenario's document to the built-in ones. */
-export const readScenario: DocumentReader = (
+const endpointsWith: DocumentReader["endpoints"] = (
   { openapi, examples = {}, faults = [], records },
   own,
   report,
@@ -202,21 +171,25 @@ export const readScenario: DocumentReader = (
   return endpoints;
 };
 
+const describe: DocumentReader["describe"] = ({ openapi }, own) => {
+  const document = openapi as unknown as DocumentText;
+  const { info, described, notes } = apiOf(document, own);
+  const { text, file, files = {} } = document;
+  return { text, file, files, info, operations: described, notes: notes.list() };
+};
+
+export const documentReader: DocumentReader = { endpoints: endpointsWith, notes: notesOf, describe };
+
 function exampleMistakes(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioMistake[] {
   return Object.entries(examples).flatMap(([id, name]): ScenarioMistake[] => {
+    const mistake = { code: "unknown_example", path: ["examples", id] } as const;
     const content = served.get(id);
-    const names = [...(content?.examples.keys() ?? [])];
+    if (content === undefined) return [{ ...mistake, ...unknownOperation(id, served.keys()) }];
+    const names = [...content.examples.keys()];
     if (names.includes(name)) return [];
-    const code = "unknown_example";
-    const known = names.length > 0 ? `write ${listed(names.slice(0, 20), "or")}` : "remove it";
-    const of = didYouMean(id, served.keys()) || "write an operation id of the document";
-    const message =
-      content === undefined
-        ? `the document has no operation ${quote(id)}`
-        : names.length > 0
-          ? `${id} has no example ${quote(name)}`
-          : `${id} has no examples`;
-    return [{ code, path: ["examples", id], message, hint: content === undefined ? of : known }];
+    if (names.length === 0) return [{ ...mistake, message: `${id} has no examples`, hint: "remove it" }];
+    const hint = `write ${listed(names.slice(0, 20), "or")}`;
+    return [{ ...mistake, message: `${id} has no example ${quote(name)}`, hint }];
   });
 }
 

@@ -1,5 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
 import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
+import { memberIn, mergedByName } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import {
   type Fields,
@@ -13,9 +14,10 @@ import {
 import { didYouMean, quote } from "../spec/schema/words.js";
 import { base62From, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import { type Content, sampledBody } from "./contents.js";
+import { recentIn } from "./once.js";
 import { contentAt, type Operation } from "./operations.js";
 import { problemIn } from "./requests.js";
-import { ofExamples } from "./sampler.js";
+import { mostSamples, ofExamples } from "./sampler.js";
 
 // Where the responses of a collection have records, and what a record of them looks like.
 
@@ -44,17 +46,16 @@ export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id:
   const content = contentAt(operation.responses, endpoint.status ?? 200);
   const made = new Map<string, unknown>();
   const sample = ({ seed, scenario }: Seeded) => {
-    const key = `${seed} ${scenario.examples?.[operation.id] ?? ""}`;
-    if (!made.has(key)) {
-      const body =
-        content && sampledBody(content, { ...ofExamples, seed }, scenario.examples?.[operation.id]);
-      made.set(key, content?.isJson ? (body?.value ?? {}) : undefined);
-    }
-    return made.get(key);
+    const example = scenario.examples?.[operation.id];
+    const make = () => {
+      if (content?.isJson !== true) return undefined;
+      return sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {};
+    };
+    return recentIn(made, `${seed} ${example ?? ""}`, make, mostSamples);
   };
   const shape = endpoint.responseShape;
   const first = content?.isJson ? sample({ seed: 1, scenario: { version: 1 } }) : undefined;
-  const has = (path: Path) => shapeAt(shape, path) !== undefined || valueAt(first, path) !== undefined;
+  const has = (path: Path) => shapeAt(shape, path) !== undefined || memberIn(first, path) !== undefined;
   const places = (id === undefined ? usualPlaces : [id]).map((one) => one.split("."));
   const isValid = (body: unknown) =>
     content?.schema === undefined || content.reader.checkOf(content.schema)(body) === undefined;
@@ -74,10 +75,10 @@ export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id:
   const at = lists.find((path) => {
     const list = shapeAt(shape, path);
     const item = list?.kind === "list" ? list.item : undefined;
-    const value = valueAt(first, path);
+    const value = memberIn(first, path);
     return (
       (item && shapeAt(item, [name])) !== undefined ||
-      (Array.isArray(value) && valueAt(value[0], [name]) !== undefined)
+      (Array.isArray(value) && memberIn(value[0], [name]) !== undefined)
     );
   });
   const list = at && shapeAt(shape, at);
@@ -90,26 +91,10 @@ function fieldsIn(shape: Shape, at: Path): Fields | undefined {
   return fields !== undefined && Object.keys(fields).length > 0 ? fields : undefined;
 }
 
-export function valueAt(value: unknown, path: Path): unknown {
-  let found = value;
-  for (const step of path) found = isMapping(found) && Object.hasOwn(found, step) ? found[step] : undefined;
-  return found;
-}
-
 export function withValue(value: unknown, [first, ...rest]: Path, inner: unknown): unknown {
   if (first === undefined) return inner;
   const members = isMapping(value) ? value : {};
   return { ...members, [first]: withValue(members[first], rest, inner) };
-}
-
-/** Merges objects by name; any other value of the second wins. */
-function merged(under: unknown, over: unknown): unknown {
-  if (!isMapping(under) || !isMapping(over)) return over;
-  const both = Object.entries(over).map(([name, one]) => [
-    name,
-    Object.hasOwn(under, name) ? merged(under[name], one) : one,
-  ]);
-  return { ...under, ...Object.fromEntries(both) };
 }
 
 /** The members of a record that an operation shows. */
@@ -118,7 +103,7 @@ export function shown({ fields }: View, members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(fields, name)));
 }
 
-export function bodyOf(view: View, world: Seeded, members: Members): unknown {
+export function recordBody(view: View, world: Seeded, members: Members): unknown {
   const { at = [], role } = view;
   return withValue(view.sample(world), at, role === "list" ? [shown(view, members)] : shown(view, members));
 }
@@ -147,7 +132,7 @@ export function formOf(
     for (const view of having) {
       const { content } = view;
       const check = content?.schema === undefined ? undefined : content.reader.checkOf(content.schema);
-      const problem = check && problemIn(check, bodyOf(view, world, members));
+      const problem = check && problemIn(check, recordBody(view, world, members));
       if (problem)
         return `the response of ${view.operation.id} would not be valid: ${problem.field} ${problem.message}`;
     }
@@ -173,7 +158,9 @@ export function formOf(
     },
     idIn: (members) => members[name],
     make(world, id, at, given) {
-      const members = given.map(known).reduce((under, over) => merged(under, over) as Members, base(world));
+      const members = given
+        .map(known)
+        .reduce((under, over) => mergedByName(under, over) as Members, base(world));
       return { ...members, ...stamps(fields, [...creationNames, ...updateNames], at), [name]: id };
     },
     change(members, at, given, isWhole = false) {
@@ -185,7 +172,8 @@ export function formOf(
         ? Object.fromEntries(Object.entries(members).filter(([one]) => isKept(one)))
         : members;
       let all = under;
-      for (const one of given.map(known)) all = isWhole ? { ...all, ...one } : (merged(all, one) as Members);
+      for (const one of given.map(known))
+        all = isWhole ? { ...all, ...one } : (mergedByName(all, one) as Members);
       const own = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
       return { ...all, ...Object.fromEntries(own), ...stamps(fields, updateNames, at) };
     },
@@ -208,7 +196,7 @@ function samplesOf(views: readonly View[]) {
     .sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
   return (world: Seeded): Members => {
     const samples = sorted.map(({ at = [], role, sample }) => {
-      const found = valueAt(sample(world), at);
+      const found = memberIn(sample(world), at);
       return role === "list" && Array.isArray(found) ? found[0] : found;
     });
     return Object.assign({}, ...samples.filter(isMapping));

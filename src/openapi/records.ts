@@ -2,13 +2,21 @@ import type {
   Endpoint,
   EndpointInput,
   ExampleRequest,
+  InputSchema,
   OwnRejection,
   OwnRejectionPath,
   Success,
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
+import { parametersIn } from "../api/routes.js";
 import type { KeyEntry } from "../sandbox/keys.js";
-import type { Collection, CollectionFields, KeptRecord, RecordForm } from "../sandbox/record.js";
+import type {
+  Collection,
+  CollectionFields,
+  KeptRecord,
+  KeyedCreation,
+  RecordForm,
+} from "../sandbox/record.js";
 import {
   commitChange,
   countRecords,
@@ -21,35 +29,33 @@ import {
   withMembers,
 } from "../sandbox/records.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import { containsKey } from "../spec/redact.js";
-import { canonicalJson } from "../spec/schema/json.js";
+import { headerIn } from "../spec/request-traits.js";
+import { canonicalJson, memberIn } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
-import { didYouMean, quote } from "../spec/schema/words.js";
-import { type Operation, parameterNames } from "./operations.js";
+import { type Operation, parameterNames, unknownOperation } from "./operations.js";
 import {
-  bodyOf,
   formOf,
   type Role,
+  recordBody,
   type ServedOperation,
   shown,
   type View,
-  valueAt,
   viewOf,
   withValue,
 } from "./record-form.js";
-import { decoded, rejectionsOf } from "./requests.js";
+import { rejectionsOf, unaccepted } from "./requests.js";
 
 // Operations of a document that create, read and change records.
-
-type Report = (mistake: ScenarioMistake) => void;
 
 /** Returns the endpoints of collections, by operation id; reports operations that the document lacks. */
 export function recordEndpoints(
   records: Readonly<Record<string, CollectionFields>>,
   served: ReadonlyMap<string, ServedOperation>,
-  report: Report,
+  report: (mistake: ScenarioMistake) => void,
 ): ReadonlyMap<string, Endpoint> {
   const made = new Map<string, Endpoint>();
   for (const [name, fields] of Object.entries(records)) {
@@ -60,9 +66,8 @@ export function recordEndpoints(
       const found = served.get(id);
       const isTaken = made.has(id);
       if (found === undefined || isTaken) {
-        const hint = didYouMean(id, served.keys()).trim() || "write an operation id of the document";
-        const why = isTaken ? `${id} already has records` : `the document has no operation ${quote(id)}`;
-        wrong(path, why, hint);
+        const { message, hint } = unknownOperation(id, served.keys());
+        wrong(path, isTaken ? `${id} already has records` : message, hint);
         return [];
       }
       made.set(id, found.endpoint);
@@ -89,53 +94,44 @@ function requireId({ at, role, operation }: View, { id }: CollectionFields, path
 type Wrong = (path: Path, message: string, hint: string) => void;
 
 function namedOperations(fields: CollectionFields): [role: Role, id: string, path: Path][] {
-  const roles = (["create", "read", "list", "update", "remove"] as const).flatMap((role) => {
-    const id = fields[role];
-    return id === undefined ? [] : [[role, id, [role]] as [Role, string, Path]];
-  });
-  const moves = Object.keys(fields.moves ?? {}).map((id): [Role, string, Path] => [
-    "move",
-    id,
-    ["moves", id],
-  ]);
-  return [...roles, ...moves];
+  const roles = (["create", "read", "list", "update", "remove"] as const).flatMap(
+    (role): [Role, string, Path][] => (fields[role] === undefined ? [] : [[role, fields[role], [role]]]),
+  );
+  const moves = Object.keys(fields.moves ?? {});
+  return [...roles, ...moves.map((id): [Role, string, Path] => ["move", id, ["moves", id]])];
 }
-
-type Result = Success | OwnRejection;
 
 /** An operation of a collection. */
 interface Served extends View, ReturnType<typeof rejectionsOf> {
   readonly form: RecordForm;
-  readonly collectionIn: (world: SandboxState) => Collection;
-  /** The step of its path with the id; `undefined` if it is not about one record. */
-  readonly idStep: PathStep | undefined;
-  /** The steps of its path that are members of records. */
-  readonly parents: readonly PathStep[];
+  /** The parameter of its path with the id; `undefined` if it is not about one record. */
+  readonly idName: string | undefined;
+  /** The parameters of its path that are members of records. */
+  readonly parents: readonly string[];
   readonly documentsKey: boolean;
 }
 
-interface PathStep {
-  readonly index: number;
-  readonly name: string;
-  readonly step: string;
+/** A request to it. */
+interface Call extends Served {
+  readonly caller: KeyEntry;
+  readonly world: SandboxState;
+  readonly input: EndpointInput;
+  readonly collection: Collection;
 }
+
+type Respond = (call: Call) => Success | OwnRejection;
+
+const collectionOf = ({ form }: Served, { records }: SandboxState) =>
+  records.get(form.collection) as Collection;
 
 function endpointOf(view: View, form: RecordForm, fields: CollectionFields): Endpoint {
   const { role, operation, endpoint, at } = view;
-  const steps = operation.path.split("/").map((step, index) => ({
-    ...{ index, step },
-    name: parameterNames(step)[0] ?? "",
-  }));
-  const inPath = steps.filter(({ name }) => name !== "");
+  const inPath = parameterNames(operation.path);
   const isOfOne = role !== "create" && role !== "list";
-  const idStep = isOfOne ? inPath.at(-1) : undefined;
+  const idName = isOfOne ? inPath.at(-1) : undefined;
   const served: Served = {
-    ...view,
-    ...rejectionsOf(operation),
-    form,
-    collectionIn: ({ records }) => records.get(form.collection) as Collection,
-    idStep,
-    parents: inPath.filter((one) => one !== idStep && Object.hasOwn(view.fields ?? {}, one.name)),
+    ...{ ...view, ...rejectionsOf(operation), form, idName },
+    parents: inPath.filter((one) => one !== idName && Object.hasOwn(view.fields ?? {}, one)),
     documentsKey: operation.parameters.some(
       (one) => one.in === "header" && /^idempotency-key$/i.test(one.name),
     ),
@@ -151,10 +147,23 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   return {
     ...endpoint,
     form,
+    ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape: at === undefined ? shape : requiring(shape, at, needed),
     requests: (caller, world) => requestsTo(served, caller, world),
-    respond: (caller, world, input) => run(served, caller, world, input),
+    respond: (caller, world, input) =>
+      run({ ...served, caller, world, input, collection: collectionOf(served, world) }),
+  };
+}
+
+/** Reads input for a response with a record, which has only one media type. */
+function readerOf({ at, content, operation }: View, { read }: InputSchema): InputSchema["read"] {
+  return (asked, sent, isChecked) => {
+    const input = read(asked, sent, isChecked);
+    if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
+    const accept = headerIn(sent.headers, "accept") ?? "";
+    const { type: _, ...prefer } = input.prefer;
+    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [content?.type ?? ""], operation) } };
   };
 }
 
@@ -167,25 +176,21 @@ function sent({ content }: View, body: unknown): Success {
 }
 
 /** The response with a record, or the usual one if it has none. */
-function withRecord(
-  served: Served,
-  caller: KeyEntry,
-  world: SandboxState,
-  input: EndpointInput,
-  members: Members,
-) {
-  if (served.at === undefined) return served.endpoint.respond(caller, world, input);
-  return sent(served, bodyOf(served, world, members));
+function withRecord(call: Call, members: Members) {
+  const { at, endpoint, caller, world, input } = call;
+  return at === undefined
+    ? (endpoint.respond(caller, world, input) as Success)
+    : sent(call, recordBody(call, world, members));
 }
 
 /** The members of a record in a client's body, which may wrap them as responses do. */
-function sentMembers({ at = [] }: View, { body }: EndpointInput): Members {
-  const inner = valueAt(body, at);
+function sentMembers({ at = [], input: { body } }: Call): Members {
+  const inner = memberIn(body, at);
   return isMapping(inner) ? inner : isMapping(body) ? body : {};
 }
 
-function parentsIn({ parents, fields = {} }: Served, { params }: EndpointInput): Members {
-  const all = parents.map(({ name }) => {
+function parentsIn({ parents, fields = {}, input: { params } }: Call): Members {
+  const all = parents.map((name) => {
     const [field, text] = [fields[name], decoded(params[name] ?? "")];
     return [name, field && shapeOf(field).kind === "number" ? Number(text) : text];
   });
@@ -196,39 +201,32 @@ function invalid({ mismatched, rejection }: Served, problem: string, field = "bo
   return rejection(mismatched, { fields: { [field]: problem } });
 }
 
-function find(
-  served: Served,
-  { key }: KeyEntry,
-  world: SandboxState,
-  input: EndpointInput,
-): KeptRecord | OwnRejection {
-  const id = decoded(input.params[served.idStep?.name ?? ""] ?? "");
-  const collection = served.collectionIn(world);
+function find(call: Call): KeptRecord | OwnRejection {
+  const { collection, input, idName = "", rejection } = call;
+  const owner = ownerOf(call.caller.key);
+  const id = decoded(input.params[idName] ?? "");
   const record = collection.records.get(id);
-  const isOwn = record !== undefined && ownerOf(record) === ownerOf(key);
-  if (isOwn && matches(record.members, parentsIn(served, input))) return record;
-  return { ...served.rejection("404.unknown_record"), note: whyUnknown(collection, id, ownerOf(key)) };
+  const isOwn = record !== undefined && ownerOf(record) === owner;
+  if (isOwn && matches(record.members, parentsIn(call))) return record;
+  return { ...rejection("404.unknown_record"), note: whyUnknown(collection, id, owner) };
 }
 
-type Respond = (served: Served, caller: KeyEntry, world: SandboxState, input: EndpointInput) => Result;
-
-const create: Respond = (served, caller, world, input) => {
-  const { operation, form, rejection, mismatched, documentsKey } = served;
-  const collection = served.collectionIn(world);
-  const owner = ownerOf(caller.key);
+const create: Respond = (call) => {
+  const { operation, form, rejection, mismatched, documentsKey, collection, world, input } = call;
+  const owner = ownerOf(call.caller.key);
   const key = documentsKey ? input.idempotencyKey?.replace(/^"(.*)"$/, "$1") : undefined;
   if (key !== undefined && (key === "" || key.length > 255 || containsKey(key)))
-    return invalid(served, "must be 1 to 255 characters, and not an API key", "Idempotency-Key");
+    return invalid(call, "must be 1 to 255 characters, and not an API key", "Idempotency-Key");
   const sha256 = key === undefined ? "" : world.platform.sha256(canonicalJson(input.body ?? null));
   const earlier = key === undefined ? undefined : collection.keys.get(`${owner} ${key}`);
   if (earlier !== undefined && earlier.sha256 !== sha256) return rejection(reusedKey(operation));
   const most = world.given.mostRecords ?? mostRecords;
   if (earlier === undefined && countRecords(world.records) >= most)
     return { ...rejection(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };
-  const record = recordFrom(served, caller, world, input, earlier);
-  if (typeof record === "string") return invalid(served, record);
-  const response = withRecord(served, caller, world, input, record.members);
-  if (earlier !== undefined || "rejected" in response) return response;
+  const record = recordFrom(call, earlier);
+  if (typeof record === "string") return invalid(call, record);
+  const response = withRecord(call, record.members);
+  if (earlier !== undefined) return response;
   const keyed = { sha256, number: record.number, at: input.now };
   const change = {
     ...{ collection: form.collection, record },
@@ -238,23 +236,18 @@ const create: Respond = (served, caller, world, input) => {
 };
 
 /** A new record, or the one of an earlier request with the same content; why it is not valid as a text. */
-function recordFrom(
-  served: Served,
-  { key: { organization, environment } }: KeyEntry,
-  world: SandboxState,
-  input: EndpointInput,
-  earlier: { readonly number: number; readonly at: number } | undefined,
-): KeptRecord | string {
-  const { form } = served;
-  const collection = served.collectionIn(world);
-  const given = { ...sentMembers(served, input), ...parentsIn(served, input) };
+function recordFrom(call: Call, earlier: KeyedCreation | undefined): KeptRecord | string {
+  const { form, collection, caller, world, input } = call;
+  const given = { ...sentMembers(call), ...parentsIn(call) };
   if (containsKey(JSON.stringify(given))) return "must not contain an API key";
-  const owner = { organization, environment };
+  const { organization, environment } = caller.key;
+  const at = earlier?.at ?? input.now;
   let problem = "";
   // Objects of the body replace sampled ones if the schemas allow it.
   for (const first of [withoutObjects(given), given]) {
     const all = [first, given, collection.set];
-    const record = draftRecord(world, collection, owner, earlier?.at ?? input.now, all, earlier?.number);
+    const owner = { organization, environment };
+    const record = draftRecord(world, collection, owner, at, all, earlier?.number);
     const found = form.problemOf(world, record.members);
     if (found === undefined) return record;
     problem = found;
@@ -268,72 +261,69 @@ function withoutObjects(given: Members): Members {
   );
 }
 
-const read: Respond = (served, caller, world, input) => {
-  const record = find(served, caller, world, input);
-  return "rejected" in record ? record : withRecord(served, caller, world, input, record.members);
+const read: Respond = (call) => {
+  const record = find(call);
+  return "rejected" in record ? record : withRecord(call, record.members);
 };
 
-const change: Respond = (served, caller, world, input) => {
-  const { role, operation, form } = served;
-  const record = find(served, caller, world, input);
+const change: Respond = (call) => {
+  const { role, operation, form, collection, world, input } = call;
+  const record = find(call);
   if ("rejected" in record) return record;
-  const collection = served.collectionIn(world);
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
     const note = `${form.collection} ${form.idIn(record.members)} is not ${JSON.stringify(when)}`;
-    return { ...served.rejection("409.conflict"), note };
+    return { ...call.rejection("409.conflict"), note };
   }
-  const given = sentMembers(served, input);
+  const given = sentMembers(call);
   const members = form.change(record.members, input.now, [given, set], operation.method === "PUT");
   const hasKey = containsKey(JSON.stringify(given));
   const problem = hasKey ? "must not contain an API key" : form.problemOf(world, members);
-  if (problem !== undefined) return invalid(served, problem);
+  if (problem !== undefined) return invalid(call, problem);
   const next = withMembers(collection, record, members, input.now);
   const commit = () => commitChange(world, { collection: form.collection, record: next });
-  return { ...withRecord(served, caller, world, input, members), commit };
+  return { ...withRecord(call, members), commit };
 };
 
-const remove: Respond = (served, caller, world, input) => {
-  const { form } = served;
-  const record = find(served, caller, world, input);
+const remove: Respond = (call) => {
+  const { form, world, input } = call;
+  const record = find(call);
   if ("rejected" in record) return record;
   const removed = { number: record.number, id: String(form.idIn(record.members)), at: input.now };
   const commit = () => commitChange(world, { collection: form.collection, removed });
-  return { ...withRecord(served, caller, world, input, record.members), commit };
+  return { ...withRecord(call, record.members), commit };
 };
 
-const list: Respond = (served, { key }, world, input) => {
-  const { fields = {}, at = [] } = served;
-  const collection = served.collectionIn(world);
-  const all = collection.owned.get(ownerOf(key)) ?? [];
+const list: Respond = (call) => {
+  const { fields = {}, at = [], collection, world, input } = call;
+  const all = collection.owned.get(ownerOf(call.caller.key)) ?? [];
   const inQuery = Object.entries(input.query).filter(([name]) => Object.hasOwn(fields, name));
-  const filters = [...Object.entries(parentsIn(served, input)), ...inQuery];
+  const filters = [...Object.entries(parentsIn(call)), ...inQuery];
   const isChosen = ({ members }: KeptRecord) =>
     filters.every(([name, wanted]) => [wanted].flat().map(String).includes(String(members[name])));
   const chosen = filters.length === 0 ? all : all.filter(isChosen);
-  const { items, facts } = pageOf(chosen, input.query, served.operation, collection);
-  const shownItems = items.map(({ members }) => shown(served, members));
-  const body = withValue(served.sample(world), at, shownItems);
+  const { items, facts } = pageOf(chosen, call);
+  const shownItems = items.map(({ members }) => shown(call, members));
+  const body = withValue(call.sample(world), at, shownItems);
   const counted = withFacts(body, facts);
-  return sent(served, served.isValid(counted) ? counted : body);
+  return sent(call, call.isValid(counted) ? counted : body);
 };
 
 /** Requests with this key that show its outcomes now. */
 function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): readonly ExampleRequest[] {
-  const { endpoint, idStep, parents, role, operation, form } = served;
+  const { endpoint, idName, parents, role, operation, form } = served;
   const [usual = {}] = endpoint.requests?.(caller, world) ?? [];
-  if (idStep === undefined) return [usual];
+  if (idName === undefined) return [usual];
   const [path = "", query = ""] = (usual.path ?? endpoint.path).split(/(?=\?)/);
+  const params = parametersIn(endpoint, path);
   const to = (id: unknown, members: Members = {}) => {
-    const steps = path.split("/");
-    const put = ({ index, step }: PathStep, value: unknown) => {
-      steps[index] = step.replace(/\{.*\}/, () => encodeURIComponent(String(value)));
-    };
-    for (const one of parents) if (members[one.name] !== undefined) put(one, members[one.name]);
-    put(idStep, id);
-    return { ...usual, path: steps.join("/") + query };
+    const recordValue = (name: string) =>
+      name === idName ? id : parents.includes(name) ? members[name] : undefined;
+    const put = (_: string, name: string) =>
+      encodeURIComponent(String(recordValue(name) ?? decoded(params[name] ?? "")));
+    return { ...usual, path: operation.path.replace(/\{([^{}]+)\}/g, put) + query };
   };
-  const { moves, owned } = served.collectionIn(world);
+  const { moves, owned } = collectionOf(served, world);
   const own = (owned.get(ownerOf(caller.key)) ?? []).slice(0, 100);
   const isAllowed = ({ members }: KeptRecord) =>
     role !== "move" || matches(members, moves[operation.id]?.when ?? {});
@@ -352,7 +342,7 @@ function namesIn({ set = {}, moves = {}, then = [] }: CollectionFields): string[
     ...Object.values(moves),
     ...then,
   ];
-  return all.flatMap((one) => [...Object.keys(one.set ?? {}), ...Object.keys(one.when ?? {})]);
+  return all.flatMap((one) => Object.keys({ ...one.set, ...one.when }));
 }
 
 /** A shape whose records always have these members: clients depend on them. */
@@ -367,6 +357,7 @@ function requiring(shape: Shape, [first, ...rest]: Path, names: readonly string[
   return { ...shape, fields: Object.fromEntries(fields) };
 }
 
+const sizeNames = ["limit", "per_page", "page_size"];
 const usualPage = 100;
 /** Lists without a documented limit. */
 const longestList = 1000;
@@ -374,41 +365,29 @@ const longestList = 1000;
 /** The records of a page, and the facts about it that a response may have. */
 function pageOf(
   all: readonly KeptRecord[],
-  query: EndpointInput["query"],
-  { parameters }: Operation,
-  { records, removed, form }: Collection,
+  { input: { query }, operation: { parameters }, content, collection: { records, removed, form } }: Call,
 ) {
-  const named = (names: readonly string[]) =>
-    parameters.find((one) => one.in === "query" && names.includes(one.name));
-  const sizeAt = named(["limit", "per_page", "page_size"]);
-  const given = (name: string | undefined) => (name === undefined ? undefined : query[name]);
-  const { default: usual, maximum = usualPage } = (isMapping(sizeAt?.at.schema) ? sizeAt.at.schema : {}) as {
-    default?: number;
-    maximum?: number;
-  };
-  const size = Number(given(sizeAt?.name) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
-  const page = Number(given(named(["page"])?.name) ?? 1);
-  const cursor = given(named(["cursor", "starting_after", "after"])?.name);
-  const last =
-    cursor === undefined ? undefined : (records.get(String(cursor)) ?? removed.get(String(cursor)))?.number;
+  const given = (...names: readonly string[]) =>
+    names.map((name) => query[name]).find((value) => value !== undefined);
+  const sizeAt = parameters.find((one) => one.in === "query" && sizeNames.includes(one.name));
+  const schema = (sizeAt?.at.schema ?? {}) as Members;
+  const target = typeof schema.$ref === "string" ? content?.reader.target(schema.$ref) : undefined;
+  const { default: usual, maximum = usualPage } = { ...(target as Members | undefined), ...schema };
+  const size = Number(given(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
+  const page = Number(given("page") ?? 1);
+  const cursor = String(given("cursor", "starting_after", "after") ?? "");
+  const last = (records.get(cursor) ?? removed.get(cursor))?.number;
   const start =
     last === undefined
-      ? Number(given(named(["offset"])?.name) ?? (page - 1) * size)
+      ? Number(given("offset") ?? (page - 1) * size)
       : placeIn(all, (one) => one.number <= last);
   const items = all.slice(start, start + size);
   const hasMore = start + size < all.length;
   const next = hasMore ? String(form.idIn(items.at(-1)?.members ?? {})) : null;
+  const total = all.length;
   const facts = {
-    ...{
-      limit: size,
-      per_page: size,
-      offset: start,
-      page,
-      total: all.length,
-      total_count: all.length,
-      count: items.length,
-    },
-    ...{ has_more: hasMore, next_cursor: next },
+    ...{ limit: size, per_page: size, offset: start, page, has_more: hasMore, next_cursor: next },
+    ...{ total, total_count: total, count: items.length },
   };
   return { items, facts };
 }

@@ -1,9 +1,4 @@
-import {
-  type EndpointInput,
-  jsonRequest,
-  type OwnRejection,
-  type OwnRejectionPath,
-} from "../api/endpoint.js";
+import type { EndpointInput, OwnRejection, OwnRejectionPath } from "../api/endpoint.js";
 import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../spec/redact.js";
@@ -11,24 +6,19 @@ import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import {
-  acceptedContent,
-  type Content,
-  contentIn,
-  isJsonType,
-  lazily,
-  mediaTypeOf,
-  sampledBody,
-} from "./contents.js";
+import { acceptedContent, type Content, contentIn, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
+import { documentLimits } from "./limits.js";
+import { keptIn, lazily } from "./once.js";
 import { contentAt, type Operation, type Parameter, parameterNames, successOf } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 import type { Check } from "./validator.js";
+import { bodyFormOf, parameterPlaces, textsOf, valueSent } from "./values.js";
 
 /** What the requests of an operation may have. */
 interface Accepted {
@@ -47,38 +37,24 @@ interface AcceptedBody {
   readonly content: Content;
   readonly types: readonly string[];
   readonly isRequired: boolean;
-  readonly example: () => unknown;
+  readonly shape: Shape;
+  readonly example: unknown;
 }
 
-const places = ["path", "query", "header", "cookie"] as const;
+const places = Object.keys(parameterPlaces);
 /** The headers that the sandbox reads itself. */
-const ownHeaders = /^(?:accept|authorization|content-type|x-api-key)$/i;
+export const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
+const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
 
 /** The checks of an operation's input, and a request that passes them. */
 export function inputOf(operation: Operation, document: ApiDocument, { request: reader }: Schemas) {
   const accepted = acceptedBy(operation, document, reader);
   const { parameters, body, rejections } = accepted;
   const inQuery = parameters.filter((one) => one.in === "query");
-  const query = lazily(() =>
-    Object.fromEntries(inQuery.map(({ name, at }) => [name, shapeOfSchema(reader, at.schema)])),
-  );
-  const shape = lazily(() => shapeOfSchema(reader, body?.content.schema));
+  const shapes = inQuery.map(({ name, at }) => [name, () => shapeOfSchema(reader, at.schema)] as const);
   const input = {
-    ...(inQuery.length > 0 && {
-      get query() {
-        return query();
-      },
-    }),
-    ...(body !== undefined && {
-      body: {
-        get shape() {
-          return shape();
-        },
-        get example() {
-          return body.example();
-        },
-      },
-    }),
+    ...(inQuery.length > 0 && { query: lazily({}, Object.fromEntries(shapes)) }),
+    ...(body !== undefined && { body }),
     read: (asked: EndpointInput, sent: RequestContent, isChecked: boolean) =>
       readInput(accepted, asked, sent, isChecked),
   };
@@ -94,10 +70,7 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
 function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaReader): Accepted {
   const { at, place } = operation;
   const parameters = operation.parameters.filter(
-    (one) =>
-      isMapping(one.at.schema) &&
-      (places as readonly string[]).includes(one.in) &&
-      !(one.in === "header" && ownHeaders.test(one.name)),
+    (one) => isMapping(one.at.schema) && places.includes(one.in) && !isOwnHeader(one),
   );
   for (const one of parameters) reader.survey(one.at.schema, [...one.place, "schema"]);
   const inPlace = (where: string) => {
@@ -116,22 +89,23 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   return {
     ...{ operation, document, reader, parameters, ofParameters, rejections: rejectionsOf(operation) },
     checkParameters: reader.checkOf(ofParameters, { reads: true }),
-    body: content && {
-      ...{ content, types, isRequired: body.required === true },
-      example: lazily(() => sampledBody(content, ofExamples)?.value),
-    },
+    body:
+      content &&
+      lazily(
+        { content, types, isRequired: body.required === true },
+        {
+          shape: () => shapeOfSchema(reader, content.schema),
+          example: () => sampledBody(content, ofExamples)?.value,
+        },
+      ),
   };
 }
 
 /** What an operation does not check, for notes. */
 function uncheckedIn({ operation, parameters, body }: Accepted): string[] {
-  const others = operation.parameters.filter(
-    (one) => !parameters.includes(one) && !ownHeaders.test(one.name),
-  );
+  const others = operation.parameters.filter((one) => !parameters.includes(one) && !isOwnHeader(one));
   const isReadable =
-    body === undefined ||
-    body.types.some((one) => isJsonType(one) || one.includes("*")) ||
-    body.content.type === formType;
+    body === undefined || body.types.some((one) => one.includes("*") || bodyFormOf(one).read !== undefined);
   return [
     ...others.map(({ in: where, name }) => `the ${where} parameter ${quote(name.slice(0, 60))}`),
     ...(isReadable ? [] : [`the body as ${body.types.slice(0, 3).join(" or ")}`]),
@@ -144,38 +118,22 @@ function readInput(
   sent: RequestContent,
   isChecked: boolean,
 ): EndpointInput | OwnRejection {
-  const values = parameterValues(accepted, asked, sent);
+  const values = parameterValues(accepted, { ...sent, params: asked.params });
   const wrong = isChecked ? undefined : wrongIn(accepted, accepted.checkParameters, values);
   if (wrong !== undefined) return wrong;
   const prefer = preferenceIn(sent.headers, accepted.operation);
-  const query = (values.query ?? {}) as EndpointInput["query"];
+  const query = values.query as EndpointInput["query"];
   const read = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
   return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent, isChecked);
 }
 
 /** The values of the parameters, as texts, by their place. */
-function parameterValues(
-  { operation: { path }, parameters, reader }: Accepted,
-  { params }: EndpointInput,
-  { query, headers }: RequestContent,
-): Readonly<Record<string, Members>> {
-  const cookies = (headerIn(headers, "cookie") ?? "")
-    .split(";")
-    .map((one) => one.trim().replace("=", "\n").split("\n"));
-  const sources: Readonly<Record<string, (name: string) => readonly string[]>> = {
-    query: (name) => given.getAll(name),
-    header: (name) => [headerIn(headers, name.toLowerCase()) ?? []].flat(),
-    cookie: (name) => cookies.flatMap(([one, value]) => (one === name ? [decoded(value ?? "")] : [])),
-  };
-  const given = new URLSearchParams(query);
+function parameterValues({ parameters, reader }: Accepted, sent: Parameters<typeof valueSent>[2]) {
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const one of parameters) {
-    const source = sources[one.in];
-    const value = source && valueIn(source, one, whole(reader, one.at.schema));
+    const value = valueSent(one, whole(reader, one.at.schema), sent);
     if (value !== undefined) values.get(one.in)?.push([one.name, value]);
   }
-  const inPath = parameterNames(path).map((name): [string, unknown] => [name, decoded(params[name] ?? "")]);
-  values.set("path", inPath);
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
 }
 
@@ -206,16 +164,16 @@ function readBody(
   if (sent.problem !== undefined) return unread(sent.problem);
   if (!types.some((one) => accepts(one, type)))
     return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
-  const isForm = type === formType;
+  const form = bodyFormOf(type);
   const content = [first, ...first.others].find((one) => accepts(one.type, type)) ?? first;
-  if (!isForm && !isJsonType(type)) return asked;
-  const value = isForm ? formIn(sent.text, whole(reader, content.schema)) : parsedJson(sent.text);
+  if (form.read === undefined) return asked;
+  const value = form.read(sent.text, whole(reader, content.schema));
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
   if (isChecked) return read;
-  const levels = Math.max(usualLevels, reader.levelsOf(content.schema));
+  const levels = Math.max(documentLimits.levelsOfBody, reader.levelsOf(content.schema));
   if (isTooDeep(value, levels)) return unread(`it is nested more than ${levels} levels deep`);
-  const check = reader.checkOf(content.schema, { reads: isForm });
+  const check = reader.checkOf(content.schema, { reads: form.hasTexts === true });
   return wrongIn(accepted, check, value, "body") ?? read;
 }
 
@@ -231,27 +189,27 @@ function requestTo(
     const given = one && givenValue(one, document, reader);
     return given ?? made[where]?.[name] ?? (one && sampleOf(reader, one.at.schema, sampling)?.value) ?? 1;
   };
-  const textOf = (value: unknown) => (typeof value === "object" ? JSON.stringify(value) : String(value));
-  const encoded = (value: unknown) => encodeURIComponent(textOf(value)) || "1";
-  const neededIn = (where: string) => parameters.filter((one) => one.in === where && one.isRequired);
-  const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => encoded(sampled("path", name)));
-  const pairs = neededIn("query").flatMap((one): [string, unknown][] => {
-    const value = sampled("query", one.name);
-    if (Array.isArray(value) && !isExploded(one)) return [[one.name, value.join(separatorOf(one))]];
-    return isMapping(value)
-      ? Object.entries(value).map(([member, inner]) => [memberName(one, member), inner])
-      : [value].flat().map((inner) => [one.name, inner]);
-  });
-  const query = pairs.map(([name, value]) => `${encodeURIComponent(name)}=${encoded(value)}`).join("&");
-  const cookies = neededIn("cookie").map(({ name }) => `${name}=${encoded(sampled("cookie", name))}`);
-  const sent = body && sentAs(body.content, body.example());
+  const textsIn = (where: string) =>
+    parameters
+      .filter((one) => one.in === where && (one.isRequired || where === "path"))
+      .flatMap((one) => textsOf(one, sampled(where, one.name)));
+  const encodedIn = (where: string) =>
+    textsIn(where).map(([name, text]) => [name, encodeURIComponent(text) || "1"] as const);
+  const inPath = new Map(encodedIn("path"));
+  const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => inPath.get(name) ?? "1");
+  const query = encodedIn("query").map(([name, text]) => `${encodeURIComponent(name)}=${text}`);
+  const cookies = encodedIn("cookie").map((pair) => pair.join("="));
+  const sent = body && {
+    headers: { "Content-Type": body.content.type },
+    body: bodyFormOf(body.content.type).write(body.example),
+  };
   const headers = {
-    ...Object.fromEntries(neededIn("header").map(({ name }) => [name, textOf(sampled("header", name))])),
+    ...Object.fromEntries(textsIn("header")),
     ...(cookies.length > 0 && { Cookie: cookies.join("; ") }),
     ...sent?.headers,
   };
   return {
-    path: query === "" ? filled : `${filled}?${query}`,
+    path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
     ...sent,
     ...(Object.keys(headers).length > 0 && { headers }),
   };
@@ -261,22 +219,28 @@ function requestTo(
  * What a client prefers for one response: `Prefer: code=404`, `Prefer: example=NAME`, as other mock servers have it, or a media
  * type in `Accept`. If the success has none of these, the documented 406.
  */
-function preferenceIn(headers: readonly string[], { responses }: Operation): EndpointInput["prefer"] {
+function preferenceIn(headers: readonly string[], operation: Operation): EndpointInput["prefer"] {
   const text = headerIn(headers, "prefer") ?? "";
   const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
   const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
   if (code !== undefined) return { code: Number(code) };
-  const named = example !== undefined && { example };
+  const named = example === undefined ? undefined : { example };
   const accept = headerIn(headers, "accept");
+  const { responses } = operation;
   const content = contentAt(responses, successOf(responses) ?? 200);
-  if (accept === undefined || accept === "*/*" || content === undefined || content.type === "")
-    return named || undefined;
+  if (accept === undefined || accept === "*/*" || content === undefined || content.type === "") return named;
   const chosen = acceptedContent(content, accept);
-  if (chosen === content) return named || undefined;
+  if (chosen === content) return named;
   if (chosen !== undefined) return { ...named, type: chosen.type };
   const types = [content, ...content.others].map(({ type }) => type);
-  const note = `Accept: ${escapeControls(redactKeys(accept.slice(0, 100)))} fits no documented media type: ${types.slice(0, 5).join(", ")}`;
-  return { ...named, ...(responses.has("406") && { code: 406 }), note };
+  return { ...named, ...unaccepted(accept, types, operation) };
+}
+
+/** The documented 406 for a client that accepts none of these media types, or only a note. */
+export function unaccepted(accept: string, types: readonly string[], { responses }: Operation) {
+  const given = escapeControls(redactKeys(accept.slice(0, 100)));
+  const note = `Accept: ${given} fits no documented media type: ${types.slice(0, 5).join(", ")}`;
+  return { ...(responses.has("406") && { code: 406 }), note };
 }
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */
@@ -317,90 +281,6 @@ export function inventedIn(operation: Operation, document: ApiDocument, { reques
   return [...inPath.map((name) => `{${name}}`), ...others.map(({ name }) => name)];
 }
 
-/** The most levels of a body, unless the document needs more. */
-const usualLevels = 16;
-
-const formType = "application/x-www-form-urlencoded";
-
-const separators: Readonly<Record<string, string>> = { spaceDelimited: " ", pipeDelimited: "|" };
-
-/** The name of a member of an object in a query. */
-const memberName = ({ name, at }: Parameter, member: string) =>
-  at.style === "deepObject" ? `${name}[${member}]` : member;
-
-const isExploded = ({ in: where, at: { style = "form", explode = style === "form" } }: Parameter) =>
-  where === "query" && explode === true;
-const separatorOf = ({ at }: Parameter) => separators[String(at.style)] ?? ",";
-
-/** The value of a parameter as texts; `undefined` for none. */
-function valueIn(
-  given: (name: string) => readonly string[],
-  parameter: Parameter,
-  { type, properties, oneOf, anyOf }: Members,
-): unknown {
-  const { name } = parameter;
-  if (type === "object" && parameter.in === "query") {
-    const alternatives = [oneOf, anyOf].flat().filter(isMapping);
-    const all = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
-    const members = [...new Set(all.flatMap(Object.keys))]
-      .map((member) => [member, given(memberName(parameter, member))[0]] as const)
-      .filter(([, value]) => value !== undefined);
-    return members.length === 0 ? undefined : Object.fromEntries(members);
-  }
-  const all = given(name);
-  if (type !== "array" || all.length === 0) return all[0];
-  return isExploded(parameter)
-    ? all
-    : all.flatMap((one) => one.split(separatorOf(parameter)).map((item) => item.trim()));
-}
-
-/** The members of a form; a repeated one is a list, and `a[b]` is the member `b` of `a` unless the schema has that name. */
-function formIn(text: string, { properties = {} }: Members): Members {
-  const given = new URLSearchParams(text);
-  const form: Record<string, unknown> = Object.create(null);
-  for (const name of new Set(given.keys())) {
-    const [first, ...more] = given.getAll(name);
-    const isOwn = Object.hasOwn(properties as Members, name);
-    const [, start = name, rest = ""] = isOwn ? [] : (/^([^[\]]+)((?:\[[^[\]]*\]){1,10})$/.exec(name) ?? []);
-    const steps = [start, ...Array.from(rest.matchAll(/\[(.*?)\]/g), ([, step]) => step as string)];
-    const isList = steps.length > 1 && steps.at(-1) === "";
-    const value = isList || more.length > 0 ? [first, ...more] : first;
-    addMember(form, isList ? steps.slice(0, -1) : steps, value);
-  }
-  return { ...form };
-}
-
-function addMember(
-  form: Record<string, unknown>,
-  [name = "", ...steps]: readonly string[],
-  value: unknown,
-): void {
-  if (steps.length === 0) {
-    form[name] = value;
-    return;
-  }
-  const inner = isMapping(form[name]) ? form[name] : Object.create(null);
-  form[name] = inner;
-  addMember(inner as Record<string, unknown>, steps, value);
-}
-
-/** A value as the fields of a form: objects and lists in it as `a[b]` and `a[0]`. */
-function formFields(name: string, value: unknown): [name: string, text: string][] {
-  if (typeof value !== "object" || value === null) return [[name, String(value ?? "")]];
-  const isPlainList = Array.isArray(value) && value.every((one) => typeof one !== "object");
-  if (isPlainList) return value.map((one) => [name, String(one)]);
-  return Object.entries(value).flatMap(([inner, one]) => formFields(`${name}[${inner}]`, one));
-}
-
-/** A body in its media type. */
-function sentAs({ type, isJson }: Content, body: unknown) {
-  const headers = { "Content-Type": type };
-  if (isJson) return jsonRequest(body, headers);
-  if (mediaTypeOf(type) !== formType || !isMapping(body)) return { headers, body: "a" };
-  const fields = Object.entries(body).flatMap(([name, value]) => formFields(name, value));
-  return { headers, body: String(new URLSearchParams(fields)) };
-}
-
 type Rejected = "400.bad_request" | "422.validation";
 
 /** The rejections of invalid requests: the documented ones, or 400. */
@@ -409,13 +289,11 @@ export function rejectionsOf({ responses }: Operation) {
   const unreadable: Rejected = has400 || !has422 ? "400.bad_request" : "422.validation";
   const mismatched: Rejected = has422 ? "422.validation" : "400.bad_request";
   const bodies = new Map<Content, OwnRejection["body"]>();
-  const sampleIn = (documented: Content): OwnRejection["body"] => {
-    if (!bodies.has(documented)) {
+  const sampleIn = (documented: Content) =>
+    keptIn(bodies, documented, () => {
       const sample = sampledBody(documented, ofExamples);
-      bodies.set(documented, sample && { ...jsonBody(sample.value), type: documented.type });
-    }
-    return bodies.get(documented);
-  };
+      return sample && { ...jsonBody(sample.value), type: documented.type };
+    });
   const rejection = (rejected: OwnRejectionPath, details?: Members): OwnRejection => {
     const { status, code } = outcomeOf(rejected);
     const { message } = outcomeOf(rejected === "400.bad_request" ? "422.validation" : rejected);
@@ -443,12 +321,4 @@ function accepts(documented: string, type: string): boolean {
   const [kind, form] = mediaTypeOf(documented).split("/");
   const [givenKind, givenForm] = type.split("/");
   return (kind === "*" || kind === givenKind) && (form === "*" || form === givenForm);
-}
-
-export function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -3,10 +3,11 @@ import { tokenizer } from "ret/dist/tokenizer.js";
 import { type Token, type Tokens, types } from "ret/dist/types/index.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import { sizeOf } from "./keywords.js";
+import { documentLimits } from "./limits.js";
 import { merged, type SchemaReader, whole } from "./schemas.js";
-import { mostRequired } from "./survey.js";
 
 // Seeded values of schemas. Each part draws from its own stream, so that another part of the document changes no other.
 
@@ -17,11 +18,12 @@ export interface Sampling {
   readonly now: number;
 }
 
+/** The samples of an operation that are kept: instances have seeds of their own, and a server has many. */
+export const mostSamples = 200;
+
 /** For samples that no sandbox sends. */
 export const ofExamples: Sampling = { seed: 1, now: Date.UTC(2026, 2, 2, 9) };
 
-/** A sample of this many parts and characters gets no more optional members and items. */
-const enough = 150;
 /** A sample gets no optional members below this level. */
 const deepOptional = 5;
 const mostNested = 60;
@@ -29,6 +31,8 @@ const mostNested = 60;
 const mostTurns = 20;
 /** The steps of the check of a sample. */
 const mostChecked = 60_000;
+/** The checks of parts with `oneOf` in one sample, and the steps of each. */
+const partChecks = { most: 60, steps: 3000 };
 
 /** Thrown when a schema has no sample within these limits. */
 const noSample = Symbol("no sample");
@@ -40,7 +44,8 @@ interface Attempt extends Sampling {
   readonly fill: "all" | "choices" | "required";
   /** Which alternative is tried. */
   readonly turn: number;
-  parts: number;
+  /** The parts and characters that are made, and the parts that are checked. */
+  readonly work: { parts: number; checks: number };
 }
 
 /** A value of a schema, the same for a seed; `undefined` if none of a few is valid. */
@@ -58,22 +63,22 @@ export function sampleOf(
     ),
   ];
   for (const one of tries) {
-    if (made > mostRequired) break;
-    const attempt: Attempt = { ...sampling, reader, ...one, parts: 0 };
+    if (made > documentLimits.required) break;
+    const attempt: Attempt = { ...sampling, reader, ...one, work: { parts: 0, checks: 0 } };
     try {
       const value = partOf(node, [], attempt);
       if (check(value) === undefined) return { value };
     } catch (thrown) {
       if (thrown !== noSample) throw thrown;
     }
-    made += attempt.parts;
+    made += attempt.work.parts;
   }
   return undefined;
 }
 
 function count(attempt: Attempt, parts: number): void {
-  attempt.parts += parts;
-  if (attempt.parts > mostRequired) throw noSample;
+  attempt.work.parts += parts;
+  if (attempt.work.parts > documentLimits.required) throw noSample;
 }
 
 type Place = readonly string[];
@@ -81,7 +86,34 @@ type Place = readonly string[];
 function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   count(attempt, 1);
   if (place.length > mostNested) throw noSample;
-  const schema = settled(whole(attempt.reader, node), attempt);
+  const made = whole(attempt.reader, node);
+  if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
+  // A sample of one alternative may also fit another one.
+  const check = attempt.reader.checkOf(node, { steps: partChecks.steps });
+  for (const value of candidates(made, made.oneOf, place, attempt)) {
+    attempt.work.checks += 1;
+    if (attempt.work.checks > partChecks.most || check(value) === undefined) return value;
+  }
+  throw noSample;
+}
+
+/** Samples of each alternative, then objects with a member that another alternative does not allow. */
+function* candidates(made: Members, oneOf: readonly unknown[], place: Place, attempt: Attempt) {
+  const names = oneOf.flatMap((one) => Object.keys((whole(attempt.reader, one).properties ?? {}) as Members));
+  const objects: Members[] = [];
+  for (const fill of new Set([attempt.fill, "choices", "required"] as const))
+    for (const shift of oneOf.keys()) {
+      const value = valueOfSchema(made, place, { ...attempt, fill, turn: attempt.turn + shift });
+      if (fill === "required" && isMapping(value)) objects.push(value);
+      yield value;
+    }
+  for (const value of objects)
+    for (const name of names.filter((one) => !Object.hasOwn(value, one)))
+      for (const wrong of [null, true]) yield { ...value, [name]: wrong };
+}
+
+function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
+  const schema = settled(made, attempt);
   const { examples, enum: choices } = schema;
   if (attempt.usesExamples && Array.isArray(examples) && examples.length > 0) return examples[0];
   if (Object.hasOwn(schema, "const")) return schema.const;
@@ -143,8 +175,8 @@ const makers: Readonly<Record<string, Maker>> = {
   null: () => null,
 };
 
-const isFuller = ({ fill, parts }: Attempt, place: Place) =>
-  fill === "all" && parts < enough && place.length < deepOptional;
+const isFuller = ({ fill, work }: Attempt, place: Place) =>
+  fill === "all" && work.parts < documentLimits.enough && place.length < deepOptional;
 
 function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
@@ -171,7 +203,9 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
 function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
   const { items = {}, prefixItems = [], contains, minItems = 0, maxItems, minContains = 1 } = schema;
   const isUnique = schema.uniqueItems === true;
-  const contained = Array<unknown>(contains === undefined ? 0 : Math.min(Number(minContains), mostRequired));
+  const contained = Array<unknown>(
+    contains === undefined ? 0 : Math.min(Number(minContains), documentLimits.required),
+  );
   const first = [...(prefixItems as readonly unknown[]), ...contained.fill(contains)];
   const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
   const wanted = Math.max(Number(minItems), first.length, items === false ? 0 : usual);
@@ -204,7 +238,12 @@ function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
   // Small positive numbers, if they are allowed.
   const first = Math.ceil(Math.max(low, Math.min(1, high - 99 * step)) / step);
   const steps = Math.floor(Math.min(high, (first + 99) * step) / step) - first;
-  if (steps >= 0) return Number(((first + (draw() % (steps + 1))) * step).toPrecision(15));
+  const drawn = steps < 0 ? 0 : draw() % (steps + 1);
+  const values = Array.from({ length: Math.max(0, steps + 1) }, (_, at) =>
+    Number(((first + ((drawn + at) % (steps + 1))) * step).toPrecision(15)),
+  );
+  // Such as 1.18 for steps of 0.01: a validator may divide 1.19 without rounding.
+  if (steps >= 0) return values.find((value) => Number.isInteger(value / step)) ?? (values[0] as number);
   // Between two steps.
   const least = limit("minimum", limit("exclusiveMinimum", low));
   const middle = (least + limit("maximum", limit("exclusiveMaximum", high))) / 2;
@@ -265,6 +304,7 @@ function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string 
     switch (token.type) {
       case types.ROOT:
       case types.GROUP:
+        if ("notFollowedBy" in token && (token.notFollowedBy || token.followedBy)) return "";
         return inOrder(
           token.options === undefined ? token.stack : token.options[below(token.options.length)],
         );

@@ -1,13 +1,15 @@
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
-import { type ApiDocument, resolved, valueAt } from "./document.js";
-import { linearPattern, type Pattern, typeNames } from "./keywords.js";
-import { readKeywords, surveyOf } from "./survey.js";
-import { validatorOf } from "./validator.js";
+import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
+import { listed, quote } from "../spec/schema/words.js";
+import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
+import { isFlag, isList, isNumber, isText, linearPattern, type Pattern, typeNames } from "./keywords.js";
+import { documentLimits } from "./limits.js";
+import { keptIn } from "./once.js";
+import { type SchemaSource, validatorOf } from "./validator.js";
 
 // The schemas of a document as JSON Schema 2020-12, for three readers: the validator, the sampler and our shapes. No schema is
-// copied: each is read where the document has it, when it is first needed.
+// copied: each is read where the document has it, when it is first needed. What is wrong in those that operations reach is reported.
 
 /** What a value is for: a client need not send members that are only read, and the reverse. */
 export type Direction = "request" | "response";
@@ -27,21 +29,14 @@ function readerOf(document: ApiDocument, direction: Direction) {
   /** A schema's own keywords. */
   const view = (node: unknown): Members => {
     if (!isMapping(node)) return node === false ? { not: {} } : {};
-    const made = views.get(node) ?? viewOf(document, node, direction);
-    views.set(node, made);
-    return made;
+    return keptIn(views, node, () => viewOf(document, node, direction));
   };
   const targets = new Map<string, unknown>();
-  const target = (reference: string): unknown => {
-    if (!targets.has(reference)) targets.set(reference, valueAt(document.root, reference));
-    return targets.get(reference);
-  };
+  const target = (reference: string): unknown =>
+    keptIn(targets, reference, () => valueAt(document.root, reference));
   const patterns = new Map<string, Pattern>();
-  const patternOf = (pattern: string): Pattern => {
-    const made = patterns.get(pattern) ?? linearPattern(pattern) ?? anyText;
-    patterns.set(pattern, made);
-    return made;
-  };
+  const patternOf = (pattern: string): Pattern =>
+    keptIn(patterns, pattern, () => linearPattern(pattern) ?? anyText);
   const source = { view, target };
   return { direction, ...source, ...surveyOf(document, source), checkOf: validatorOf(source, patternOf) };
 }
@@ -144,3 +139,166 @@ const together: Readonly<Record<string, (both: never) => unknown>> = {
     };
   },
 };
+
+type Parts = readonly (readonly [Path, unknown])[];
+type Kind = readonly [
+  names: string,
+  is: (value: unknown) => boolean,
+  words: string,
+  /** The schemas in a value of this kind, with the steps to them. */
+  inside?: (value: never) => Parts,
+];
+
+const isNames = (value: unknown) => isList(value) && value.every(isText);
+const isSchema = (value: unknown) => isMapping(value) || isFlag(value);
+const isSize = (value: unknown) => Number.isInteger(value) && Number(value) >= 0;
+const isType = (value: unknown) => typeNames.includes(value as string);
+// Flags as in OpenAPI 3.0 are often left in a document of 3.1.
+const isLimit = (value: unknown) => isNumber(value) || isFlag(value);
+const areTypes = (value: unknown) => isType(value) || (isList(value) && value.every(isType));
+const areSchemas = (value: unknown) => isList(value) && value.length > 0 && value.every(isSchema);
+const areByName = (is: (value: unknown) => boolean) => (value: unknown) =>
+  isMapping(value) && Object.values(value).every(is);
+const itself = (value: unknown): Parts => [[[], value]];
+const inside = (value: object) => Object.entries(value).map(([name, one]) => [[name], one] as const);
+
+const keywordKinds: readonly Kind[] = [
+  ["const", () => true, ""],
+  ["enum examples", isList, "a list"],
+  ["$ref format pattern", isText, "a text"],
+  ["minimum maximum", isNumber, "a number"],
+  ["exclusiveMinimum exclusiveMaximum", isLimit, "a number"],
+  ["multipleOf", (value) => isNumber(value) && Number(value) > 0, "a number above 0"],
+  ["minLength maxLength minItems maxItems minProperties maxProperties", isSize, "a whole number from 0"],
+  ["minContains maxContains", isSize, "a whole number from 0"],
+  ["uniqueItems", isFlag, "true or false"],
+  ["required", isNames, "a list of names"],
+  ["dependentRequired", areByName(isNames), "lists of names"],
+  ["type", areTypes, `one of ${listed(typeNames.map(quote), "or")}`],
+  ["items additionalProperties not contains if then else", isSchema, "a schema", itself],
+  ["propertyNames unevaluatedProperties unevaluatedItems", isSchema, "a schema", itself],
+  ["allOf anyOf oneOf prefixItems", areSchemas, "a list of schemas", inside],
+  ["properties patternProperties dependentSchemas", areByName(isSchema), "schemas by name", inside],
+];
+
+/** The keywords that are read. */
+export const readKeywords: ReadonlyMap<string, Kind> = new Map(
+  keywordKinds.flatMap((kind) => kind[0].split(" ").map((name) => [name, kind] as const)),
+);
+
+const mostNested = 200;
+
+/** What the values of a schema need: the parts and characters of the smallest, and the levels of the deepest without repetition. */
+interface Needs {
+  readonly parts: number;
+  readonly levels: number;
+}
+const nothing: Needs = { parts: 1, levels: 1 };
+
+function surveyOf({ isOld, report, isFine, notes }: ApiDocument, { view, target }: SchemaSource) {
+  const surveyed = new Set<unknown>();
+  /** The schemas in a keyword's value, with their paths; reports a value of the wrong kind. */
+  const within = (path: Path, name: string, value: unknown): Parts => {
+    const [, is, words, partsOf] = readKeywords.get(name) ?? [];
+    if (is?.(value) === false) {
+      const message = `not valid OpenAPI: ${name} must be ${words}`;
+      report("openapi_invalid", [...path, name], message, "correct it, or ask who publishes the document");
+      return [];
+    }
+    if (name === "$ref") return [[stepsOf(value as string), target(value as string)]];
+    return (partsOf?.(value as never) ?? []).map(([steps, one]) => [[...path, name, ...steps], one]);
+  };
+  /** Reports what is wrong in a schema and in everything that it reaches. */
+  const survey = (node: unknown, at: Path): void => {
+    const left: Parts[number][] = [[at, node]];
+    for (let next = left.pop(); next !== undefined; next = left.pop()) {
+      const [path, one] = next;
+      if (!isMapping(one) || surveyed.has(one)) continue;
+      surveyed.add(one);
+      for (const note of oddities(one, isOld))
+        notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
+      for (const [name, value] of Object.entries(isOld ? view(one) : one))
+        left.push(...within(path, name, value));
+    }
+    if (isFine()) needsOf(node, at, 0);
+  };
+
+  const needs = new Map<unknown, Needs>();
+  const needsOf = (node: unknown, path: Path, nested: number): Needs => {
+    const known = needs.get(node);
+    if (known !== undefined) return known;
+    if (!isMapping(node) || nested > mostNested) return nothing;
+    // Of a type that contains itself.
+    needs.set(node, nothing);
+    const schema = view(node);
+    const found = new Map(
+      Object.entries(schema).map(([name, value]) => [
+        name,
+        name === "not" ? [] : within(path, name, value).map(([at, one]) => needsOf(one, at, nested + 1)),
+      ]),
+    );
+    const own = sizeOf(schema, found);
+    needs.set(node, own);
+    const { required } = documentLimits;
+    const isReported = [...found.values()].flat().some(({ parts }) => parts > required);
+    if (own.parts > required && !isReported) {
+      const where = ["minLength", "minItems", "minProperties", "minContains"].find((name) => name in schema);
+      const message = `it requires a value of more than ${required} parts and characters`;
+      report("too_large", [path, where ?? []].flat(), message, "write a smaller number, or require less");
+    }
+    return own;
+  };
+  return { survey, levelsOf: (node: unknown) => needsOf(node, [], 0).levels };
+}
+
+const limits = ["imum", "Length", "Items", "Properties", "Contains"];
+
+/** What is odd in a schema that can be read. */
+function* oddities(schema: Members, isOld: boolean): Generator<string> {
+  for (const limit of limits) {
+    const [least, most] = [schema[`min${limit}`], schema[`max${limit}`]];
+    if (Number(least) > Number(most)) yield `min${limit} is above max${limit}, so that no value is valid`;
+  }
+  const { pattern, exclusiveMinimum, exclusiveMaximum, nullable } = schema;
+  if (typeof pattern === "string" && linearPattern(pattern) === undefined)
+    yield `the pattern is not checked: ${isPattern(pattern) ? "it looks ahead or back, or is too long" : "it is not a regular expression"}`;
+  if (schema.$dynamicRef !== undefined) yield "$dynamicRef is not followed";
+  if (!isOld && (isFlag(exclusiveMinimum) || isFlag(exclusiveMaximum) || nullable === true))
+    yield "a keyword of OpenAPI 3.0 is read as there";
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, "u") instanceof RegExp;
+  } catch {
+    return false;
+  }
+}
+
+const sameLevel = new Set(["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"]);
+
+function sizeOf(schema: Members, found: ReadonlyMap<string, readonly Needs[]>): Needs {
+  const { required = [], properties = {} } = schema;
+  const numberAt = (name: string, usual = 0) => Number(schema[name] ?? usual);
+  const partsOf = (name: string) => (found.get(name) ?? []).map(({ parts }) => parts);
+  const least = (name: string, usual = 0) => (found.get(name)?.length ? Math.min(...partsOf(name)) : usual);
+  const names = Object.keys(properties as Members);
+  const isRequired = (_: unknown, at: number) =>
+    (required as readonly string[]).includes(names[at] as string);
+  const all = [...partsOf("properties").filter(isRequired), ...partsOf("$ref"), ...partsOf("allOf")];
+  const contained = found.has("contains") ? numberAt("minContains", 1) * least("contains", 1) : 0;
+  const parts =
+    1 +
+    least("anyOf") +
+    least("oneOf") +
+    contained +
+    numberAt("minLength") +
+    numberAt("minItems") * least("items", 1) +
+    numberAt("minProperties") * least("additionalProperties", 1) +
+    all.reduce((sum, one) => sum + one, 0);
+  const levels = [...found].map(([name, inner]) => {
+    const deepest = inner.reduce((most, one) => Math.max(most, one.levels), 0);
+    return deepest + (sameLevel.has(name) ? 0 : 1);
+  });
+  return { parts, levels: Math.max(1, ...levels) };
+}

@@ -1,12 +1,18 @@
+import type { Endpoint } from "../api/endpoint.js";
+import { describeApi } from "../api/openapi.js";
 import type { Members } from "../spec/schema/messages.js";
-import { anything, type Fields, isMapping, optional, type Shape } from "../spec/schema/shape.js";
+import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../spec/schema/shape.js";
+import { type ApiDocument, valueAt } from "./document.js";
+import { type Operation, routeKey } from "./operations.js";
 import { type SchemaReader, whole } from "./schemas.js";
+
+// The shapes of schemas, and the differences between a document and the operations that the sandbox has built in.
 
 const mostParts = 2000;
 const mostNested = 12;
 
 /** The shape of a schema; what a shape cannot express, and what is too large or too deep, is `anything`. */
-export function shapeOfSchema(reader: SchemaReader, schema: unknown): Shape {
+export function shapeOfSchema(reader: Pick<SchemaReader, "view" | "target">, schema: unknown): Shape {
   let left = mostParts;
   const shapeAt = (node: unknown, level: number): Shape => {
     left -= 1;
@@ -87,4 +93,104 @@ function choiceOf(choices: readonly unknown[]): Shape {
 function alternatives(options: readonly Shape[]): Shape {
   if (options.some(({ kind }) => kind === "anything")) return anything();
   return options.length === 1 ? (options[0] as Shape) : { kind: "either", options };
+}
+
+/** Lists each difference between the operations of a document and the built-in ones, as sentences. */
+export function differencesTo(
+  own: readonly Endpoint[],
+  operations: readonly Operation[],
+  document: ApiDocument,
+): string[] {
+  const described = describeApi(own);
+  const found = keyDifferences(document);
+  for (const operation of operations) {
+    const endpoint = own.find((one) => routeKey(one) === routeKey(operation));
+    const sameId = own.find(({ operationId }) => operationId === operation.id);
+    const name = `${operation.method} ${operation.path}`;
+    if (endpoint === undefined) {
+      if (sameId !== undefined)
+        found.push(`${operation.id} is ${name} in the document and ${sameId.method} ${sameId.path} here.`);
+      continue;
+    }
+    const { status = 200, operationId } = endpoint;
+    if (operation.id !== operationId)
+      found.push(`${name} has the operation id ${operation.id} in the document and ${operationId} here.`);
+    const content = operation.responses.get(String(status));
+    if (content === undefined) {
+      found.push(`${name} documents no response with status ${status}, which it has here.`);
+      continue;
+    }
+    if (content.schema === undefined) continue;
+    const here = valueAt(described, `#/components/schemas/${endpoint.responseName}`);
+    const [inDocument, builtIn] = [
+      shapeOfSchema(content.reader, content.schema),
+      shapeOfSchema(plainReader, here),
+    ];
+    found.push(...shapeDifferences(inDocument, builtIn).map((one) => `${name}: ${one}`));
+  }
+  const isDocumented = (one: Endpoint) =>
+    operations.some((operation) => routeKey(operation) === routeKey(one));
+  const missing = operations.length === 0 ? [] : own.filter((one) => !isDocumented(one));
+  for (const { method, path } of missing)
+    found.push(`The document does not have ${method} ${path}, which the sandbox has.`);
+  return found;
+}
+
+// Every request to the sandbox has its key in `x-api-key`.
+function keyDifferences({ root }: ApiDocument): string[] {
+  const schemes = valueAt(root, "#/components/securitySchemes");
+  const all = Object.entries(isMapping(schemes) ? schemes : {});
+  const isOurs = (one: unknown) =>
+    isMapping(one) && one.in === "header" && String(one.name).toLowerCase() === "x-api-key";
+  if (all.length === 0 || all.some(([, one]) => isOurs(one))) return [];
+  return [
+    `The document authenticates with ${all.map(([name]) => name.slice(0, 60)).join(", ")}; here each request has its key in x-api-key.`,
+  ];
+}
+
+const plainReader = { view: (node: unknown) => node as Members, target: () => undefined };
+
+function shapeDifferences(there: Shape, here: Shape, at = ""): string[] {
+  const [typeThere, typeHere] = [typeOf(there), typeOf(here)];
+  const place = at === "" ? "the body" : at;
+  if (typeThere === undefined || typeHere === undefined) return [];
+  if (typeThere !== typeHere) return [`${place} is ${typeThere} in the document and ${typeHere} here.`];
+  if (there.kind === "list" && here.kind === "list")
+    return shapeDifferences(there.item, here.item, `${place}[]`);
+  if (there.kind !== "mapping" || here.kind !== "mapping") return [];
+  return Object.keys({ ...there.fields, ...here.fields }).flatMap((name) => {
+    const inner = at === "" ? name : `${at}.${name}`;
+    const [fieldThere, fieldHere] = [there, here].map(({ fields }) =>
+      Object.hasOwn(fields, name) ? fields[name] : undefined,
+    );
+    if (fieldThere === undefined) return [`${inner} is only here, not in the document.`];
+    if (fieldHere === undefined) return [`${inner} is only in the document, not here.`];
+    const [needed, neededHere] = [fieldThere, fieldHere].map((one) =>
+      "optional" in one ? "optional" : "required",
+    );
+    const needs = `${inner} is ${needed} in the document and ${neededHere} here.`;
+    const inside = shapeDifferences(shapeOf(fieldThere), shapeOf(fieldHere), inner);
+    return [...(needed === neededHere ? [] : [needs]), ...inside];
+  });
+}
+
+const typeWords = { text: "a string", list: "an array", mapping: "an object", record: "an object" } as const;
+
+/** The type of a shape; `undefined` for any. */
+function typeOf(shape: Shape): string | undefined {
+  switch (shape.kind) {
+    case "anything":
+      return undefined;
+    case "choice":
+      return `one of ${shape.choices.map(String).sort().join(", ")}`;
+    case "either":
+      return shape.options.map(typeOf).sort().join(" or ");
+    case "number":
+      return shape.isWhole ? "an integer" : "a number";
+    case "boolean":
+    case "null":
+      return shape.kind;
+    default:
+      return typeWords[shape.kind];
+  }
 }

@@ -2,17 +2,19 @@ import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import {
+  fits,
   type Keyword,
   keywords,
   type Mismatch,
-  matches,
   type PatternEngine,
-  type Run,
   type Surroundings,
   spend,
   type Test,
   tooMuchWork,
+  type Work,
 } from "./keywords.js";
+import { documentLimits } from "./limits.js";
+import { keptIn } from "./once.js";
 
 // Validates values against schemas of JSON Schema 2020-12. Both may come from strangers: every step counts against a
 // budget of work, so that neither a type with many branches nor a long text blocks the process.
@@ -26,15 +28,27 @@ export interface SchemaSource {
 
 export type Check = (value: unknown) => Mismatch | undefined;
 
-/** The work that one value may cause, in steps of up to 0.2 µs. A usual body of 64 kB needs a tenth. */
-const mostSteps = 300_000;
 const mostNested = 400;
+
+interface Compiler extends SchemaSource {
+  readonly patternOf: PatternEngine;
+  readonly testOf: (node: unknown) => Test;
+}
 
 /** The validator of a document's schemas. Compiles a schema when a value first needs it. */
 export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
-  const testOf = compilerOf(source, patternOf);
+  const tests = new Map<unknown, Test>();
+  const testOf = (node: unknown): Test =>
+    keptIn(tests, node, () => {
+      let test: Test | undefined;
+      return (value, run) => {
+        test ??= compiled(node, compiler);
+        return test(value, run);
+      };
+    });
+  const compiler: Compiler = { ...source, patternOf, testOf };
   /** The check of a schema. With `reads`, values are texts that it converts first. */
-  return (node: unknown, { reads = false, steps = mostSteps } = {}): Check =>
+  return (node: unknown, { reads = false, steps = documentLimits.steps as number } = {}): Check =>
     (value) => {
       try {
         return testOf(node)(value, { left: steps, nested: 0, reads, known: new Map() });
@@ -46,93 +60,85 @@ export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
     };
 }
 
-function compilerOf(source: SchemaSource, patternOf: PatternEngine) {
-  const { view, target } = source;
-  const tests = new Map<unknown, Test>();
-  const testOf = (node: unknown): Test => {
-    const known = tests.get(node);
-    if (known !== undefined) return known;
-    const schema = view(node);
-    const around: Surroundings = {
-      ...{ schema, patternOf, test: lazy, reference },
-      described(value, run) {
-        const { unevaluatedProperties: _, unevaluatedItems: __, ...others } = schema;
-        return describedBy(others, value, run);
-      },
-    };
-    const all = Object.entries(schema).flatMap(([name, value]) => {
-      const make: Keyword | undefined = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
-      return make?.(value as never, around) ?? [];
-    });
-    const types = typesOf(schema);
-    const test: Test = (given, run) => {
-      spend(run, 1);
-      run.nested += 1;
-      if (run.nested > mostNested) throw tooMuchWork;
-      const value = run.reads ? converted(given, types) : given;
-      let found: Mismatch | undefined;
-      for (const one of all) {
-        found = one(value, run);
-        if (found !== undefined) break;
-      }
-      run.nested -= 1;
-      return found;
-    };
-    tests.set(node, test);
-    return test;
+function compiled(node: unknown, compiler: Compiler): Test {
+  const schema = compiler.view(node);
+  const around: Surroundings = {
+    ...{ schema, patternOf: compiler.patternOf },
+    test: compiler.testOf,
+    reference: (to) => referenceTo(compiler.target(to), compiler),
+    described(value, run) {
+      const { unevaluatedProperties: _, unevaluatedItems: __, ...others } = schema;
+      return describedBy(others, value, run, compiler);
+    },
   };
-  const lazy = (node: unknown): Test => {
-    let test: Test | undefined;
-    return (value, run) => {
-      test ??= testOf(node);
-      return test(value, run);
-    };
+  const all = Object.entries(schema).flatMap(([name, value]) => {
+    const make: Keyword | undefined = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
+    return make?.(value as never, around) ?? [];
+  });
+  const types = typesOf(schema);
+  return (given, run) => {
+    spend(run, 1);
+    run.nested += 1;
+    if (run.nested > mostNested) throw tooMuchWork;
+    const value = run.reads ? converted(given, types) : given;
+    let found: Mismatch | undefined;
+    for (const one of all) {
+      found = one(value, run);
+      if (found !== undefined) break;
+    }
+    run.nested -= 1;
+    return found;
   };
-  const reference = (to: string): Test => {
-    const node = target(to);
-    const test = lazy(node);
-    return (value, run) => {
-      if (typeof value !== "object" || value === null || !isMapping(node)) return test(value, run);
-      const results = run.known.get(value) ?? new Map<object, Mismatch | undefined>();
-      run.known.set(value, results);
-      if (results.has(node)) return results.get(node);
-      // A type that contains itself without a member in between requires nothing there.
-      results.set(node, undefined);
-      const found = test(value, run);
-      results.set(node, found);
-      return found;
-    };
+}
+
+function referenceTo(node: unknown, { testOf }: Compiler): Test {
+  const test = testOf(node);
+  return (value, run) => {
+    if (typeof value !== "object" || value === null || !isMapping(node)) return test(value, run);
+    const results = keptIn(run.known, value, () => new Map<object, Mismatch | undefined>());
+    if (results.has(node)) return results.get(node);
+    // A type that contains itself without a member in between requires nothing there.
+    results.set(node, undefined);
+    const found = test(value, run);
+    results.set(node, found);
+    return found;
   };
-  const describedBy = (
-    schema: Members,
-    value: object,
-    run: Run,
-    around: readonly unknown[] = [],
-  ): ReadonlySet<string> => {
-    const isMet = (node: unknown) => testOf(node)(value, run) === undefined;
-    const applied = appliedTo(schema, value, target, isMet);
-    const inner = applied.filter((node) => !around.includes(node) && isMet(node));
-    const all = inner.map((node) => describedBy(view(node), value, run, [...around, node]));
-    const names = Object.keys(value);
-    spend(run, 1 + names.length);
-    const isOwn = Array.isArray(value) ? ownItems(schema, value, run) : ownMembers(schema, run);
-    return new Set(names.filter((name) => isOwn(name) || all.some((one) => one.has(name))));
-  };
-  const ownMembers = (schema: Members, run: Run) => {
-    const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
-    const patterns = Object.keys(patternProperties as Members).map(patternOf);
-    const isOpen = (additionalProperties ?? unevaluatedProperties) !== undefined;
-    return (name: string) =>
-      isOpen || Object.hasOwn(properties as Members, name) || patterns.some((one) => matches(one, name, run));
-  };
-  const ownItems = (schema: Members, value: readonly unknown[], run: Run) => {
-    const { prefixItems = [], items, unevaluatedItems, contains } = schema;
-    const isContained = (item: unknown) =>
-      contains !== undefined && testOf(contains)(item, run) === undefined;
-    const first = (items ?? unevaluatedItems) === undefined ? (prefixItems as []).length : value.length;
-    return (at: string) => Number(at) < first || isContained(value[Number(at)]);
-  };
-  return testOf;
+}
+
+/** The names of the members or items that a schema describes. */
+function describedBy(
+  schema: Members,
+  value: object,
+  run: Work,
+  compiler: Compiler,
+  around: readonly unknown[] = [],
+): ReadonlySet<string> {
+  const { view, target, testOf } = compiler;
+  const isMet = (node: unknown) => testOf(node)(value, run) === undefined;
+  const applied = appliedTo(schema, value, target, isMet);
+  const inner = applied.filter((node) => !around.includes(node) && isMet(node));
+  const all = inner.map((node) => describedBy(view(node), value, run, compiler, [...around, node]));
+  const names = Object.keys(value);
+  spend(run, 1 + names.length);
+  const isOwn = Array.isArray(value)
+    ? ownItems(schema, value, run, compiler)
+    : ownMembers(schema, run, compiler);
+  return new Set(names.filter((name) => isOwn(name) || all.some((one) => one.has(name))));
+}
+
+function ownMembers(schema: Members, run: Work, { patternOf }: Compiler) {
+  const { properties = {}, patternProperties = {}, additionalProperties, unevaluatedProperties } = schema;
+  const patterns = Object.keys(patternProperties as Members).map(patternOf);
+  const isOpen = (additionalProperties ?? unevaluatedProperties) !== undefined;
+  return (name: string) =>
+    isOpen || Object.hasOwn(properties as Members, name) || patterns.some((one) => fits(one, name, run));
+}
+
+function ownItems(schema: Members, value: readonly unknown[], run: Work, { testOf }: Compiler) {
+  const { prefixItems = [], items, unevaluatedItems, contains } = schema;
+  const isContained = (item: unknown) => contains !== undefined && testOf(contains)(item, run) === undefined;
+  const first = (items ?? unevaluatedItems) === undefined ? (prefixItems as []).length : value.length;
+  return (at: string) => Number(at) < first || isContained(value[Number(at)]);
 }
 
 /** The schemas next to each other that describe the same value. */

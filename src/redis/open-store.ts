@@ -1,27 +1,39 @@
 import { basename } from "node:path";
-import { scenarioDuration } from "../library/capture.js";
-import { continueState, savedAt } from "../log/found-state.js";
 import {
   changeSince,
   type Founding,
   foundingOf,
+  foundingSettings,
   requireSame,
   sandboxExists,
-  settingsOf,
 } from "../log/founding.js";
 import { defaultInstanceTtl, defaultMaxInstances } from "../log/instances.js";
 import type { Log } from "../log/log.js";
-import { identityOf, parseState, type SavedState, stateFormat } from "../log/state-format.js";
+import {
+  continueState,
+  identityOf,
+  parseState,
+  type SavedState,
+  savedAt,
+  stateFormat,
+} from "../log/state-format.js";
 import { loadReader } from "../node/platform.js";
-import { isoOf } from "../sandbox/clock.js";
+import { isoOf, scenarioDuration } from "../sandbox/clock.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { loadToReplay } from "./careful-replay.js";
-import { type ConnectionOptions, connectRedis, type RedisConnection } from "./redis-connection.js";
+import {
+  beginRedis,
+  type ConnectionOptions,
+  closeRedis,
+  commandRedis,
+  connectRedis,
+  type RedisConnection,
+  redisTime,
+} from "./redis-connection.js";
 import { createRedisLog, type RedisLogOptions } from "./redis-log.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
-import { createIn, type Loaded, startAt } from "./stored-sandbox.js";
+import { createIn, type Loaded, loadToReplay, startAt } from "./stored-sandbox.js";
 
 export interface StoreOptions
   extends ConnectionOptions,
@@ -47,7 +59,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
     if (warning !== undefined) options.onWarning(warning);
     return log;
   } catch (error) {
-    connection?.close();
+    if (connection !== undefined) closeRedis(connection);
     throw unusableStore(options.address.shown, error);
   }
 }
@@ -67,7 +79,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const load = async () =>
     (await loadToReplay(connection, ownId, () => ({ given }), options.runCall)) as Loaded | undefined;
   const create = (state: SavedSandbox) => createIn(connection, ownId, state, JSON.stringify(ours));
-  const startOwn = () => create(describeSandbox(startAt(Math.floor(connection.time()), named, given)));
+  const startOwn = () => create(describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)));
 
   const there = await load();
   if (there !== undefined && imported !== undefined) throw sandboxExists(`The store ${shown}`, elsewhere);
@@ -83,12 +95,12 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) },
   });
   if (change !== undefined) onNote(change);
-  connection.begin();
+  beginRedis(connection);
   return createRedisLog({ ...options, connection, own, recreate: startOwn });
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, instanceTtl: number) {
-  const at = connection.time();
+  const at = redisTime(connection);
   const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
   for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
     const { name, snapshot } = runtime;
@@ -101,18 +113,19 @@ async function importInstances(connection: RedisConnection, state: SavedState, i
 }
 
 /** Keeps the version and the settings of the server that started last; resolves to a sentence about a change. */
-async function changeOfSettings({ command, keys }: RedisConnection, flags: Founding) {
-  const [hash] = keys.of(ownId);
-  const now = settingsOf(flags);
-  const before = await command("HGET", hash, "settings");
+async function changeOfSettings(connection: RedisConnection, flags: Founding) {
+  const [hash] = connection.keys.of(ownId);
+  const now = foundingSettings(flags);
+  const before = await commandRedis(connection, "HGET", hash, "settings");
   // A full Redis does not store it.
-  await command("HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
+  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
   return typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
-async function checkRedis({ command, shown }: RedisConnection): Promise<string | undefined> {
-  const info = await command("INFO").catch((error) => {
+async function checkRedis(connection: RedisConnection): Promise<string | undefined> {
+  const { shown } = connection;
+  const info = await commandRedis(connection, "INFO").catch((error) => {
     if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
     throw error;
   });

@@ -2,8 +2,8 @@ import { createClient } from "@redis/client";
 import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
-import { isFullness, reasonOf } from "./redis-problems.js";
-import { appendScript, ownId, type StoredBatch, storeKeys } from "./redis-scripts.js";
+import { isFullness, noRoomInRedis, reasonOf } from "./redis-problems.js";
+import { appendScript, type StoredBatch, separator, storeKeys } from "./redis-scripts.js";
 
 type Reply = string | number | null | readonly Reply[];
 
@@ -49,215 +49,281 @@ export interface ConnectionOptions {
 const pauses = { first: 50, longest: 1000, silence: 2000, expiry: 50 };
 /** The iterations of the event loop in which appends gather for one call, at most. */
 const mostTurns = 2;
-/** Separates the texts of a batch, which never contain it. */
-export const separator = "\u001e";
+const now = () => nodePlatform.stopwatch();
 
-export type RedisConnection = Awaited<ReturnType<typeof connectRedis>>;
+/** `away`: it was open, and the last call failed. The client library reconnects, and what arrives waits for that. */
+type State = "starting" | "open" | "away" | "closed";
+
+/** The state after something happened. */
+const transitions = {
+  began: { starting: "open", open: "open", away: "away", closed: "closed" },
+  failed: { starting: "starting", open: "away", away: "away", closed: "closed" },
+  responded: { starting: "starting", open: "open", away: "open", closed: "closed" },
+  closed: { starting: "closed", open: "closed", away: "closed", closed: "closed" },
+} as const satisfies Readonly<Record<string, Readonly<Record<State, State>>>>;
 
 /**
- * Connects to a Redis; the client library reconnects. Throws errors of the network, TLS or Redis until `begin` is called, and
- * then `store_unavailable`.
+ * A connection to a Redis. Until `beginRedis`, it throws errors of the network, TLS or Redis; then `store_unavailable`.
  *
  * Everything that waits goes out in one call of one script, for all sandboxes. The next call follows its reply. Nothing is sent
- * twice: the outcome of a call without a reply is unknown, and its callers get `store_unavailable` after `timeout`.
+ * twice: the outcome of a call without a reply is unknown, and its callers get `store_unavailable` after the timeout.
  */
-export async function connectRedis(options: ConnectionOptions) {
-  const { prefix = defaultPrefix, timeout = 2000, onWarning, onNote } = options;
-  const { url, shown } = options.address;
-  const now = nodePlatform.stopwatch;
-  let state: "starting" | "open" | "closed" = "starting";
-  let away: { readonly since: number; readonly reason: string } | undefined;
-  let failure: unknown;
+export interface RedisConnection {
+  readonly shown: string;
+  readonly keys: ReturnType<typeof storeKeys>;
+  readonly warn: (what: string) => void;
+  readonly note: (what: string) => void;
+  readonly timeout: number;
+  readonly client: ReturnType<typeof openClient>;
+  readonly expiring: ReturnType<typeof setInterval>;
+  losses: number;
+  skipped: number;
+  state: State;
+  /** Why it is away, and since when (on the stopwatch). */
+  away: { readonly since: number; readonly reason: string };
+  /** The first error. */
+  failure: unknown;
   /** When the current call started; `undefined` if there is none. */
-  let calledAt: number | undefined;
-  let losses = 0;
-  let skipped = 0;
+  calledAt: number | undefined;
   /** The clock of Redis minus the stopwatch. */
-  let timeAt = 0;
-  const queue = new Set<Followed>();
+  timeAt: number;
+  readonly queue: Set<Followed>;
   /** What waits for Redis, and until when (on the stopwatch). */
-  const awaited = new Map<Pick<Waiting, "reject">, number>();
+  readonly awaited: Map<Pick<Waiting, "reject">, number>;
+}
 
-  const client = createClient({
+/** Connects to a Redis. Throws errors of the network, TLS or Redis. */
+export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
+  const connection = openConnection(options);
+  const { client } = connection;
+  // Without a listener, the library throws.
+  client.on("error", (error) => {
+    connection.failure ??= error;
+    happened(connection, "failed", error);
+  });
+  client.on("ready", () => {
+    if (connection.state !== "open" && connection.state !== "away") return;
+    append(connection, [], []).catch((error) => happened(connection, "failed", error));
+    callSoon(connection);
+  });
+  try {
+    await call(connection, () => client.connect().then(() => append(connection, [], [])));
+    return connection;
+  } catch (error) {
+    closeRedis(connection);
+    throw error;
+  }
+}
+
+function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...options }: ConnectionOptions) {
+  const { shown, url } = address;
+  const connection: RedisConnection = {
+    ...{ shown, timeout, keys: storeKeys(prefix) },
+    warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
+    note: (what) => options.onNote(`The store ${shown} ${what}.`),
+    client: openClient(url, timeout, (retries, cause) =>
+      connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
+    ),
+    expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
+    ...{ losses: 0, skipped: 0, timeAt: 0, calledAt: undefined, failure: undefined },
+    ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
+  };
+  return connection;
+}
+
+type ReconnectStrategy = (retries: number, cause: Error) => number | Error;
+
+const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectStrategy) =>
+  createClient({
     ...{ url, RESP: 2, disableClientInfo: true },
     // The library would create a timer for each command.
     commandOptions: { timeout: 0 },
     socket: {
-      connectTimeout: timeout,
+      ...{ reconnectStrategy, connectTimeout: timeout },
       socketTimeout: Math.max(timeout, pauses.silence),
-      reconnectStrategy: (retries, cause) =>
-        state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     },
   });
-  const unavailable = (reason = away?.reason ?? `it did not respond within ${timeout} ms`) =>
-    new SandboxError("store_unavailable", `Failed to use the store ${shown}: ${reason}.`);
-  const warn = (what: string) => onWarning(`The store ${shown} ${what}.`);
-  const note = (what: string) => onNote(`The store ${shown} ${what}.`);
-  const silence = () => new Error(`timeout of ${timeout} ms`);
-  const isAway = () => state === "closed" || (away !== undefined && now() - away.since > timeout);
-  const goAway = (error: unknown) => {
-    if (away !== undefined || state !== "open") return;
-    away = { since: now(), reason: reasonOf(error) };
-    warn(`is away: ${away.reason}. Requests get 503 until it is back`);
-  };
-  const comeBack = () => {
-    if (away === undefined) return;
-    away = undefined;
-    note("is back");
-  };
-  // Without a listener, the library throws.
-  client.on("error", (error) => {
-    failure ??= error;
-    goAway(error);
-  });
 
-  const expiring = setInterval(() => {
-    const time = now();
-    if (calledAt !== undefined && time - calledAt >= timeout) goAway(silence());
-    for (const [one, deadline] of awaited) {
-      if (deadline > time) continue;
-      awaited.delete(one);
-      one.reject(state === "starting" ? silence() : unavailable());
-    }
-  }, pauses.expiry).unref();
-  /** Passes on until when its outcome is awaited (on the stopwatch). */
-  const within = <Result>(start: (until: number) => Promise<Result>, most = timeout): Promise<Result> =>
-    new Promise((resolve, reject) => {
-      const one = { reject };
-      const until = now() + Math.min(timeout, most);
-      awaited.set(one, until);
-      start(until)
-        .then(resolve, reject)
-        .finally(() => awaited.delete(one));
-    });
-  /** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
-  const call = <Result>(send: () => Promise<Result>): Promise<Result> => {
-    if (isAway()) return Promise.reject(unavailable());
-    return within(send).catch((error) => {
-      if (state === "starting") throw failure ?? error;
-      if (error instanceof SandboxError) throw error;
-      throw isFullness(error) ? noRoomInRedis() : unavailable(reasonOf(error));
-    });
-  };
-  const send = (script: string, keys: readonly string[], argv: readonly string[]): Promise<Reply> =>
-    client.sendCommand<Reply>(["EVAL", script, String(keys.length), ...keys, ...argv]);
-  /** Appends batches, if there are any, and reads the clock of Redis. */
-  const append = async (keys: readonly string[], argv: readonly string[]) => {
-    const reply = await send(appendScript, keys, argv);
-    const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
-    timeAt = Number(at) - now();
-    comeBack();
-    return { time: Number(at), ofEach };
-  };
-  /** Takes what waits. A compaction must be the last of its batch. */
-  const takeAll = () => {
-    const ready = [...queue].filter(({ loading }) => loading === undefined);
-    const taken = ready.map((followed) => {
-      const own = followed.waiting.filter((one) => awaited.has(one));
-      followed.waiting = [];
-      queue.delete(followed);
-      return { followed, own: own.sort((one, other) => Number(isLast(one)) - Number(isLast(other))) };
-    });
-    return taken.filter(({ own }) => own.length > 0);
-  };
-  /** Takes those that have not waited for too long. */
-  const takeWaiting = (own: readonly Waiting[]) => own.filter((one) => awaited.delete(one));
-  const appendAll = async () => {
-    const taken = takeAll();
-    if (taken.length === 0) return;
-    const keys = taken.flatMap(({ followed }) => followed.keys);
-    const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
-    const replies = await append(keys, argv).catch((error) => {
-      goAway(error);
-      for (const { own } of taken)
-        for (const one of takeWaiting(own)) one.reject(unavailable(reasonOf(error)));
-    });
-    for (const [index, reply] of replies?.ofEach.entries() ?? []) {
-      const { followed, own } = taken[index] as (typeof taken)[number];
-      followed.onReply(reply, own, replies?.time as number);
-    }
-  };
-  // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
-  const gather = (known: number, turns: number) => {
-    if (turns < mostTurns && awaited.size > known) {
-      setImmediate(gather, awaited.size, turns + 1);
-      return;
-    }
-    appendAll().finally(() => {
-      calledAt = undefined;
-      callSoon();
-    });
-  };
-  const callSoon = () => {
-    if (calledAt !== undefined || state === "closed" || !client.isReady) return;
-    if (![...queue].some(({ loading }) => loading === undefined)) return;
-    calledAt = now();
-    setImmediate(gather, awaited.size - 1, 0);
-  };
-  client.on("ready", () => {
-    if (state !== "open") return;
-    append([], []).catch(goAway);
-    callSoon();
+/** From now on, the client reconnects, and every error is `store_unavailable`. */
+export function beginRedis(connection: RedisConnection): void {
+  happened(connection, "began");
+}
+
+export function closeRedis(connection: RedisConnection): void {
+  happened(connection, "closed");
+  clearInterval(connection.expiring);
+  for (const one of connection.awaited.keys()) one.reject(storeUnavailable(connection));
+  connection.awaited.clear();
+  connection.queue.clear();
+  connection.client.destroy();
+}
+
+/** Passes on until when its outcome is awaited (on the stopwatch). */
+export function withinTimeout<Result>(
+  { awaited, timeout }: RedisConnection,
+  start: (until: number) => Promise<Result>,
+  most = timeout,
+): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    const one = { reject };
+    const until = now() + Math.min(timeout, most);
+    awaited.set(one, until);
+    start(until)
+      .then(resolve, reject)
+      .finally(() => awaited.delete(one));
   });
-  const close = () => {
-    state = "closed";
-    clearInterval(expiring);
-    for (const one of awaited.keys()) one.reject(unavailable("it is closed"));
-    awaited.clear();
-    queue.clear();
-    client.destroy();
-  };
-  try {
-    await call(() => client.connect().then(() => append([], [])));
-  } catch (error) {
-    close();
-    throw error;
+}
+
+export function commandRedis(connection: RedisConnection, ...argv: string[]): Promise<Reply> {
+  return call(connection, () => connection.client.sendCommand<Reply>(argv));
+}
+
+export function runScript(connection: RedisConnection, ...given: Script): Promise<Reply> {
+  return call(connection, () => send(connection, ...given));
+}
+
+/** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
+export function enqueue(connection: RedisConnection, followed: Followed, one: Waiting): void {
+  if (isAway(connection)) {
+    one.reject(storeUnavailable(connection));
+    return;
   }
+  followed.waiting.push(one);
+  connection.queue.add(followed);
+  connection.awaited.set(one, now() + connection.timeout);
+  callSoon(connection);
+}
 
-  return {
-    ...{ shown, keys: storeKeys(prefix), warn, note, unavailable },
-    within,
-    command: (...argv: string[]) => call(() => client.sendCommand<Reply>(argv)),
-    run: (...given: Parameters<typeof send>) => call(() => send(...given)),
-    /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
-    push(followed: Followed, one: Waiting): void {
-      if (isAway()) {
-        one.reject(unavailable());
-        return;
-      }
-      followed.waiting.push(one);
-      queue.add(followed);
-      awaited.set(one, now() + timeout);
-      callSoon();
-    },
-    takeWaiting,
-    /** Lets something that was not stored wait again, for the rest of its time. */
-    again(followed: Followed, own: readonly Waiting[]): void {
-      followed.waiting.unshift(...own);
-      if (followed.waiting.length > 0) queue.add(followed);
-      callSoon();
-    },
-    /** From now on, the client reconnects, and every error is `store_unavailable`. */
-    begin(): void {
-      state = "open";
-    },
-    /** The problem with the connection, as half a sentence; `undefined` if Redis responded the last time. */
-    problem: () => (state === "closed" ? "it is closed" : away?.reason),
-    /** Called if Redis has lost entries that this server had applied. */
-    onLoss(): void {
-      losses += 1;
-      warn("has lost data: the sandbox starts again from the remaining data");
-    },
-    losses: () => losses,
-    onSkipped(id: string, position: string): void {
-      skipped += 1;
-      const whose = id === ownId ? "the server's own sandbox" : `the instance ${id}`;
-      warn(`has an entry that ended a server. It is skipped: ${position} of ${whose}`);
-    },
-    skipped: () => skipped,
-    time: () => now() + timeAt,
-    close,
-  };
+/** Lets something that was not stored wait again, for the rest of its time. */
+export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
+  followed.waiting.unshift(...own);
+  if (followed.waiting.length > 0) connection.queue.add(followed);
+  callSoon(connection);
+}
+
+/** Takes those that have not waited for too long. */
+export function takeWaiting({ awaited }: RedisConnection, own: readonly Waiting[]): Waiting[] {
+  return own.filter((one) => awaited.delete(one));
+}
+
+/** The problem with a connection, as half a sentence; `undefined` if Redis responded the last time. */
+export function connectionProblem({ state, away }: RedisConnection): string | undefined {
+  if (state === "closed") return "it is closed";
+  return state === "away" ? away.reason : undefined;
+}
+
+/** The time of Redis, for an instant on the stopwatch (default: now). */
+export function redisTime({ timeAt }: RedisConnection, at = now()): number {
+  return at + timeAt;
+}
+
+export function storeUnavailable(connection: RedisConnection, reason = connectionProblem(connection)) {
+  const why = reason ?? `it did not respond within ${connection.timeout} ms`;
+  return new SandboxError("store_unavailable", `Failed to use the store ${connection.shown}: ${why}.`);
+}
+
+function happened(connection: RedisConnection, what: keyof typeof transitions, error?: unknown): void {
+  const before = connection.state;
+  connection.state = transitions[what][before];
+  if (before === connection.state) return;
+  if (connection.state === "away") {
+    const reason = reasonOf(error);
+    connection.away = { since: now(), reason };
+    connection.warn(`is away: ${reason}. Requests get 503 until it is back`);
+  } else if (what === "responded") connection.note("is back");
+}
+
+function isAway({ state, away, timeout }: RedisConnection): boolean {
+  return state === "closed" || (state === "away" && now() - away.since > timeout);
+}
+
+function expire(connection: RedisConnection): void {
+  const { awaited, calledAt, timeout } = connection;
+  const time = now();
+  const silence = () => new Error(`timeout of ${timeout} ms`);
+  if (calledAt !== undefined && time - calledAt >= timeout) happened(connection, "failed", silence());
+  for (const [one, deadline] of awaited) {
+    if (deadline > time) continue;
+    awaited.delete(one);
+    one.reject(connection.state === "starting" ? silence() : storeUnavailable(connection));
+  }
+}
+
+/** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
+async function call<Result>(connection: RedisConnection, act: () => Promise<Result>): Promise<Result> {
+  if (isAway(connection)) throw storeUnavailable(connection);
+  try {
+    return await withinTimeout(connection, act);
+  } catch (error) {
+    if (connection.state === "starting") throw connection.failure ?? error;
+    if (error instanceof SandboxError) throw error;
+    throw isFullness(error) ? noRoomInRedis() : storeUnavailable(connection, reasonOf(error));
+  }
+}
+
+type Script = readonly [script: string, keys: readonly string[], argv: readonly string[]];
+
+function send({ client }: RedisConnection, ...[script, keys, argv]: Script): Promise<Reply> {
+  return client.sendCommand<Reply>(["EVAL", script, String(keys.length), ...keys, ...argv]);
+}
+
+/** Appends batches, if there are any, and reads the clock of Redis. */
+async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
+  const reply = await send(connection, appendScript, keys, argv);
+  const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
+  connection.timeAt = Number(at) - now();
+  happened(connection, "responded");
+  return { time: Number(at), ofEach };
+}
+
+function callSoon(connection: RedisConnection): void {
+  const { calledAt, state, client, queue, awaited } = connection;
+  if (calledAt !== undefined || state === "closed" || !client.isReady) return;
+  if (![...queue].some(({ loading }) => loading === undefined)) return;
+  connection.calledAt = now();
+  setImmediate(() => gather(connection, awaited.size - 1, 0));
+}
+
+// While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
+function gather(connection: RedisConnection, known: number, turns: number): void {
+  const { size } = connection.awaited;
+  if (turns < mostTurns && size > known) {
+    setImmediate(() => gather(connection, size, turns + 1));
+    return;
+  }
+  appendAll(connection).finally(() => {
+    connection.calledAt = undefined;
+    callSoon(connection);
+  });
+}
+
+async function appendAll(connection: RedisConnection): Promise<void> {
+  const taken = takeAll(connection);
+  if (taken.length === 0) return;
+  const keys = taken.flatMap(({ followed }) => followed.keys);
+  const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
+  const replies = await append(connection, keys, argv).catch((error) => {
+    happened(connection, "failed", error);
+    for (const { own } of taken)
+      for (const one of takeWaiting(connection, own))
+        one.reject(storeUnavailable(connection, reasonOf(error)));
+  });
+  for (const [index, reply] of replies?.ofEach.entries() ?? []) {
+    const { followed, own } = taken[index] as (typeof taken)[number];
+    followed.onReply(reply, own, replies?.time as number);
+  }
+}
+
+/** Takes what waits. A compaction must be the last of its batch. */
+function takeAll({ queue, awaited }: RedisConnection) {
+  const ready = [...queue].filter(({ loading }) => loading === undefined);
+  const taken = ready.map((followed) => {
+    const own = followed.waiting.filter((one) => awaited.has(one));
+    followed.waiting = [];
+    queue.delete(followed);
+    return { followed, own: own.sort((one, other) => Number(isLast(one)) - Number(isLast(other))) };
+  });
+  return taken.filter(({ own }) => own.length > 0);
 }
 
 const isLast = ({ kind }: Waiting) => kind === "compact";
@@ -266,62 +332,4 @@ export const isUrgent = ({ kind }: Waiting) => kind === "compact" || kind === "l
 function argumentsOf({ position, expires }: Followed, own: readonly Waiting[]): string[] {
   const batch = own.flatMap(({ text }) => (text === "" ? [] : text)).join(separator);
   return [position, expires(), own.some(isUrgent) ? "1" : "", batch];
-}
-
-export function noRoomInRedis(): SandboxError {
-  return new SandboxError(
-    "memory_limit_reached",
-    "Redis has no room: remove unused instances with DELETE /__sandbox/instances/{id}, or increase its maxmemory.",
-  );
-}
-
-/** How many requests journals keep when Redis is full, in the order of the attempts. */
-const journalsWhenFull = [100, 20, 0];
-/** Milliseconds before the last attempts are repeated. */
-const pauseWhenFull = 1000;
-
-/**
- * Makes room in a Redis that rejects entries because it is full, and keeps why it rejects them. `compact` shortens the journals of
- * the loaded sandboxes, or of all.
- */
-export function createRoom(
-  { warn, note }: Pick<RedisConnection, "warn" | "note">,
-  compact: (journal: number, which: "loaded" | "all") => Promise<void>,
-  stopwatch = nodePlatform.stopwatch,
-) {
-  let rejection: { readonly reason: string; readonly isFull: boolean } | undefined;
-  let attempt = 0;
-  let triedAt = 0;
-  let making: Promise<void> | undefined;
-  return {
-    /** Makes room after Redis rejected an entry. Resolves to whether to try again. */
-    async onRejected(error: Error): Promise<boolean> {
-      const isFull = isFullness(error);
-      const journal = journalsWhenFull[attempt];
-      if (isFull && (making !== undefined || journal !== undefined)) {
-        // Others may already have compacted what this server has loaded.
-        making ??= compact(journal as number, attempt === 0 ? "loaded" : "all").then(() => {
-          attempt += 1;
-          triedAt = stopwatch();
-          making = undefined;
-        });
-        await making;
-        return true;
-      }
-      if (isFull && stopwatch() - triedAt > pauseWhenFull) attempt = 1;
-      const reason = reasonOf(error);
-      if (rejection === undefined) {
-        warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
-      }
-      rejection = { reason, isFull };
-      return false;
-    },
-    onStored(): void {
-      attempt = 0;
-      if (rejection !== undefined) note("accepts writes again");
-      rejection = undefined;
-    },
-    /** Why Redis rejected the last entry; `undefined` if it accepted one. */
-    rejection: () => rejection,
-  };
 }

@@ -64,3 +64,10 @@ export function reasonOf(error: unknown): string {
 export function isFullness(error: unknown): boolean {
   return error instanceof Error && /\bOOM\b/.test(error.message);
 }
+
+export function noRoomInRedis(): SandboxError {
+  return new SandboxError(
+    "memory_limit_reached",
+    "Redis has no room: remove unused instances with DELETE /__sandbox/instances/{id}, or increase its maxmemory.",
+  );
+}

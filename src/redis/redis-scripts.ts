@@ -11,6 +11,9 @@
 
 export const ownId = "own";
 
+/** Separates the texts of a batch, which never contain it. */
+export const separator = "\u001e";
+
 /** A stored batch, as Redis returns it. Its position is its id. */
 export type StoredBatch = readonly [position: string, fields: readonly [name: string, texts: string]];
 

@@ -10,6 +10,7 @@ import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/s
 import { secretFrom } from "../scenario/population.js";
 import { type Environment, environments } from "../spec/api-key.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
+import { type StoredBatch, separator } from "./redis-scripts.js";
 
 /** An event of a sandbox in a store, in the order of its log. */
 export type Entry =
@@ -38,116 +39,148 @@ export const keptJournal = { requests: 100, bytes: 100_000 };
 const noHashes: readonly string[] = [];
 const standIn = () => randomStream(0, "stand-in");
 
+/** The options of later scenarios, and of the sandbox. */
+export interface CopyOptions {
+  readonly given: GivenOptions;
+  readonly idGroup?: number | undefined;
+}
+
+/** What the platform of a copy returns while an entry is applied: its time, and what it has for a new key. */
+interface Moment {
+  now: number;
+  hashes: readonly string[];
+  random: RandomStream | undefined;
+}
+
 /**
- * Creates a server's copy of a sandbox in a store. Only entries change it.
+ * A server's copy of a sandbox in a store. Only entries change it.
  *
  * The same entries result in equal copies: time, randomness and hashes of keys come from the entry, and time stops between
  * entries.
  */
-export function createSandboxCopy(
-  first: SavedSandbox,
-  options: { readonly given: GivenOptions; readonly idGroup?: number | undefined },
-  runCall: RunCall,
-) {
-  let now = first.at;
-  let startedAt = now;
-  let hashes = noHashes;
-  let random: RandomStream | undefined;
+export interface SandboxCopy {
+  readonly runtime: SandboxState;
+  readonly runCall: RunCall;
+  readonly moment: Moment;
+  startedAt: number;
   /** The entries since the snapshot, and their characters. */
-  let entries = 0;
-  let characters = 0;
-  const platform: Platform = {
-    ...nodePlatform,
-    time: () => now,
-    steadyTime: () => now,
-    stopwatch: () => now,
-    sha256: (text) => (typeof text === "string" && hashOf(text, hashes)) || nodePlatform.sha256(text),
-    random() {
-      if (random === undefined) throw new Error("an entry drew randomness that it does not contain");
-      return random();
-    },
-  };
-  const runtime = restoreSandbox(first, platform, options);
-  const restored = () => {
-    runtime.idSeries.last = settled(runtime).requestIds.series();
-    [entries, characters] = [0, 0];
-  };
-  restored();
-  // Other servers use a fixed key with the hash of the new one.
-  const useKey = (newKey: readonly string[], words: RandomStream | undefined) => {
-    random = words ?? standIn();
-    if (words !== undefined) return;
-    const fixed = (environment: Environment) => secretFrom(standIn(), { environment, legacy: false });
-    hashes = environments.flatMap((one, index) => [fixed(one), newKey[index] as string]);
-  };
-  const compact = (journal: number): string => {
-    const state = withShortJournal(describeSandbox(runtime), journal);
-    const { exchanges } = state;
-    // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
-    const text = JSON.stringify(state);
-    const rest: SavedSandbox = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
-    restoreSandbox({ ...rest, exchanges }, platform, options, runtime);
-    runtime.history.keep(keptJournal.bytes, journal);
-    restored();
-    return text;
-  };
-  const run = (entry: Entry, { place, read, words }: OwnPart): unknown => {
-    switch (entry.kind) {
-      case "request":
-        ({ hashes } = entry.request);
-        return handle(settled(runtime), unmaskedRequest(entry.request));
-      case "call": {
-        if (entry.newKey !== undefined) useKey(entry.newKey, words);
-        // Runs what is due first.
-        settled(runtime);
-        return runCall(
-          entry.call,
-          place ?? controlPlace({ runtime, instance: undefined, baseUrl: () => "" }),
-        );
-      }
-      case "look":
-        settled(runtime);
-        return read?.();
-      case "unread":
-        return markUnread(runtime, entry.id);
-      case "compact":
-        return entries < entry.least ? undefined : compact(entry.journal);
-    }
-  };
+  sizes: { entries: number; characters: number };
+}
+
+export function openCopy(first: SavedSandbox, options: CopyOptions, runCall: RunCall): SandboxCopy {
+  const moment: Moment = { now: first.at, hashes: noHashes, random: undefined };
+  const runtime = restored(first, platformAt(moment), options);
+  return { runtime, runCall, moment, startedAt: first.at, sizes: { entries: 0, characters: 0 } };
+}
+
+function platformAt(moment: Moment): Platform {
+  const time = () => moment.now;
   return {
-    runtime: runtime as SandboxState,
-    sizes: () => ({ entries, characters }),
-    isDue(time: number): boolean {
-      const { timeline, clock } = settled(runtime);
-      return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - now);
-    },
-    /** Reads at a time when nothing is due. */
-    read<Result>(time: number, read: () => Result): Result {
-      now = Math.max(now, time);
-      return read();
-    },
-    start(state: SavedSandbox): void {
-      now = startedAt = state.at;
-      restoreSandbox(state, platform, options, runtime);
-      restored();
-      // The description does not contain earlier requests, so that the followers' events have a gap.
-      runtime.history.keep(Number.POSITIVE_INFINITY);
-      const { name, seed } = settled(runtime);
-      runtime.history.announce({ type: "world.started", scenario: name, seed });
-    },
-    /** Applies an entry that was stored at a position; throws its error. The server that appended it passes its own part. */
-    apply(entry: Entry, at: string, length: number, own: OwnPart = {}): unknown {
-      now = Math.max(startedAt, Number.parseInt(at, 10));
-      entries += 1;
-      characters += length;
-      try {
-        return run(entry, own);
-      } finally {
-        hashes = noHashes;
-        random = undefined;
-      }
+    ...{ ...nodePlatform, time, steadyTime: time, stopwatch: time },
+    sha256: (text) => (typeof text === "string" && hashOf(text, moment.hashes)) || nodePlatform.sha256(text),
+    random() {
+      if (moment.random === undefined) throw new Error("an entry drew randomness that it does not contain");
+      return moment.random();
     },
   };
+}
+
+function restored(...given: Parameters<typeof restoreSandbox>): SandboxState {
+  const runtime = restoreSandbox(...given);
+  runtime.idSeries.last = settled(runtime).requestIds.series();
+  return runtime;
+}
+
+export function isCopyDue({ runtime, moment }: SandboxCopy, time: number): boolean {
+  const { timeline, clock } = settled(runtime);
+  return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - moment.now);
+}
+
+/** Reads at a time when nothing is due. */
+export function readCopy<Result>({ moment }: SandboxCopy, time: number, read: () => Result): Result {
+  moment.now = Math.max(moment.now, time);
+  return read();
+}
+
+export function restartCopy(copy: SandboxCopy, state: SavedSandbox): void {
+  copy.moment.now = copy.startedAt = state.at;
+  continueFrom(copy, state);
+  const { history } = copy.runtime;
+  // The description does not contain earlier requests, so that the followers' events have a gap.
+  history.keep(Number.POSITIVE_INFINITY);
+  const { name, seed } = settled(copy.runtime);
+  history.announce({ type: "world.started", scenario: name, seed });
+}
+
+/** Applies an entry that was stored at a position; throws its error. The server that appended it passes its own part. */
+export function applyEntry(
+  copy: SandboxCopy,
+  entry: Entry,
+  at: string,
+  length: number,
+  own: OwnPart = {},
+): unknown {
+  copy.moment.now = Math.max(copy.startedAt, Number.parseInt(at, 10));
+  copy.sizes.entries += 1;
+  copy.sizes.characters += length;
+  try {
+    return run(copy, entry, own);
+  } finally {
+    Object.assign(copy.moment, { hashes: noHashes, random: undefined });
+  }
+}
+
+/** Applies a batch of another server, which reports its errors; resolves once that is over. */
+export function applyBatch(copy: SandboxCopy, [position, [, texts]]: StoredBatch): Promise<unknown> {
+  const apply = async (text: string) => applyEntry(copy, JSON.parse(text), position, text.length);
+  return Promise.allSettled(texts.split(separator).map(apply));
+}
+
+function run(copy: SandboxCopy, entry: Entry, { place, read, words }: OwnPart): unknown {
+  const { runtime, moment } = copy;
+  switch (entry.kind) {
+    case "request":
+      moment.hashes = entry.request.hashes;
+      return handle(settled(runtime), unmaskedRequest(entry.request));
+    case "call": {
+      if (entry.newKey !== undefined) useKey(moment, entry.newKey, words);
+      // Runs what is due first.
+      settled(runtime);
+      const elsewhere = () => controlPlace({ runtime, instance: undefined, baseUrl: () => "" });
+      return copy.runCall(entry.call, place ?? elsewhere());
+    }
+    case "look":
+      settled(runtime);
+      return read?.();
+    case "unread":
+      return markUnread(runtime, entry.id);
+    case "compact":
+      return copy.sizes.entries < entry.least ? undefined : compact(copy, entry.journal);
+  }
+}
+
+// Other servers use a fixed key with the hash of the new one.
+function useKey(moment: Moment, newKey: readonly string[], words: RandomStream | undefined): void {
+  moment.random = words ?? standIn();
+  if (words !== undefined) return;
+  const fixed = (environment: Environment) => secretFrom(standIn(), { environment, legacy: false });
+  moment.hashes = environments.flatMap((one, index) => [fixed(one), newKey[index] as string]);
+}
+
+function compact(copy: SandboxCopy, journal: number): string {
+  const state = withShortJournal(describeSandbox(copy.runtime), journal);
+  const { exchanges } = state;
+  // Every copy continues from the description as JSON. Requests never change, so that parsing them would only take time.
+  const text = JSON.stringify(state);
+  const rest: SavedSandbox = JSON.parse(JSON.stringify({ ...state, exchanges: [] }));
+  continueFrom(copy, { ...rest, exchanges });
+  copy.runtime.history.keep(keptJournal.bytes, journal);
+  return text;
+}
+
+function continueFrom(copy: SandboxCopy, state: SavedSandbox): void {
+  restored(state, copy.runtime.platform, copy.runtime, copy.runtime);
+  copy.sizes = { entries: 0, characters: 0 };
 }
 
 /** Returns a state with at most a number of requests in its journal, and about as many bytes as after a compaction. */

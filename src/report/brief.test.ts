@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../index.js";
-import { briefFacts, briefJson, reportBrief, thresholdFailure, unmetThresholds } from "./brief.js";
+import { briefFacts, briefJson, thresholdFailure } from "./brief.js";
 import { alignColumns, commandLine, shellWord, timesOf } from "./plain-text.js";
-import { conclusion } from "./report-document.js";
 import type { Report } from "./report-shape.js";
 
 const url = "https://any.example/v1/relying-party/me";
@@ -20,35 +19,6 @@ async function reportOf(...refs: readonly string[]): Promise<Report> {
 const silent = await reportOf();
 const one = await reportOf("active");
 const careless = await reportOf("slash");
-const { percent } = one.coverage;
-const gatesOf = (...given: Parameters<typeof unmetThresholds>) =>
-  unmetThresholds(...given).map(({ gate }) => gate);
-
-test.each<[string, Report, Parameters<typeof unmetThresholds>[1], (string | undefined)[]]>([
-  ["no thresholds", careless, {}, []],
-  ["no requests", silent, {}, []],
-  ["no requests where some are needed", silent, { needsRequests: true, minCoverage: 1 }, ["requests"]],
-  ["a request where some are needed", one, { needsRequests: true }, []],
-  ["exactly the coverage", one, { minCoverage: percent }, []],
-  ["a percent less than the coverage", one, { minCoverage: percent + 1 }, ["coverage"]],
-  ["advice of the level", careless, { failOn: "warning" }, ["advice"]],
-  ["advice of a more serious level", careless, { failOn: "note" }, ["advice"]],
-  ["advice of a less serious level", careless, { failOn: "error" }, []],
-  ["both too little", careless, { minCoverage: 100, failOn: "warning" }, ["coverage", "advice"]],
-])("thresholds of a report with %s", (_title, report, thresholds, gates) => {
-  expect(gatesOf(report, thresholds)).toEqual(gates);
-});
-
-test.each([
-  [one, 0, "passed", 0],
-  [one, 3, "client_failed", 2],
-  [careless, 0, "threshold_missed", 1],
-  [silent, 0, "no_request", 1],
-  [silent, 3, "client_failed", 2],
-] as const)("a brief has the verdict of the command and the thresholds (%#)", (report, code, verdict, failed) => {
-  const unmet = unmetThresholds(report, { minCoverage: report === one && code === 0 ? 1 : 100 });
-  expect(reportBrief(report, unmet, { code })).toMatchObject({ verdict, failed });
-});
 
 test("a brief has the first five failures, and counts all", () => {
   const failure = { id: "a", actual: "b", wanted: "c", cause: "d", whatToDo: "e" };
@@ -123,19 +93,4 @@ test("a command is shown as a shell reads it, up to its longest", () => {
     "1 line",
     "2 requests",
   ]);
-});
-
-test("the conclusion of a report counts what there is to count", () => {
-  const level = (of: "error" | "warning" | "note") => ({ ...careless.advice[0], level: of }) as never;
-  const of = (more: Partial<Report>) =>
-    conclusion({ ...one, advice: [], ...more })
-      .split(/(?<=covered)\. /)
-      .slice(1)
-      .join(" | ");
-  expect(conclusion(silent)).toMatch(/^The client never called the API\. Coverage 0%: 0 of \d+ /);
-  expect(of({})).toBe("No advice.");
-  expect(of({ advice: [level("note")] })).toBe("No advice; 1 note.");
-  expect(
-    of({ faults: { met: 1, total: 7 }, advice: [level("warning"), level("error"), level("error")] }),
-  ).toBe("Faults: 1 of 7 covered | Advice: 2 errors, 1 warning.");
 });

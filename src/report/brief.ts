@@ -28,16 +28,13 @@ interface Thresholds {
 const gates = ["requests", "coverage", "advice", "noticed", "swaps"] as const;
 
 export const unmetShape = mapping({
-  gate: optional(choice(gates)),
-  threshold: text(),
-  percent: optional(count({ most: 100 })),
-  level: optional(choice(adviceLevels)),
-  sentence: text(),
+  gate: described(choice(gates), "What the gate is about."),
+  threshold: described(text(), "The gate, as a flag."),
+  percent: optional(described(count({ most: 100 }), "The required share, in percent.")),
+  level: optional(described(choice(adviceLevels), "The lowest level of advice that fails.")),
+  sentence: described(text(), "Why it failed."),
 });
-/**
- * `threshold` is the flag, for people: `--min-coverage 80`. `percent` or `level` is its value. A certificate of 0.2 has only
- * the text.
- */
+/** `threshold` is the flag, for people: `--min-coverage 80`. `percent` or `level` is its value. */
 export interface UnmetThreshold extends ValueOf<typeof unmetShape> {}
 
 export function unmetThresholds(
@@ -96,7 +93,6 @@ export const failureShape = mapping({
     ),
   ),
 });
-/** Why a run did not pass. */
 export interface Failure extends ValueOf<typeof failureShape> {}
 
 export const briefShape = mapping({
@@ -128,13 +124,11 @@ export interface Brief extends ValueOf<typeof briefShape> {}
 export interface Ran {
   readonly code?: number;
   readonly rerun?: string;
-  /** The fix if the command has sent no request. */
   readonly hint?: string;
 }
 
 const mostFailures = 5;
 
-/** Returns a brief as JSON, with the first failures. */
 export function briefJson(brief: Brief): object {
   return snakeCase({ ...brief, failures: brief.failures.slice(0, mostFailures) }) as object;
 }
@@ -199,22 +193,21 @@ export const coverMissed =
   "Send a request for each path in missed, with the key in SVC_KEY_<REF> (none: without x-api-key), and check the response.";
 
 export function thresholdFailure(
-  { gate, threshold, percent, level, sentence: cause }: UnmetThreshold,
+  { gate, percent, level, sentence: cause }: UnmetThreshold,
   { coverage, advice }: Report,
 ): Failure {
   const id = percent !== undefined ? "--min-coverage" : level !== undefined ? "--fail-on" : "client";
   if (gate === "requests") return { id, actual: "no request", wanted: "a request", cause, whatToDo: cause };
   if (gate === "coverage") {
-    const wanted = percent === undefined ? threshold : `${percent}%`;
-    return { id, actual: `${coverage.percent}%`, wanted, cause, whatToDo: coverMissed };
+    return { id, actual: `${coverage.percent}%`, wanted: `${percent}%`, cause, whatToDo: coverMissed };
   }
   const failing = levelsFrom(level);
   const found = advice.filter((one) => failing.includes(one.level));
   return {
     id,
     actual: found.map((one) => one.id).join(", "),
-    wanted: level === undefined ? threshold : `no advice of level ${failing.join(" or ")}`,
+    wanted: `no advice of level ${failing.join(" or ")}`,
     cause,
-    whatToDo: found.map(({ whatToDo }) => whatToDo).join(" ") || cause,
+    whatToDo: found.map(({ whatToDo }) => whatToDo).join(" "),
   };
 }

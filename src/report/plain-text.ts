@@ -51,3 +51,32 @@ export function commandLine(command: readonly string[], longest = 200): string {
 export function timesOf({ id, count }: { readonly id: string; readonly count: number }): string {
   return pluralize(count, id === "key-in-output" ? "line" : "request");
 }
+
+/** A client, and how it ran. */
+export interface Subject {
+  readonly scenario: string;
+  readonly document?:
+    | { readonly given?: boolean | undefined; readonly file?: string | undefined }
+    | undefined;
+  readonly intercept?: readonly string[] | undefined;
+  readonly command: readonly string[];
+  /** How the user starts svc-sandbox. Default: by its name. */
+  readonly program?: string;
+}
+
+/** The flag that gave a document. */
+export function documentFlag(document: Subject["document"]): string[] {
+  return document?.given ? ["--openapi", document.file ?? "-"] : [];
+}
+
+/** Returns the command that runs a client again; `words` are a scenario and flags. */
+export function execAgain(
+  words: readonly string[],
+  { intercept = [], command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
+): string {
+  const hosts = intercept.flatMap((host) => ["--intercept", host]);
+  return commandLine(
+    [...program.split(" "), "exec", ...words, ...documentFlag(document), ...hosts, "--", ...command],
+    2_000,
+  );
+}

@@ -7,11 +7,9 @@ import { listed } from "../spec/schema/words.js";
 import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type {
-  Picture,
   ReportDocument,
   ReportFormat,
   Section,
-  Square,
   Suite,
   TableRow,
   TestCase,
@@ -84,7 +82,6 @@ export function reportDocument(
   const text = conclusion(report);
   const failures = unmet.map(({ sentence }) => sentence);
   const sections: Section[] = [
-    { id: "coverage", title: "Coverage", columns: [], rows: [], picture: coveragePicture(report) },
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
@@ -138,20 +135,6 @@ function titleOf({ requests, runs, ...run }: Report): string {
 function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
   const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
   return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
-}
-
-function coveragePicture({ paths, coverage: { met, promised } }: Report): Picture {
-  const rows = new Map<string, Square[]>();
-  for (const { pathId, promised, met, when } of paths) {
-    if (!promised) continue;
-    const [status = pathId] = pathId.split(".");
-    const name = `${pathId} ${met ? "covered" : "not covered"}: ${when}`;
-    rows.set(status, [...(rows.get(status) ?? []), { name, tone: met ? "good" : "quiet" }]);
-  }
-  return {
-    text: `${met} of ${promised} promised paths are covered: the filled squares.`,
-    rows: [...rows].map(([label, parts]) => ({ label, parts })),
-  };
 }
 
 function endpointRow({ method, path, operationId, requests, covered }: ReportedEndpoint): TableRow {
@@ -218,7 +201,7 @@ function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: Repo
 
 function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: ReportedRequest): string {
   const suggestion = didYouMean === null ? "" : `, did you mean ${didYouMean}?`;
-  return `${at} ${method} ${path}, ${key ?? fingerprint ?? "no key"}, ${id}${suggestion}`;
+  return `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${id}${suggestion}`;
 }
 
 /**

@@ -7,10 +7,10 @@ import { camelCase, inJsonOfAnyVersion } from "../spec/schema/json.js";
 import {
   choice,
   count,
+  described,
   flag,
   growingChoice,
   instant,
-  isMapping,
   list,
   mapping,
   nullable,
@@ -25,38 +25,46 @@ import {
 // Apart from the making of a report: pages leave these out.
 
 const world = {
-  scenario: text(),
-  seed: count(),
-  profile: choice(profiles),
+  scenario: described(text(), "The name of the scenario."),
+  seed: described(count(), "The seed."),
+  profile: described(choice(profiles), "The profile."),
   /** The assumptions that the scenario sets differently from the profile, or that the profile would vary. */
-  pinned: list(text()),
+  pinned: described(list(text()), "The assumptions that the scenario sets itself."),
 };
 
 const coverage = mapping({
-  /** A whole number, rounded down: 100 means all. */
-  percent: count({ most: 100 }),
-  met: count(),
-  promised: count(),
+  percent: described(count({ most: 100 }), "A whole number, rounded down: 100 means all."),
+  met: described(count(), "The number of covered paths."),
+  promised: described(count(), "The total number."),
 });
 /** The covered share of the promised paths. */
 export interface Coverage extends ValueOf<typeof coverage> {}
 
-const share = () => mapping({ met: count(), total: count() });
+const share = mapping({
+  met: described(count(), "The number of covered paths."),
+  total: described(count(), "The total number."),
+});
+
+const sending = mapping({
+  method: described(text(), "Its method."),
+  path: described(text(), "Its path with its query."),
+  headers: described(record(described(text(), "The value of a header.")), "Its headers."),
+  body: described(nullable(text()), "Its body."),
+});
 
 const howToMeet = mapping({
-  /** The ref of the key to send; `none`, `malformed` or `unknown` for no key of the sandbox. */
-  ref: text(),
-  request: mapping({ method: text(), path: text(), headers: record(text()), body: nullable(text()) }),
-  /** The bundled scenario to start first. */
-  scenario: nullable(text()),
-  /** Whether to reset the sandbox first. */
-  reset: flag(),
-  /** The scopes to give the key in the scenario first, if no key has the one that the endpoint needs. Default: none. */
-  scopes: optional(list(text())),
-  /** The steps in words. */
-  text: text(),
-  /** The request as a command for a shell with the environment of clients. */
-  curl: text(),
+  ref: described(text(), "The ref of the key to send; none, malformed or unknown for no key of the sandbox."),
+  request: described(sending, "The request, without its key."),
+  scenario: described(nullable(text()), "The bundled scenario to start first."),
+  reset: described(flag(), "Whether to reset the sandbox first."),
+  scopes: optional(
+    described(
+      list(text()),
+      "The scopes to give the key in the scenario first, if no key has the one that the endpoint needs.",
+    ),
+  ),
+  text: described(text(), "The steps as text."),
+  curl: described(text(), "The request as a command for a shell with the environment of clients."),
 });
 /** How to cover a path. */
 export interface HowToMeet extends ValueOf<typeof howToMeet> {}
@@ -64,72 +72,58 @@ export interface HowToMeet extends ValueOf<typeof howToMeet> {}
 const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
 
 const path = mapping({
-  /** An outcome of the closed list, or the success of another endpoint than `/me`: its status and operation id. */
-  pathId: pathId(),
-  /** Whether the API promises it; the coverage counts only promised paths. */
-  promised: flag(),
-  /** Whether it is covered, by a request whose key was not in a wrong place. */
-  met: flag(),
-  /** The number of requests that ended there. */
-  count: count(),
-  /** The requests that end there. */
-  when: text(),
-  /** How to cover it; `null` if it is covered, or if it is not promised and no single request covers it. */
-  howToMeet: orNull(howToMeet),
+  pathId: described(pathId(), "An outcome of the closed list, or the status and operation id of a success."),
+  promised: described(flag(), "Whether the API promises it; the coverage counts only these."),
+  met: described(flag(), "Whether it is covered, by a request whose key was not in a wrong place."),
+  count: described(count(), "The number of requests that ended there."),
+  when: described(text(), "The requests that end there."),
+  howToMeet: described(
+    orNull(howToMeet),
+    "How to cover it; null if it is covered, or if no request leads there for certain.",
+  ),
 });
 /** An outcome of requests. */
 export interface ReportedPath extends ValueOf<typeof path> {}
 
 const request = mapping({
-  /** The request id. */
-  id: text(),
-  /** ISO 8601, on the sandbox's clock. */
-  at: instant(),
-  method: text(),
-  path: text(),
-  /** The ref of the key that the advice is about, such as a key in the query, if the sandbox has it. */
-  key: nullable(text()),
-  /** The fingerprint of that key, or of the text in its place. */
-  fingerprint: nullable(text()),
-  /** The nearest method and path, if the API does not have these. */
-  didYouMean: nullable(text()),
+  id: described(text(), "The request id."),
+  at: described(instant(), "ISO 8601, on the sandbox's clock."),
+  method: described(text(), "The method."),
+  path: described(text(), "The path, without keys."),
+  key: described(nullable(text()), "The ref of the key that the advice is about, if the sandbox has it."),
+  fingerprint: described(nullable(text()), "The fingerprint of that key, or of the text in its place."),
+  didYouMean: described(nullable(text()), "The nearest method and path, if the API does not have these."),
 });
 /** A request that caused advice. */
 export interface ReportedRequest extends ValueOf<typeof request> {}
 
 const advice = mapping({
-  id: growingChoice(adviceIds),
-  level: choice(adviceLevels),
-  /** The rules or the section that it is based on. */
-  rule: text(),
-  /** The number of requests that caused it. */
-  count: count(),
-  meaning: text(),
-  whatToDo: text(),
-  /** The first requests, at most five. */
-  examples: list(request),
+  id: described(growingChoice(adviceIds), "The advice."),
+  level: described(choice(adviceLevels), "How serious it is."),
+  rule: described(text(), "The rules that it is based on."),
+  count: described(count(), "The number of requests that caused it."),
+  meaning: described(text(), "What happened."),
+  whatToDo: described(text(), "What to do."),
+  examples: described(list(request), "The first requests, at most five."),
 });
 /** An advice and the requests that caused it. */
 export interface ReportedAdvice extends ValueOf<typeof advice> {}
 
 const endpoint = mapping({
-  method: text(),
-  path: text(),
-  operationId: text(),
-  /** The number of the client's requests to it. */
-  requests: count(),
-  /** Whether one of its successes is covered. */
-  covered: flag(),
+  method: described(text(), "The method."),
+  path: described(text(), "The path; a name in braces matches any one segment."),
+  operationId: described(text(), "The operation id in the OpenAPI document."),
+  requests: described(count(), "The number of requests to it."),
+  covered: described(flag(), "Whether some run covered one of its successes."),
 });
 /** An endpoint and the requests to it. */
 export interface ReportedEndpoint extends ValueOf<typeof endpoint> {}
 
 const repeat = mapping({
-  pathId: pathId(),
-  key: nullable(text()),
-  fingerprint: nullable(text()),
-  /** The number of requests after the first rejection. */
-  count: count(),
+  pathId: described(pathId(), "The path where the requests ended."),
+  key: described(nullable(text()), "The ref of the key, if the sandbox has it."),
+  fingerprint: described(nullable(text()), "The fingerprint of the key."),
+  count: described(count(), "The number of requests after the first rejection."),
 });
 /** How often a key was resent after its rejection. */
 export interface ReportedRepeat extends ValueOf<typeof repeat> {}
@@ -137,22 +131,18 @@ export interface ReportedRepeat extends ValueOf<typeof repeat> {}
 export const reportShape = mapping({
   ...world,
   /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
-  runs: optional(list(mapping(world))),
+  runs: optional(described(list(mapping(world)), "The sandboxes of the runs.")),
   /** The number of the client's requests. */
-  requests: count(),
-  /** The number of delayed responses that the client did not wait for; only servers count them. */
-  unread: count(),
-  coverage,
-  /** The covered kinds of faults. */
-  faults: share(),
-  /** The endpoints of the sandbox. */
-  endpoints: list(endpoint),
+  requests: described(count(), "The number of requests in all runs."),
+  unread: described(count(), "The number of delayed responses that the client did not wait for."),
+  coverage: described(coverage, "The promised paths that some run covered."),
+  faults: described(share, "The kinds of faults that some run covered."),
+  endpoints: described(list(endpoint), "The endpoints of the sandbox."),
   /** All paths, in the order of the outcomes. */
-  paths: list(path),
+  paths: described(list(path), "Every path."),
   /** The advice, the most serious first. */
-  advice: list(advice),
-  /** The keys that were resent after 401, 403 or 429. */
-  repeats: list(repeat),
+  advice: described(list(advice), "Problems in the client's behavior."),
+  repeats: described(list(repeat), "The keys that were resent after 401, 403 or 429."),
 });
 /** The paths that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends ValueOf<typeof reportShape> {}
@@ -163,9 +153,7 @@ export interface Report extends ValueOf<typeof reportShape> {}
  * Keeps unknown members, which a newer sandbox may send.
  */
 export function parseReport(json: unknown): Report | undefined {
-  // Before 0.3, reports had no endpoints.
-  const given = isMapping(json) ? { endpoints: [], ...json } : json;
-  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), given);
+  const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
   if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;
-  return redactValue(camelCase(given) as Report, escapeControls);
+  return redactValue(camelCase(json) as Report, escapeControls);
 }

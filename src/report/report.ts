@@ -98,10 +98,15 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   const paths = groupsOf(
     reports.flatMap((report) => report.paths),
     ({ pathId }) => pathId,
-  ).map(mergePath);
-  const advice = adviceIds.flatMap((id) => {
-    const [row, ...others] = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
-    return row === undefined ? [] : [mergeAdvice([row, ...others])];
+  ).map((rows): ReportedPath => {
+    const met = rows.some((row) => row.met);
+    const howToMeet = met ? null : rows[0].howToMeet;
+    return { ...rows[0], met, count: sum(rows, ({ count }) => count), howToMeet };
+  });
+  const advice = adviceIds.flatMap((id): ReportedAdvice[] => {
+    const rows = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
+    const examples = rows.flatMap((row) => row.examples).slice(0, mostExamples);
+    return rows.slice(0, 1).map((row) => ({ ...row, count: sum(rows, ({ count }) => count), examples }));
   });
   // Its type requires all members: a missing one would be only the first run's.
   const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
@@ -134,21 +139,6 @@ export function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string):
     else group.push(row);
   }
   return [...groups.values()];
-}
-
-function mergePath(rows: readonly [ReportedPath, ...ReportedPath[]]): ReportedPath {
-  const met = rows.some((row) => row.met);
-  return {
-    ...rows[0],
-    met,
-    count: sum(rows, ({ count }) => count),
-    howToMeet: met ? null : rows[0].howToMeet,
-  };
-}
-
-function mergeAdvice(rows: readonly [ReportedAdvice, ...ReportedAdvice[]]): ReportedAdvice {
-  const examples = rows.flatMap((row) => row.examples).slice(0, mostExamples);
-  return { ...rows[0], count: sum(rows, ({ count }) => count), examples };
 }
 
 // Merged by ref, because each seed has other keys for a ref.

@@ -8,7 +8,7 @@ import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
 import { variableOf } from "../spec/api-key.js";
-import { matches } from "../spec/fault.js";
+import { meetsCondition } from "../spec/fault.js";
 import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, type PathId } from "../spec/outcomes.js";
 import { shellUrl, shellWord } from "./plain-text.js";
@@ -183,7 +183,7 @@ function pathsWithFaults(
   };
   let isFirst = true;
   for (const { when, effect } of world.faults) {
-    if (!matches(when, facts)) continue;
+    if (!meetsCondition(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;
     const kind = mainEffectOf(effect);

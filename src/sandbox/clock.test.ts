@@ -15,31 +15,3 @@ test("a clock never runs backwards: it continues from a time that moved back", (
     expect([clock.now(), clock.now()]).toEqual([shown, shown]);
   }
 });
-
-test("a moved clock stays ahead by the same time, and a frozen clock stays where it was", () => {
-  let time = 1_000_000;
-  const clock = createClock({ time: () => time, start: 0 });
-  time += 60_000;
-  clock.advance(5_000);
-  expect(clock.now()).toBe(65_000);
-  expect(() => clock.set(64_999)).toThrow(expect.objectContaining({ code: "clock_backwards" }));
-  clock.freeze();
-  time += 60_000;
-  expect(clock.now()).toBe(65_000);
-  clock.resume();
-  time += 1;
-  expect(clock.now()).toBe(65_001);
-});
-
-test("a clock that keeps its minute leaves it only when it is moved", () => {
-  let time = 0;
-  const clock = createClock({ time: () => time, start: 30_000, holdsMinute: true });
-  time = 20_000;
-  expect(clock.now()).toBe(50_000);
-  time = 500_000;
-  expect(clock.now()).toBe(59_999);
-  clock.advance(1_001);
-  expect(clock.now()).toBe(61_000);
-  time = 900_000;
-  expect(clock.now()).toBe(119_999);
-});

@@ -104,6 +104,20 @@ export function durationOf(duration: string | number): number {
   throw invalid("duration", duration, "as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
+const units = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["m", 60_000],
+  ["s", 1000],
+] as const;
+
+/** Returns milliseconds as a scenario's duration: `90s`. */
+export function scenarioDuration(milliseconds: number) {
+  const [unit, length] =
+    units.find(([, one]) => milliseconds !== 0 && milliseconds % one === 0) ?? (["ms", 1] as const);
+  return `${milliseconds / length}${unit}` as const;
+}
+
 /** Returns an instant in epoch milliseconds; throws `validation_failed`. */
 export function instantOf(instant: Instant): number {
   // A text without a zone would mean different instants on different machines.
@@ -118,8 +132,13 @@ function invalid(kind: string, given: unknown, how: string): SandboxError {
   return new SandboxError("validation_failed", message, { given });
 }
 
-/** Like `instantOf`, but also accepts a duration (as text) from `now`. */
-export function instantFrom(now: number, input: Instant): number {
-  const duration = typeof input === "string" ? parseDuration(input) : undefined;
+/** Like `instantOf`, but also accepts a duration from `now`. */
+export function instantFrom(now: number, input: string): number {
+  const duration = parseDuration(input);
   return duration === undefined ? instantOf(input) : now + duration;
+}
+
+/** An instant as scenarios write it; a text, which may be a duration, is unchanged. */
+export function writtenInstant<Given extends Instant | undefined>(input: Given) {
+  return input === undefined || typeof input === "string" ? input : isoOf(instantOf(input));
 }

@@ -1,6 +1,6 @@
 import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { chanceOf, type FaultCondition, type FaultFacts, fires, matches } from "../spec/fault.js";
+import { chanceOf, type FaultCondition, type FaultFacts, fires, meetsCondition } from "../spec/fault.js";
 import type { FaultEffect } from "../spec/fault-effects.js";
 import { randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
@@ -58,7 +58,7 @@ export function fireFault(
   let fired: FiredFault | undefined;
   for (const fault of active) {
     // After one fired, only faults that count matter.
-    if ((fired !== undefined && !counts(fault)) || !matches(fault.when, facts)) continue;
+    if ((fired !== undefined && !counts(fault)) || !meetsCondition(fault.when, facts)) continue;
     if (counts(fault)) fault.matched += 1;
     if (
       fired === undefined &&

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { inventKeyName } from "../farmers/names.js";
 import { deriveSecret, type ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyRecord, Organization } from "../spec/api-key.js";
 import { createRegistry, scenarioRecords, startKey, startUsage, usageAt, withoutOver } from "./keys.js";
+import { inventKeyName } from "./population/names.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
 const hashOf = (digit: string) => digit.repeat(64);
@@ -71,14 +71,6 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
       limits: { perMinute: 3, perDay: 7 },
     });
   }
-});
-
-test("a population has its keys after those written out, each with the hash of the secret that the seed gives", () => {
-  const written = { "organization-3-key-1": { environment: "live", legacy: true } } as const;
-  const keys = build(written, { organizations: 2, keys_per_organization: 2 });
-  const refs = [1, 2].flatMap((one) => [1, 2].map((key) => `organization-${one}-key-${key}`));
-  expect(Object.keys(keys)).toEqual(["organization-3-key-1", ...refs]);
-  for (const key of Object.values(keys)) expect(key.sha256).toBe(sha256(deriveSecret(1, key)));
 });
 
 test("R22 R23 usage is of the current minute and day, each until the millisecond of its end", () => {

@@ -1,4 +1,3 @@
-import { inventKeyName, inventOrganizationName } from "../farmers/names.js";
 import {
   endsFrom,
   type GivenEnds,
@@ -33,6 +32,7 @@ import {
 import type { Assumptions } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
+import { inventKeyName, inventOrganizationName } from "./population/names.js";
 import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-records.js";
 
 /** An organization's entry in the registry. A change replaces its record. */

@@ -1,7 +1,8 @@
 import { placeholder } from "../scenario/format/fields.js";
 import { SandboxError } from "../spec/errors.js";
+import { memberIn } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
-import type { Farmers } from "./farmers.js";
+import type { Farmers } from "./population/farmers.js";
 
 /** The id of the nth record of a collection; `undefined` if it does not exist, `null` for no collection. */
 export type IdAt = (collection: string, number: number) => string | undefined | null;
@@ -37,9 +38,8 @@ function valueAt([whole, kind, digits, path = ""]: readonly string[], { farmers,
     value = idAt(kind as string, number);
     if (value === null || path !== "") return whole;
   } else if (number < farmers.count) {
-    value = path === "" ? farmers.idOf(number) : farmers.at(number);
-    for (const name of path.split(".").slice(1))
-      value = isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+    const steps = path.split(".").slice(1);
+    value = path === "" ? farmers.idOf(number) : memberIn(farmers.at(number), steps);
   }
   if (value !== undefined) return value;
   const message = `Failed to fill in ${whole}: there is no such ${kind}${path === "" ? "" : " or member"}.`;

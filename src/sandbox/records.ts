@@ -8,8 +8,8 @@ import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { knownRefsHint, quote } from "../spec/schema/words.js";
 import { isoOf } from "./clock.js";
-import type { Farmers } from "./farmers.js";
 import { filled, type IdAt } from "./placeholders.js";
+import type { Farmers } from "./population/farmers.js";
 import type {
   Collection,
   CollectionFields,

@@ -1,16 +1,15 @@
-import type { FarmerMaker } from "../farmers/farmers.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
-import type { Farmers } from "./farmers.js";
 import type { ActiveFault } from "./faults.js";
 import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
 import type { Counters } from "./journal/counts.js";
 import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
+import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { AnnouncedChange, Timeline } from "./timeline.js";
@@ -45,8 +44,8 @@ export interface Platform {
   readonly stopwatch: () => number;
   /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
   readonly random: () => number;
-  /** Creates farmers; called when the first one is read. */
-  readonly farmers: FarmerMaker;
+  /** Creates farmers; called when the first one is read. Default: there are none. */
+  readonly farmers?: FarmerMaker;
   /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
   readonly endpoints: (
     scenario: Scenario,

@@ -8,13 +8,13 @@ import { assumptionsFor } from "../spec/assumptions.js";
 import { pathText } from "../spec/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto } from "../spec/seed.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
-import { farmersOf } from "./farmers.js";
 import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
 import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { unknownEndpoints } from "./path-ids.js";
+import { farmersOf } from "./population/farmers.js";
 import type { RecordChange } from "./record.js";
 import { applyChange, countRecords, nextRuleAt, startRecords } from "./records.js";
 import {

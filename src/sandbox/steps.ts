@@ -13,7 +13,7 @@ export type WorldEvent = RequestEvent | OtherEvent;
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
-  | { readonly type: `key.revoked`; readonly key: KeyView }
+  | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
   /** By a request, a step, a call or a rule. */
   | { readonly type: "record.changed"; readonly change: RecordChange }
@@ -51,7 +51,7 @@ export interface Initiator {
 export interface Performed {
   /** `null` if the action succeeded. */
   readonly rejection: { readonly code: RejectionCode; readonly message: string } | null;
-  /** The key that was created, replaced or revoked. */
+  /** The key that was created or changed. */
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
   /** The full new key, shown only this once (R34). */

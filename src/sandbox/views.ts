@@ -61,10 +61,10 @@ export function viewOrganization(organization: Organization): OrganizationView {
   return { ...organization };
 }
 
-/** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 // Their requests have no key of the sandbox.
 const pathOfReserved = { none: "401.missing", malformed: "401.malformed", unknown: "401.unknown" } as const;
 
+/** Lists the matching requests of the journal; throws `unknown_ref` for an unknown key. */
 export function listRequests(
   { history, registry }: SandboxState,
   { path_id: pathId, ...query }: ValueOf<typeof requestQuery>,

@@ -34,7 +34,8 @@ export function fileReferredTo(reference: string, from: string): string | undefi
   return steps.join("/");
 }
 
-function decoded(text: string): string {
+/** A text without percent-encoding; unchanged if that is not valid. */
+export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

@@ -50,10 +50,6 @@ test.each([
 });
 
 describe("a text", () => {
-  test("becomes the plain value that it describes, nothing added", () => {
-    expect(parseScenario(base)).toEqual(parse(base));
-  });
-
   test("may use anchors and aliases for whole values", () => {
     const { organizations } = parseScenario(
       "version: 1\norganizations:\n  one: &one { type: bank }\n  two: *one\n",
@@ -277,27 +273,10 @@ test("a fault ends after it starts, a wait is an hour at most, and a body goes w
   ]);
 });
 
-test("a text of one word is no empty file", () => {
-  expect(["", "~", "word"].map((text) => problemsOf(text)[0]?.code)).toEqual([
-    "empty",
-    "empty",
-    "not_a_mapping",
-  ]);
-});
-
 test("a scenario has its own name, or none", () => {
   const { name: _, ...unnamed } = parseScenario(base);
   const names = [unnamed, parseScenario(base)].map((one) => resolveSource(one).name);
   expect(names).toEqual(["unnamed", "Base"]);
-});
-
-test.each([
-  ["me?a=ü", "a path starts with / and is encoded: /me?a=%C3%BC"],
-  ["x".repeat(201), "write a value such as /v1/"],
-  ["/\\ud800", "write a value such as /v1/"],
-])("the path %j of a request gets a hint that can be sent", (path, hint) => {
-  const [problem] = problemsOf(`${base}story: [{ request: { key: main, path: "${path}" } }]\n`);
-  expect([problem?.path, problem?.hint]).toEqual(["story[0].request.path", expect.stringContaining(hint)]);
 });
 
 test("the legacy kind of a pinned secret is taken from its prefix (R16)", () => {

@@ -74,20 +74,10 @@ test("the caret stays in its place after a shortened key", () => {
 const sourceOf = (text: string) => ({ file: undefined, text, secrets: () => secretsIn(parseDocument(text)) });
 const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
 
-test("the caret is under the column", () => {
-  expect(excerptOf("  perMinute: 60", 3)).toEqual({ text: "  perMinute: 60", caret: "  ^" });
-});
-
 test("the caret follows tabs and wide characters, and a combining one takes no column", () => {
   expect(excerptOf("\tname: x", 2).caret).toBe("\t^");
   expect(excerptOf("銀: x", 2).caret).toBe("  ^");
   expect(excerptOf("e\u0301: x", 3).caret).toBe(" ^");
-});
-
-test("a column outside the line points at its nearest end", () => {
-  expect(excerptOf("ab", 99).caret).toBe("  ^");
-  expect(excerptOf("ab", -3).caret).toBe("^");
-  expect(excerptOf("", 1)).toEqual({ text: "", caret: "^" });
 });
 
 test.each([1, 50, 400, 799, 801])("of a long line the part around column %i is shown", (column) => {

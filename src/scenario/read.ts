@@ -1,5 +1,6 @@
 import { isSandboxError, SandboxError } from "../spec/errors.js";
 import { shapeProblems } from "../spec/schema/check.js";
+import { mergedByName } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
@@ -138,7 +139,7 @@ export function resolveExtends(
   // own scenario: in another one, it would show nothing.
   const { version: _version, story: _, ...inherited } = parent.fields;
   return {
-    fields: merge(inherited, fields) as Members,
+    fields: mergedByName(inherited, fields) as Members,
     placeOf(path, pointAt) {
       const [mine, other] = [own.placeOf(path, pointAt), parent.placeOf(path, pointAt)];
       return other.depth > mine.depth && other.place !== undefined ? other : mine;
@@ -163,16 +164,6 @@ export function resolveExtends(
       return fail("extends_failed", message, "name a bundled scenario, or a file relative to this one");
     }
   }
-}
-
-// Merges mappings by name; any other value of the second wins. Changes neither.
-function merge(under: unknown, over: unknown): unknown {
-  if (!isMapping(under) || !isMapping(over)) return over;
-  const merged: Record<string, unknown> = { ...under };
-  for (const [name, member] of Object.entries(over)) {
-    merged[name] = Object.hasOwn(under, name) ? merge(under[name], member) : member;
-  }
-  return merged;
 }
 
 /**

@@ -5,13 +5,13 @@ import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platfo
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { closeServer } from "./sockets/connections.js";
 import { createHttpServer } from "./sockets/http-server.js";
-import type { Interceptor } from "./sockets/intercept.js";
 import { listenOn } from "./sockets/listen.js";
 import { reject } from "./sockets/messages.js";
 import {
   type ControlHandler,
   createServerState,
   type Hosting,
+  type Interceptor,
   type ServeOptions,
   type Server,
 } from "./sockets/server-state.js";
@@ -69,7 +69,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
     one.runtime.counters.curlOptions = runtime.counters.curlOptions;
   });
   instances.onExpired(({ id, tenancy: { label } }) => {
-    state.audit(`The instance ${id}${label === undefined ? "" : ` (${label})`} has expired.`);
+    state.audit({ action: `DELETE /instances/${id}`, actor: "sandbox", result: "expired" }, { id, label });
   });
   const { server, open } = createHttpServer(state, certificate);
   const address = await listenOn(server, port, host, program);
@@ -116,12 +116,11 @@ async function proxyOf(
   { intercept, passThrough = false }: Hosting,
 ): Promise<Interceptor | undefined> {
   if (intercept === undefined) return undefined;
-  // Loaded when needed: few servers have a proxy.
-  const { startInterceptor } = await import("./sockets/intercept.js");
   // Its hosts have only the API.
-  return startInterceptor(intercept, passThrough, (certificate) =>
-    createHttpServer({ ...state, control: undefined }, certificate),
-  );
+  const open = (certificate: Parameters<typeof createHttpServer>[1]) =>
+    createHttpServer({ ...state, control: undefined }, certificate);
+  // Loaded when needed: few servers have a proxy.
+  return (await import("./sockets/intercept.js")).startInterceptor(intercept, passThrough, open);
 }
 
 /**

@@ -119,10 +119,12 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
-    if (file === undefined) return createMemoryLog(start(), rest);
-    const { openFileLog } = await import("../log/file-log.js");
-    const options = { ...rest, own: () => named, start, given, onProblem };
-    return openFileLog({ file: resolve(file), given: file }, options);
+    if (file !== undefined) {
+      const place = { file: resolve(file), given: file };
+      const options = { ...rest, own: () => named, start, given, onProblem };
+      return (await import("../log/file/file-log.js")).openFileLog(place, options);
+    }
+    return createMemoryLog(start(), rest);
   };
   const log = await openLog();
   const close = async (grace?: number) => {

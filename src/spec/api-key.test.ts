@@ -11,7 +11,6 @@ import {
   minute,
   minuteStart,
   parseApiKey,
-  variableOf,
 } from "./api-key.js";
 import { containsKey, findKeys, redactKeys } from "./redact.js";
 
@@ -45,10 +44,6 @@ test.each([
   [`SVC_test_abc${"a".repeat(29)}`, false],
 ])("%s is as a sandbox makes keys: %s", (key, expected) => {
   expect(isSandboxKey(key)).toBe(expected);
-});
-
-test("the variable of a ref is in capitals, with underscores", () => {
-  expect(variableOf("rate-limited-minute")).toBe("SVC_KEY_RATE_LIMITED_MINUTE");
 });
 
 test.each([

@@ -24,7 +24,7 @@ export const errorCauses = {
   sandbox_access_off: "A test key needs sandbox access of the organization (R30).",
   live_access_not_approved: "A live key needs approved live access of the organization (R31).",
   key_limit_reached: "The organization has five active keys in that environment (R32). Revoke one.",
-  key_not_active: "The key to rotate is not active, or the key to revoke has ended (R42).",
+  key_not_active: "The key to rotate is not active, or the key to revoke or expire has ended (R42).",
   name_taken: "A key with this ref already exists.",
   overlap_out_of_range: "The overlap is below 0 or above 7 days (R39).",
   scopes_required: "A key needs at least one scope (R29).",

@@ -30,7 +30,7 @@ export interface FaultFacts {
 }
 
 /** Whether a request matches. {@link fires} decides whether the fault then fires. */
-export function matches(when: FaultCondition, facts: FaultFacts): boolean {
+export function meetsCondition(when: FaultCondition, facts: FaultFacts): boolean {
   return (
     (when.key === undefined || when.key === facts.key) &&
     (when.organization === undefined || when.organization === facts.organization) &&

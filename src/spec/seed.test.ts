@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { base62From, createRequestIds, numberInto, randomStream } from "./seed.js";
+import { base62From, createRequestIds, numberInSeries, numberInto, randomStream } from "./seed.js";
 
 test("characters of one stream, and first characters of many, are spread evenly", () => {
   const one = base62From(randomStream(1, "text"), 62_000);
@@ -40,4 +40,14 @@ test("R7 each series has its own ids, and continues from the number of its last 
   expect(take(inGroup)).toEqual(later.map((_, index) => next.idOf(7 * 2 ** 32 + index + 1)));
   const inNext = createRequestIds(1, numberInto(1, inGroup.responded()), 7);
   expect(new Set([...first, ...later, ...take(inNext)]).size).toBe(3000);
+});
+
+test("request ids continue in any series, and a number keeps its place in its series", () => {
+  const ids = createRequestIds(1, 2 ** 32 + 5, 3);
+  expect([ids.series(), ids.next().number, ids.responded()]).toEqual([1, 2 ** 32 + 6, 2 ** 32 + 6]);
+  expect(ids.idOf(7)).toBe(createRequestIds(1, 0, 3).idOf(7));
+  expect(new Set([ids.idOf(7), ids.idOf(2 ** 32 + 7), createRequestIds(1, 0).idOf(7)]).size).toBe(3);
+  expect([numberInto(2, 2 ** 32 + 5), numberInto(2 ** 21 + 1, 5), numberInSeries(2 ** 33 + 5)]).toEqual([
+    ...[2 ** 33 + 5, 2 ** 32 + 5, 5],
+  ]);
 });

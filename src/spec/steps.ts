@@ -4,7 +4,7 @@ interface ActionRow {
   readonly isForAdministrators?: true;
   /** Its route, and what it does there, if it has exactly one. A ref in the path is its `key` or `organization`. */
   readonly route?: readonly [call: `${"POST" | "PATCH"} /${string}`, does: string];
-  /** What it has done to its key: `an active key can be revoked`, and the name of its event. */
+  /** What it does to its key: `an active key can be revoked`. */
   readonly done?: string;
   /** The fields with the refs of a key and an organization that must exist. */
   readonly key?: string;
@@ -28,6 +28,13 @@ export const actions = {
     route: [
       "POST /keys/{ref}/revoke",
       "Revokes a key immediately: an active one, or a replaced one in its overlap",
+    ],
+  },
+  expire: {
+    ...{ isForAdministrators: true, key: "key", done: "given an end" },
+    route: [
+      "POST /keys/{ref}/expire",
+      "Sets when a key expires: an active one, or a replaced one in its overlap",
     ],
   },
   organization: {

@@ -1,11 +1,10 @@
 import { expect, test } from "vitest";
 import { nextRequest } from "../../src/api/evaluate.js";
-import { bodyParts, onlyWaits } from "../../src/api/faults.js";
-import { utf8Length, withBody } from "../../src/api/messages.js";
+import { bodyParts } from "../../src/api/faults.js";
+import { utf8Length } from "../../src/api/messages.js";
 import { bodyOf, longestBody, tooLongBody } from "../../src/api/request-input.js";
 import { openWorld } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
 
 test.each([
   "",
@@ -23,21 +22,6 @@ test.each([
   expect(utf8Length(text)).toBe(new TextEncoder().encode(text).length);
 });
 
-test("another body has its own length, under any spelling of the header", () => {
-  const response = {
-    status: 200,
-    headers: ["X", "content-length", "Content-Length", "1", "content-length", "1"],
-    body: "a",
-  };
-  expect(withBody(response, "é☂")).toEqual({
-    ...{
-      status: 200,
-      headers: ["X", "content-length", "Content-Length", "5", "content-length", "5"],
-      body: "é☂",
-    },
-  });
-});
-
 test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: number }, number[], number]>([
   ["", {}, [], 0],
   ["abcdef", {}, [6], 0],
@@ -53,40 +37,10 @@ test.each<[string, { readonly cutAfter?: number; readonly bytesPerSecond?: numbe
   expect(parts.map((part) => new TextDecoder().decode(part)).join("")).toBe(body.slice(0, delivery.cutAfter));
 });
 
-test("only a whole response that comes late is waited for", () => {
-  const late = { delayMs: 1, kind: "send", cutAfter: undefined, bytesPerSecond: undefined } as const;
-  expect([late, { ...late, cutAfter: 0 }, { ...late, kind: "hang" as const }].map(onlyWaits)).toEqual([
-    true,
-    false,
-    false,
-  ]);
-});
-
 test("a body of 64 KB is read, and a byte more is too long", () => {
   expect(bodyOf(new Uint8Array(longestBody).fill(65)).text).toHaveLength(65_536);
   expect(bodyOf(new Uint8Array(longestBody + 1))).toBe(tooLongBody);
   expect(bodyOf(new Uint8Array([255]))).toEqual({ text: "", problem: "it is not UTF-8" });
-});
-
-test.each([
-  ["active", "200", null],
-  ["revoked", /^401 revoked since 20\S+Z$/, null],
-  ["expired", /^401 expired since 20\S+Z$/, null],
-  ["rotated", /^401 rotated since 20\S+Z$/, null],
-  ["organization-inactive", "403 access_denied: organization is inactive", null],
-  ["live-not-approved", "403 live_access_not_approved: live access is not approved", null],
-  ["wrong-scope", /^403 insufficient_scope: needs attestations:read, has consents:read/, null],
-  ["rate-limited-minute", "429 until 09:01:00", "2026-03-02T09:01:00.000Z"],
-  ["rate-limited", "429 always: allows 0 requests a day", null],
-])("the next request with the key %s of key-states is shown with its cause: %s", (ref, verdict, until) => {
-  const now = Date.UTC(2026, 2, 2, 9);
-  const world = openWorld(bundledScenarios["key-states"], { frozen: true, now });
-  const next = nextRequest(world, ref);
-  expect([next.verdict, next.until]).toEqual([
-    typeof verdict === "string" ? verdict : expect.stringMatching(verdict),
-    until,
-  ]);
-  expect(next.status).toBe(Number(next.verdict.slice(0, 3)));
 });
 
 test("a key that allows no requests never has another next request, and a fault may hit it", () => {

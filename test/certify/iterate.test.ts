@@ -1,8 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bodyParts } from "../../src/api/faults.js";
+import { bodyParts, faultsOn } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
-import { faultsOn } from "../../src/certify/plan.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -33,15 +32,6 @@ test("--only makes the named runs besides minimal", async () => {
     0,
     expect.stringContaining("Passed: 3 of 3 runs. Noticed 1 of 1 covered promise."),
   ]);
-});
-
-test.each([
-  [["--only", "fault.hnag"], /there is no run "fault\.hnag"\. Did you mean "fault\.hang"\?/],
-  [["--only", "seven"], /there is no run "seven"\. Give one such as "varied 7", fault\.hang or /],
-  [["--only", "typical", "--badge", "b.svg"], /--only .*--badge|--badge .*--only/],
-])("%j is rejected", async (flags, why) => {
-  const { code, stderr } = await certify("none", ...flags);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(why)]);
 });
 
 test("--budget ends all runs in time, shows which are left, and certifies nothing", async () => {

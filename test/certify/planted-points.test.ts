@@ -17,7 +17,7 @@ import { type Asked, ask } from "../support/varied.js";
 const words = Object.fromEntries(
   Object.entries(allWords).filter(([row]) => !documentedRows.some(({ id }) => id === row)),
 );
-const planted = Object.entries(words).flatMap(([row, variants]) =>
+const planted = Object.entries(words).flatMap(([row, { variants }]) =>
   Object.keys(variants).map((variant) => `${row}:${variant}`),
 );
 

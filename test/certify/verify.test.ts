@@ -110,19 +110,6 @@ describe("a certificate does not verify", () => {
     expect([code, stdout]).toEqual([1, ""]);
     expect(stderr).toBe('Failed to verify "c.json": It is not valid JSON, or not a complete file.\n');
   });
-
-  test.each([
-    [["--verify", "none.json"], 'Failed to read the certificate "none.json": there is no such file.'],
-    [["--openapi", "none.yaml", "--", "true"], 'the document "none.yaml": there is no such file.'],
-    [["--certificate", "c.pdf", "--", "true"], 'the name "c.pdf" does not set the format of the certificate'],
-    [
-      ["--verify", "c.json", "--seeds", "4"],
-      "option '--verify <file>' cannot be used with option '--seeds <number>'",
-    ],
-  ])("%j is rejected", async (argv, says) => {
-    const { code, stderr } = await runCli(["certify", ...argv], { cwd: temporaryFolder() });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(says)]);
-  });
 });
 
 const forgery: CertifyResult = {

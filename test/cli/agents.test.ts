@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
+import project from "../../package.json" with { type: "json" };
 import { createSandbox } from "../../src/index.js";
 import { coverage, ofFirst, ofOthers, promisedCount } from "../support/coverage.js";
 import { pageOf } from "../support/pages.js";
@@ -100,14 +101,6 @@ describe("JSON", () => {
     });
   });
 
-  test("of a report has the hint for a client that sent no request", async () => {
-    const { stdout } = await runCli(["exec", "--format", "json", "--report", "-", "--", "true"]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      requests: 0,
-      notes: [expect.stringContaining("SVC_BASE_URL")],
-    });
-  });
-
   test("is what an error is printed as where JSON was asked for, with its code and without a key (R46)", async () => {
     const key = createSandbox().secret("active");
     for (const argv of [
@@ -135,7 +128,15 @@ test("--report - writes the report to stdout, as text unless --format names anot
   expect(briefIn(await report("--format", "brief"))).toMatchObject({ coverage: coverage(1).percent });
 });
 
+function asExecutable() {
+  const builtin = process.getBuiltinModule;
+  vi.spyOn(process, "getBuiltinModule").mockImplementation(((name: string) =>
+    name === "node:sea" ? { isSea: () => true } : builtin(name)) as typeof builtin);
+  onTestFinished(() => void vi.restoreAllMocks());
+}
+
 describe("init --client", () => {
+  const tarball = `svc-sandbox-${project.version}.tgz`;
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const hasAll = {
     "package.json":
@@ -161,9 +162,12 @@ describe("init --client", () => {
     const text = (name: string) => readFileSync(join(cwd, name), "utf8");
     expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
     expect(text(file)).toBe(pageOf(`examples/${example}/${basename(file)}`));
-    expect(parse(text(".github/workflows/sandbox.yml")).jobs.sandbox.steps.at(-1).run).toMatch(
-      /^npm run test:sandbox$|pytest|mvn .*test|go test/,
-    );
+    const { steps } = parse(text(".github/workflows/sandbox.yml")).jobs.sandbox;
+    expect(steps.at(-1).run).toMatch(/^npm run test:sandbox$|pytest|mvn .*test|go test/);
+    // Until there is a release, from what `npm pack` made.
+    const installs = steps.flatMap((step: { run?: string }) => step.run?.match(/^npm .*/) ?? []);
+    const [from] = kind === "vitest" ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
+    expect(installs[0]).toBe(from);
     const project = JSON.parse(text("package.json"));
     expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
     expect(project.scripts["test:sandbox"]).toEqual(
@@ -177,19 +181,31 @@ describe("init --client", () => {
 
   test.each([
     ["vitest", {}, ["need vitest, and there is no package.json here", "  npm install --save-dev vitest"]],
-    ["pytest", {}, ["svc_sandbox, which python3 does not find", "pip install pytest https://"]],
+    [
+      "pytest",
+      {},
+      ["svc_sandbox, which python3 does not find", `install --save-dev ./${tarball}\n  python3 -m pip`],
+    ],
     [
       "junit",
       {},
-      ["svc-sandbox-junit5, and there is no pom.xml", "<project ", "  mvn install:install-file "],
+      [
+        "svc-sandbox-junit5, and there is no pom.xml",
+        "<project ",
+        "  mvn --file ./node_modules/svc-sandbox/",
+      ],
     ],
     [
       "junit",
       { "build.gradle": "" },
       ["which build.gradle does not have", "into build.gradle:\n\n    <dependency>\n"],
     ],
-    ["go", {}, [`${module}, and there is no go.mod`, "  go mod init ", `  go get ${module}@v`]],
-    ["go", { "go.mod": "module mine\n" }, ["which go.mod does not have", `  go get ${module}@v`]],
+    [
+      "go",
+      {},
+      [`${module}, and there is no go.mod`, "  go mod init ", `${module}=./node_modules/svc-sandbox/`],
+    ],
+    ["go", { "go.mod": "module mine\n" }, ["which go.mod does not have", "  go mod edit "]],
   ] as const)("%s shows what it needs and writes nothing in a project with %j", async (kind, files, shown) => {
     const options = withPython(files, 1);
     const { code, stdout, stderr } = await runCli(["init", "--client", kind], options);
@@ -197,6 +213,14 @@ describe("init --client", () => {
     for (const one of shown) expect(stderr).toContain(one);
     expect(stderr).toMatch(new RegExp(`\nThen run this again: svc-sandbox init --client ${kind}\n$`));
     expect(readdirSync(options.cwd).sort()).toEqual(["bin", ...Object.keys(files)]);
+  });
+
+  test("from the single executable unpacks the file of npm pack without npm", async () => {
+    asExecutable();
+    const { stderr } = await runCli(["init", "--client", "go"], { cwd: temporaryFolder() });
+    expect(stderr).toMatch(
+      /\n {2}tar -xzf .*\n {2}go mod init .*\n {2}go mod edit .*=\.\/package\/packaging\/go\n/,
+    );
   });
 
   test.each([
@@ -224,10 +248,7 @@ test("init --agent adds one section to AGENTS.md, which names the package's file
 });
 
 test("init --agent from the single executable writes command lines that need no Node.js", async () => {
-  const builtin = process.getBuiltinModule;
-  vi.spyOn(process, "getBuiltinModule").mockImplementation(((name: string) =>
-    name === "node:sea" ? { isSea: () => true } : builtin(name)) as typeof builtin);
-  onTestFinished(() => void vi.restoreAllMocks());
+  asExecutable();
   const cwd = temporaryFolder();
   await runCli(["init", "--agent"], { cwd });
   for (const name of ["AGENTS.md", "svc-sandbox.AGENTS.md"]) {

@@ -55,14 +55,6 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect([again.code, again.stderr]).toEqual([2, expect.stringContaining("already contains a sandbox")]);
 });
 
-test("--import needs a place where the sandbox is kept", async () => {
-  const cwd = temporaryFolder({ "a.yaml": bank(one), "backup.json": "{}" });
-  const { code, stderr } = await serve(["a.yaml", "--import", "backup.json"], { cwd }).done;
-  expect([code, stderr]).toEqual([2, expect.stringContaining("Add --state")]);
-  const broken = await serve(["a.yaml", "--state", "new.json", "--import", "backup.json"], { cwd }).done;
-  expect([broken.code, broken.stderr]).toEqual([2, expect.stringContaining('the state "backup.json"')]);
-});
-
 test("a state of another scenario is an error that names both ways out, and stays unchanged", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   await (await used(cwd)).stop();
@@ -103,6 +95,20 @@ test("another version and another setting continue a state, say so once, and kee
   const backUrl = await baseUrl(back);
   expect(await statusOf(backUrl, first.made)).toBe(200);
   expect(await statusOf(`${backUrl}/i/${instance}`, first.instance.keys.one)).toBe(200);
+});
+
+test("an export names an instance whose file is broken, exits with 1, and has the others", async () => {
+  const cwd = temporaryFolder({ "a.yaml": bank(one) });
+  const first = await used(cwd);
+  const { id } = (await control(`${first.url}/__sandbox`, "POST /instances", {})).body.data;
+  await first.stop();
+  writeFileSync(join(cwd, `state.json.instances/${first.instance.id}.json`), "{");
+  const next = serve(["a.yaml", "--state", "state.json"], { cwd });
+  const wrote = await runCli(["export", await baseUrl(next), "-o", "backup.json"], { cwd });
+  await next.stop();
+  expect([wrote.code, wrote.stderr]).toEqual([1, expect.stringContaining(first.instance.id)]);
+  const { without, instances } = JSON.parse(readFileSync(join(cwd, "backup.json"), "utf8"));
+  expect([without, instances.map((one: { id: string }) => one.id)]).toEqual([[first.instance.id], [id]]);
 });
 
 test("an export in the place of a file restores the whole state, or one instance", async () => {

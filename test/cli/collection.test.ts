@@ -226,9 +226,3 @@ test("existing files stay unchanged without --force", async () => {
   ]);
   expect(await runCli([...argv, "--force"], { cwd })).toMatchObject({ code: 0 });
 });
-
-test("a file that cannot be written is reported", async () => {
-  const cwd = temporaryFolder({ taken: "" });
-  const { code, stderr } = await runCli(["collection", "-o", "taken/out"], { cwd });
-  expect([code, stderr]).toEqual([2, 'Failed to write "taken/out": its folder is a file.\n']);
-});

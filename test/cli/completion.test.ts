@@ -51,11 +51,6 @@ describe("completion", () => {
     expect([code, stderr]).toEqual([0, ""]);
     expect(stdout).toMatch(/svc-sandbox completion complete '?--'? /);
   });
-
-  it("names the shells that it knows", async () => {
-    const { code, stderr } = await runCli(["completion", "tcsh"]);
-    expect([code, stderr]).toEqual([2, expect.stringContaining("Use bash, zsh or fish")]);
-  });
 });
 
 const inBash = `eval "$(svc-sandbox completion bash)"

@@ -28,11 +28,3 @@ test("keys lists the response of each key at the given endpoint", async () => {
   expect(await paths()).not.toContain("200.readReport");
   expect(await paths("--endpoint", "readReport")).toContain("200.readReport");
 });
-
-test.each([
-  ["readReprot", 'Did you mean "readReport"?'],
-  ["nothing", "The scenario has getRelyingPartyContext, "],
-])("an unknown endpoint %s is an error with the known ones", async (name, hint) => {
-  const { code, stderr } = await runCli(["explain", "none", scenario, "--endpoint", name]);
-  expect([code, stderr]).toEqual([2, expect.stringContaining(hint)]);
-});

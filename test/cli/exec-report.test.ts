@@ -23,19 +23,6 @@ describe("the gate", () => {
     const { code, stderr } = await execHere([...argv, "--", ...client(...words)]);
     expect([code, stderr]).toEqual([expected, expect.stringMatching(/Coverage \d+%/)]);
   });
-
-  it("shows why a threshold is not reached, also with --quiet", async () => {
-    const argv = ["--quiet", "--min-coverage", "90", "--fail-on", "error", "--", ...client("?active")];
-    expect(await execHere(argv)).toMatchObject({
-      code: 5,
-      stderr: expect.stringMatching(/^.*\b\d+%.* the required 90%.*\n.*level error.* key-in-query\.\n$/),
-    });
-  });
-
-  it("fails when no request reached the sandbox, and the message shows it", async () => {
-    const { code, stderr } = await execHere(["--quiet", "--fail-on", "error", "--", ...client()]);
-    expect([code, stderr]).toEqual([4, expect.stringMatching(/^No request reached .*--min-coverage 0/)]);
-  });
 });
 
 describe("--report", () => {
@@ -84,13 +71,6 @@ describe("--report", () => {
       new RegExp(`^Before\\.\n# ${coverageText(1)}`),
     );
     expect(stderr).toMatch(/^::error title=svc-sandbox key-in-query::1 request: /m);
-  });
-
-  it("names what to run, since no sandbox is left to be started on", async () => {
-    const { stderr } = await execHere(["rotation", "--", ...client("none")]);
-    expect(stderr.replace(/\s+/g, " ")).toContain("401.expired - an expired key: in key-states, send ");
-    expect(stderr.match(/svc-sandbox exec key-states/g)).toHaveLength(1);
-    expect(stderr).not.toContain("start svc-sandbox");
   });
 
   it("R46 contains no key, no matter where the client or the command line put it", async () => {

@@ -103,15 +103,6 @@ test("--ca accepts a server with its own certificate authority, and only that on
   expect((await partner(link, "--ca", ca, "--json")).code).toBe(0);
 });
 
-test.each([
-  [["remove"], /needs the id/],
-  [["lst"], /Use list, remove or link/],
-  [["list", "one"], /list has no id/],
-])("instance %j is a usage error", async (words, message) => {
-  const { code, stderr } = await runCli(["instance", ...words]);
-  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
-});
-
 test("R46 no output has the owner's token, and one in the arguments gets a warning", async () => {
   const { server, owner } = await owned();
   const words = ["instance", "list", "--url", server.url, "--control-token", controlToken];

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { baseUrl, type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { baseUrl, type RunOptions, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 /** An environment whose only program keeps the address that it is to open. */
@@ -67,10 +67,5 @@ describe.skipIf(process.platform !== "linux")("svc-sandbox start --open", () => 
     await baseUrl(running);
     const { stderr } = await running.stop();
     expect([read(), stderr]).toEqual(["", expect.not.stringContaining("browser")]);
-  });
-
-  it("is rejected with --no-control, which leaves out the dashboard", async () => {
-    const { code, stderr } = await runCli(["--open", "--no-control"]);
-    expect([code, stderr]).toEqual([2, expect.stringMatching(/'--open' cannot be used with .*-no-control'/)]);
   });
 });

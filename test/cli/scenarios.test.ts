@@ -53,12 +53,6 @@ describe("a scenario of the user's own", () => {
     expect((await runCli(["keys"], { cwd })).stdout).toContain("only");
   });
 
-  it.each([["bank.yml", "bank.yaml"]])("%s suggests %s if only that file exists", async (given, there) => {
-    const { code, stderr } = await runCli([given], { cwd: temporaryFolder({ [there]: good }) });
-    expect([code, stderr]).toEqual([2, expect.stringContaining(`Did you mean "${there}"?`)]);
-    expect((await runCli([given], { cwd: temporaryFolder() })).stderr).not.toContain(there);
-  });
-
   it("is read from stdin for -, with the places of its problems", async () => {
     const cwd = temporaryFolder();
     expect(await runCli(["validate", "-"], { cwd, input: good })).toMatchObject({ code: 0, stderr: "" });
@@ -117,18 +111,6 @@ describe("svc-sandbox init", () => {
     await runCli(["init"], { cwd });
     expect(readFileSync(join(cwd, "svc-sandbox.schema.json"), "utf8")).toBe("{}");
   });
-
-  it("rejects a folder that is not there, and a folder in the place of a file", async () => {
-    const cwd = temporaryFolder({ "here/a.txt": "" });
-    for (const [file, says] of [
-      ["no/such/a.yaml", /: its folder does not exist\.\n$/],
-      ["here/", /: it is a directory\.\n$/],
-    ] as const) {
-      const rejected = { code: 2, stderr: expect.stringMatching(says) };
-      expect(await runCli(["init", file, "--force"], { cwd })).toMatchObject(rejected);
-    }
-    expect(existsSync(join(cwd, "no"))).toBe(false);
-  });
 });
 
 describe("svc-sandbox validate", () => {
@@ -176,14 +158,6 @@ describe("a scenario that cannot be used", () => {
     expect(stderr).not.toMatch(/4f9a|0011/);
   });
 
-  it("that does not exist is named, with the nearest bundled name", async () => {
-    const cwd = temporaryFolder();
-    for (const command of ["start", "show", "keys", "validate"]) {
-      const { code, stderr } = await runCli([command, "revokd"], { cwd });
-      expect([code, stderr]).toEqual([2, expect.stringContaining('Did you mean "revoked"?')]);
-    }
-  });
-
   it("that is a directory or unreadable gets a message", async () => {
     const cwd = temporaryFolder({ "secret.yaml": good });
     mkdirSync(join(cwd, "folder.yaml"));
@@ -198,25 +172,10 @@ describe("a scenario that cannot be used", () => {
 });
 
 describe("a first word that is neither a command nor a scenario", () => {
-  it.each([
-    ["valdate", "validate"],
-    ["Revoked", "revoked"],
-  ])("%s gets a suggestion", async (word, suggestion) => {
-    const { code, stderr } = await runCli([word], { cwd: temporaryFolder() });
-    expect(code).toBe(2);
-    expect(stderr).toMatch(new RegExp(`^"${word}" is not a command.*Did you mean "${suggestion}"\\?\n`));
-  });
-
   it("is not shown when it is a key (R46)", async () => {
     const { code, stderr } = await runCli(["SVC_test_0123456789abcdef"], { cwd: temporaryFolder() });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^"SVC_test_…" is not a command/);
     expect(stderr).not.toContain("0123");
-  });
-
-  it("must come first if it is a command", async () => {
-    const { code, stderr } = await runCli(["--json", "list"], { cwd: temporaryFolder() });
-    const says = expect.stringContaining("Put the command before its flags: svc-sandbox list");
-    expect([code, stderr]).toEqual([2, says]);
   });
 });

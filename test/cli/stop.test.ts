@@ -59,11 +59,6 @@ test("start --detach keeps its log in the file that stderr is", async () => {
   expect(readFileSync(join(cwd, "log"), "utf8")).toMatch(/ GET .* 401\.missing .*\nStopping: /s);
 });
 
-test("start does not wait for the end of an input that its scenario comes from", async () => {
-  const { code, stderr } = await runCli(["start", "-", "--until-stdin-ends"], { input: "version: 1\n" });
-  expect([code, stderr]).toEqual([2, expect.stringContaining("--until-stdin-ends cannot be used")]);
-});
-
 test("stop ends exec and its command", async () => {
   const code = "console.log(process.env.SVC_CONTROL_URL); setInterval(() => {}, 9999)";
   const running = startBin(["exec", "--", process.execPath, "-e", code]);
@@ -72,12 +67,9 @@ test("stop ends exec and its command", async () => {
   expect((await running.ended).code).toBe(143);
 });
 
-test("stop requires the token, and accepts the self-signed certificate of this machine", async () => {
+test("stop sends the token, and accepts the self-signed certificate of this machine", async () => {
   const server = await served({ tls: true, controlToken: "correct-horse" });
-  const rejected = await runCli(["stop", server.url]);
-  expect([rejected.code, rejected.stderr]).toEqual([2, expect.stringContaining("--control-token")]);
-  const wrong = await runCli(["stop", server.url, "--control-token", "wrong-horse"]);
-  expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("rejects this")]);
+  expect((await runCli(["stop", server.url])).code).toBe(2);
   const env = { SVC_CONTROL_URL: server.controlUrl as string, SVC_SANDBOX_CONTROL_TOKEN: "correct-horse" };
   expect(await runCli(["stop", "--quiet"], { env })).toEqual({ code: 0, stdout: "", stderr: "" });
 });

@@ -55,7 +55,6 @@ describe("--cert and --key", () => {
   const unusable =
     /--cert "cert\.pem" and --key "key\.pem" must be a certificate and its key in PEM, without a/;
   it.each<[string, Record<string, () => string | Promise<string>>, readonly string[], RegExp]>([
-    ["the certificate alone", {}, ["--cert", "cert.pem"], /--cert requires --key\. Use both, or only --tls/],
     ["an absent file", {}, ["--cert", "no", ...both.slice(2)], /Failed to read --cert "no": there is no/],
     ["no PEM", { cert: () => "certificate" }, both, unusable],
     ["another's key", { key: async () => (await makeSelfSigned("localhost")).key }, both, unusable],

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { checkResults, requestChecksOf } from "../../src/api/request-details.js";
-import { endpointsIn, outcomesOf } from "../../src/api/routes.js";
+import { outcomesOf } from "../../src/api/routes.js";
 import { endpointsFor } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { authorizationChecks } from "../../src/spec/authorize.js";
@@ -30,20 +29,6 @@ test("the request checks have each path of the API once, as an exit of a check o
     expect(paths.toSorted()).toEqual(expected.toSorted());
     expect(faults).toEqual(faultPathIds);
   }
-});
-
-test("a request was rejected by the check that has its path, and has passed those before", () => {
-  const results = (path: Parameters<typeof checkResults>[1]) =>
-    checkResults(requestChecksOf(endpointsIn(releasedOnly)), path).map(({ result }) => result);
-  const rejectedBy = (check: string) => {
-    const at = names.indexOf(check);
-    return names.map((_, index) => (index < at ? "passed" : index === at ? "rejected" : "not_reached"));
-  };
-  expect(results("404.unknown_path")).toEqual(rejectedBy("path"));
-  expect(results("403.live_suspended")).toEqual(rejectedBy("live access"));
-  expect(results("200.test")).toEqual(names.map(() => "passed"));
-  for (const path of faultPathIds.filter(isFault))
-    expect(results(path)).toEqual(names.map(() => "not_reached"));
 });
 
 test("a key is listed with what its next request gets, and why", async () => {

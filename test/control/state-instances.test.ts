@@ -4,6 +4,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  promises,
   readdirSync,
   readFileSync,
   rmSync,
@@ -11,7 +12,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { parseState, signedLine } from "../../src/log/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
@@ -197,6 +198,13 @@ test.each([
   expect((await call(server, "GET /ready")).body).toMatchObject({ status: "ready", broken_instances: 1 });
   const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
   expect(metrics).toContain("\nsvc_sandbox_file_broken_instances 1\n");
+  const listed = (await call(server, "GET /instances")).body;
+  expect([listed.data, listed.broken]).toEqual([
+    [expect.objectContaining({ id: whole.id })],
+    [{ id: broken.id, reason: expect.stringContaining(why) }],
+  ]);
+  const exported = (await call(server, "GET /export")).body;
+  expect([exported.without, exported.instances.length]).toEqual([[broken.id], 1]);
   expect(readFileSync(file, "utf8")).toBe(text);
   expect((await call(server, `DELETE /instances/${broken.id}`)).status).toBe(204);
   expect(filesIn(state)).toEqual([`${whole.id}.json`]);
@@ -256,4 +264,39 @@ test("an instance keeps its idle time over a restart, and a stop does not count"
   const seconds = (await call(await start(state), "GET /instances")).body.data[0].idle_seconds;
   expect(seconds).toBeGreaterThanOrEqual(1800);
   expect(seconds).toBeLessThan(2400);
+});
+
+test("on a slow disk, a change waits for its own write, and nobody else for it; a metric shows what is unsaved", async () => {
+  const server = await start(stateFile());
+  const [slow, other] = [await create(server), await create(server)];
+  const { rename } = promises;
+  let letGo = () => {};
+  const released = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const renamed = vi.spyOn(promises, "rename").mockImplementation(async (from, to) => {
+    if (String(to).includes(slow.id)) await released;
+    return rename(from, to);
+  });
+  onTestFinished(() => {
+    letGo();
+    renamed.mockRestore();
+  });
+  const unsaved = async () => {
+    const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
+    return Number(/^svc_sandbox_file_unsaved_seconds (\S+)$/m.exec(metrics)?.[1]);
+  };
+  let isDone = false;
+  const change = inside(server, slow, "POST /keys/active/revoke", {}).finally(() => {
+    isDone = true;
+  });
+  await expect.poll(() => renamed.mock.calls.some(([, to]) => String(to).includes(slow.id))).toBe(true);
+  expect((await inside(server, other, "POST /keys/active/revoke", {})).status).toBe(200);
+  // The running sandbox has the change.
+  expect([(await send(server, slow)).status, (await send(server, other)).status]).toEqual([401, 401]);
+  expect(await unsaved()).toBeGreaterThan(0);
+  expect(isDone).toBe(false);
+  letGo();
+  expect((await change).status).toBe(200);
+  await expect.poll(unsaved).toBe(0);
 });

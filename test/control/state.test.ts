@@ -48,31 +48,6 @@ const call = ({ controlUrl }: SandboxServer, line: string, body?: object) => con
 const dataOf = async (server: SandboxServer, line: string, body?: object) =>
   (await call(server, line, body)).body.data;
 
-test("what administrators did survives a restart, and keys made at run time still work", async () => {
-  const file = stateFile();
-  const before = await start(file);
-  const made = await dataOf(before, "POST /keys", newKey);
-  const rotated = await dataOf(before, "POST /keys/main/rotate", { overlap_minutes: 30 });
-  await call(before, "POST /keys/other/revoke", {});
-  await call(before, "POST /clock/advance", { by: "10m" });
-  await call(before, "PATCH /organizations/a-bank", { live_access: "suspended" });
-  await call(before, "PUT /assumptions", { rate_limit_code: "slow_down" });
-  await call(before, "PUT /faults", { faults: [{ when: { key: "main", every: 9 }, then: { status: 503 } }] });
-  const expected = await dataOf(before, "GET /state");
-
-  const after = await restart(file);
-  expect(await dataOf(after, "GET /state")).toEqual(expected);
-  expect(await dataOf(after, "GET /story")).toMatchObject({ steps: 0 });
-  expect(expected.faults).toMatchObject([{ then: { status: 503 } }]);
-  expect(expected.clock).toEqual({ now: "2026-03-02T09:10:00.000Z", frozen: true });
-  expect(expected.keys[1]).toMatchObject({ ref: "other", revoked_at: "2026-03-02T09:00:00.000Z" });
-  const secrets = [made.secret, rotated.secret, ...["main", "other"].map((ref) => after.sandbox.secret(ref))];
-  const statuses = () => Promise.all(secrets.map((secret) => statusOf(after, secret)));
-  expect(await statuses()).toEqual([200, 200, 200, 401]);
-  await call(after, "POST /clock/advance", { by: "31m" });
-  expect(await statuses()).toEqual([200, 200, 401, 401]);
-});
-
 test("R7 after a reset and a restart, request ids continue without a repeat", async () => {
   const file = stateFile();
   const before = await start(file);

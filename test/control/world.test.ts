@@ -14,7 +14,14 @@ test("state has everything of its parts except a key's next request, and health 
   const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
   const now = "2026-03-02T09:00:00.000Z";
   const { started_at: startedAt, ...health } = (await ask("/health")).body;
-  expect(health).toEqual({ status: "ok", version, scenario: "key-states", seed: 1, now });
+  expect(health).toEqual({
+    status: "ok",
+    version,
+    scenario: "key-states",
+    seed: 1,
+    now,
+    uses_farmers: false,
+  });
   // Of the real clock.
   expect(Math.abs(Date.parse(startedAt) - Date.now())).toBeLessThan(600_000);
   const data = async (path: string) => (await ask(path)).body.data;

@@ -10,7 +10,6 @@ import { description, realPath } from "./described.js";
 import { newKey, validYaml, type Write, writeNames, writesFor } from "./writes.js";
 
 const json = { "content-type": "application/json" };
-const yaml = { "content-type": "application/yaml" };
 
 async function openWithInstance(): Promise<{ control: ServedControl; writes: readonly Write[]; id: string }> {
   const control = await serveControl();
@@ -152,27 +151,6 @@ test.each(
   const { code, details } = body.error;
   const isOfFields = `${status} ${code}` === "422 validation_failed";
   expect(isOfFields ? Object.keys(details.fields).sort() : [`${status} ${code}`]).toEqual([...says].sort());
-});
-
-test("a scenario with mistakes is rejected with the line and column of each, and the sandbox continues", async () => {
-  const control = await serveControl();
-  const put = async (bytes: string) => {
-    const send = () => control.ask("/scenario", { method: "PUT", bytes, headers: yaml });
-    const { status, body } = await expectUnchanged(control, send);
-    expect([status, body.error.code]).toEqual([422, "validation_failed"]);
-    return body.error.details.fields;
-  };
-  const fields = await put(
-    "version: 1\norganizations:\n  bank:\n    tpye: bank\n    keys:\n      main: { environment: prod }\n",
-  );
-  expect(fields["organizations.bank.tpye"]).toMatch(/^line 4, column 5: /);
-  expect(fields["organizations.bank.keys.main.environment"]).toMatch(/^line 6, column 28: /);
-  const main = "keys: { main: { environment: test, scopes: [x] } }";
-  const named = await put(`version: 1\norganizations:\n  bank: { type: bank, ${main} }\n`);
-  expect(Object.values(named)[0]).toMatch(/^line 3, column \d+: there is no scope "x"/);
-  for (const bytes of ["version: 1\norganizations: [", "- 1"])
-    expect(Object.values(await put(bytes))[0]).toMatch(/^line \d+, column \d+: /);
-  await put("");
 });
 
 test("every path accepts the described methods and no other", async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import type { Request } from "../../src/dashboard/control/responses.js";
+import type { Shown } from "../../src/dashboard/control/responses.js";
 import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
 import type { Scenario } from "../../src/index.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
@@ -45,7 +45,7 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
     });
     expect(status, JSON.stringify(body)).toBe(200);
   }
-  const journal = (await ask("/requests")).body.data as Request[];
+  const journal = (await ask("/requests")).body.data as Shown<"Request">[];
   expect(journal).toHaveLength(requests.length);
   const variables = clientEnvironment(settled(runtime), server);
   const env = { ...process.env, ...variables };
@@ -72,10 +72,11 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
   await Promise.all(runAll(false));
   // Their clients give up after some seconds, in which so many processes may not have come to their request.
   await Promise.all(runAll(true));
-  const since = ((await ask("/requests")).body.data as Request[]).slice(journal.length);
+  const since = ((await ask("/requests")).body.data as Shown<"Request">[]).slice(journal.length);
   // What cannot stand in a URL is encoded by the code.
   const inUrl = (path: string) => path.replace(/["<>\\^`{|}]/g, encodeURIComponent);
-  const facts = ({ method, path, path_id, key }: Request) => `${method} ${inUrl(path)} ${path_id} ${key}`;
+  const facts = ({ method, path, path_id, key }: Shown<"Request">) =>
+    `${method} ${inUrl(path)} ${path_id} ${key}`;
   expect(since.map(facts).sort()).toEqual([...journal, ...journal].map(facts).sort());
 });
 

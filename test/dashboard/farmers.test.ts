@@ -1,7 +1,7 @@
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard, settled } from "./open-dashboard.js";
+import { openDashboard, settled, viewsOf } from "./open-dashboard.js";
 
 const worldOf = (population: object) => ({
   version: 1 as const,
@@ -30,6 +30,11 @@ describe.skipIf(noBrowser)("the view of farmers", () => {
     await showsNumbered(page, "1 to 25 of 100");
     await go("overview");
     await page.getByRole("heading", { name: "Overview" }).waitFor();
+  });
+
+  test("a scenario that uses no farmers has no link to them", async () => {
+    const { page } = await openDashboard({ scenario: "key-states" });
+    expect(await viewsOf(page)).not.toContain("farmers");
   });
 
   test("a search by country lists its farmers, and survives a reload", async () => {

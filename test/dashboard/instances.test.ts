@@ -46,6 +46,13 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByRole("button", { name: "Remove" }).press("Enter");
     await page.getByText(/^This discards 1 request,.* and all other/).waitFor();
     expect((await ask("/instances")).body.data).toHaveLength(1);
+    const full = { error: { code: "state_full", message: "The disk is full." } };
+    const reject = { status: 507, json: full };
+    await page.route(`**/instances/${instance.id}`, (route) => route.fulfill(reject));
+    await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
+    await page.getByRole("alert").getByText("The disk is full.").waitFor();
+    expect(await list.getByRole("link", { name: label }).count()).toBe(1);
+    await page.unroute(`**/instances/${instance.id}`);
     await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
     await page.getByText("No instances.").waitFor();
     expect((await ask("/instances")).body.data).toEqual([]);
@@ -63,10 +70,29 @@ describe.skipIf(noBrowser)("instances", () => {
       await page.getByRole("button", { name: "Next" }).click();
       await names.last().getByText(last, { exact: true }).waitFor();
     }
+    await page.setViewportSize({ width: 1024, height: 800 });
+    const list = page.getByRole("region", { name: "List of instances" });
+    expect(await list.evaluate((table) => table.scrollWidth - table.clientWidth)).toBe(0);
     await page.getByLabel("Search").fill("partner 77");
     await page.getByRole("link", { name: "Partner 77" }).click();
     await page.waitForURL(/\/i\/\w+\/__sandbox\/$/);
     await page.getByRole("link", { name: "Partner 77" }).waitFor();
+  });
+
+  test("the header is one line with a label of 30 characters, on any width", async () => {
+    const { page, ask } = await openDashboard({ context: {} });
+    const label = "Harvest Cooperative Bank, east";
+    const { claim_url } = (await ask("/instances", { method: "POST", json: { label } })).body.data;
+    await page.goto("about:blank");
+    await page.goto(claim_url);
+    await settled(page);
+    for (const width of [1440, 1024, 390]) {
+      await page.setViewportSize({ width, height: 800 });
+      const [height, isCut] = await page
+        .locator(".page-header")
+        .evaluate((header) => [header.clientHeight, document.body.scrollWidth > innerWidth]);
+      expect([(height as number) < 60, isCut], String(width)).toEqual([true, false]);
+    }
   });
 
   test("the list shows a request of an instance without waiting for the next regular reading", async () => {

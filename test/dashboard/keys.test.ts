@@ -14,7 +14,7 @@ const tracesOf = async (page: Page) => JSON.stringify(await keptOf(page));
 
 /** Fills in the form of a new key; returns the secret that the dialog shows. */
 async function createKey(page: Page, name: string, fill: () => Promise<void> = async () => {}) {
-  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Name", { exact: true }).fill(name);
   await fill();
   await page.getByRole("button", { name: "Create the key" }).click();
@@ -92,7 +92,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByRole("button", { name: "Copied" }).waitFor();
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(secret);
     await page.reload();
-    await page.getByRole("link", { name: "Create a key", exact: true }).waitFor();
+    await rowOf(page, "clipboard").waitFor();
     expect(await copy.count()).toBe(0);
   });
 
@@ -112,7 +112,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
 
   test("Escape closes an empty form and keeps a filled one; its button closes both", async () => {
     const { page } = await openDashboard({ view });
-    const open = page.getByRole("button", { name: "Create a key for harvest-bank" });
+    const open = page.getByRole("button", { name: "Create a key" });
     const form = page.getByRole("dialog");
     await open.click();
     await page.keyboard.press("Escape");
@@ -130,7 +130,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
   test("what is wrong in a form stands at its inputs, as the service says it, and nothing is lost", async () => {
     const { page, ask } = await openDashboard({ view });
     const before = (await ask("/keys")).body.data;
-    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+    await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Requests per minute").fill("many");
     await page.getByLabel("Expires").fill("soon");
     const create = page.getByRole("button", { name: "Create the key" });
@@ -182,6 +182,20 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect([await statusWith(dashboard, secret), await statusWith(dashboard, third)]).toEqual([401, 200]);
   });
 
+  test("R43 an existing key gets an end on its page; what is wrong stands at the field", async () => {
+    const { page, ask } = await openDashboard({ view: "/keys/active" });
+    await page.getByRole("button", { name: "Ends in… active" }).click();
+    await page.getByLabel("End", { exact: true }).fill("soon");
+    await page.getByRole("button", { name: "Set the end" }).click();
+    await page.getByRole("alert").getByText("Correct the marked field.").waitFor();
+    await page.getByLabel("End", { exact: true }).fill("30m");
+    await page.getByRole("button", { name: "Set the end" }).click();
+    await page.locator(".facts", { hasText: "Expires" }).getByText("in 30 min").waitFor();
+    expect((await ask("/keys/active")).body.data.expires_at).toBe("2026-03-02T09:30:00.000Z");
+    await ask("/clock/advance", { method: "POST", json: { by: "30m" } });
+    await page.locator(".key-verdict", { hasText: "401 · expired" }).waitFor();
+  });
+
   test("R39 an overlap of more than seven days is rejected in the service's words, and minutes can be chosen", async () => {
     const { page, ask } = await openDashboard({ view: "/keys/active" });
     await page.getByRole("button", { name: "Rotate active" }).click();
@@ -229,7 +243,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByLabel("Acting as").selectOption("member");
     await page.reload();
     expect(await page.getByLabel("Acting as").inputValue()).toBe("member");
-    await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+    await page.getByRole("button", { name: "Create a key" }).click();
     await page.getByLabel("Name", { exact: true }).fill("By a member");
     await page.getByRole("button", { name: "Create the key" }).click();
     await page.getByRole("alert").getByText("not_an_administrator").waitFor();
@@ -302,6 +316,8 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await row.getByRole("button", { name: "Send a request with wrong-scope" }).click();
     await row.getByText("Response: 403 insufficient_scope").waitFor();
     await row.getByText('"insufficient_scope"').waitFor();
+    const [whole, response] = [await row.boundingBox(), await row.locator("output").boundingBox()];
+    expect(response?.width).toBeCloseTo(whole?.width as number, 0);
     // What an organization may do decides, too.
     await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
     await verdict("active").getByText("403 access_denied: organization is inactive").waitFor();

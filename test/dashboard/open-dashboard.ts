@@ -118,7 +118,7 @@ export async function keptOf(page: Page) {
 
 /** The names of all views that the navigation leads to. */
 export async function viewsOf(page: Page): Promise<string[]> {
-  const links = page.locator("nav.page-navigation a");
+  const links = page.locator(".views a");
   await links.nth(1).waitFor();
   return links.evaluateAll((all) => all.map((link) => (link.getAttribute("href") ?? "").slice(2)));
 }

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
-import type { Report } from "../../src/dashboard/control/responses.js";
+import type { Shown } from "../../src/dashboard/control/responses.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";
@@ -18,24 +18,16 @@ describe.skipIf(noBrowser)("the report", () => {
     await page.getByText(`${requests} client requests to bad-day, seed 1, profile minimal.`).waitFor();
     await page.getByRole("img", { name: `Coverage ${coverage.percent}%` }).waitFor();
     await page.getByText(`${faults.met} of ${faults.total}`).waitFor();
-    const missing = paths.filter(({ promised, met }: Report["paths"][number]) => promised && !met);
+    const missing = paths.filter(({ promised, met }: Shown<"Report">["paths"][number]) => promised && !met);
     const shown = await page.locator(".missing a, .missing-more a").allTextContents();
-    expect(shown.sort()).toEqual(missing.map(({ path_id }: Report["paths"][number]) => path_id).sort());
+    expect(shown.sort()).toEqual(
+      missing.map(({ path_id }: Shown<"Report">["paths"][number]) => path_id).sort(),
+    );
     expect(advice.length).toBeGreaterThan(0);
     for (const { id, what_to_do: whatToDo } of advice) {
       await page.locator(".advice summary", { hasText: id }).click();
       await page.getByText(whatToDo).waitFor();
     }
-  });
-
-  test("shows how often a key was resent after its rejection", async () => {
-    const { page, server, go } = await openDashboard({ scenario: "key-states" });
-    const headers = { "x-api-key": server.sandbox.secret("revoked") };
-    for (let sent = 0; sent < 3; sent++) await fetch(server.url + mePath, { headers });
-    await go("overview");
-    await page.getByText("1 key was sent again after a rejection").click();
-    await page.getByRole("link", { name: "Show 2 requests" }).last().click();
-    await page.locator(".request-row", { hasText: "revoked" }).first().waitFor();
   });
 
   test("shows why it is missing if the sandbox does not respond", async () => {

@@ -24,7 +24,7 @@ afterEach(() => {
 async function followed() {
   const { resource } = await import("../../src/dashboard/control/resource.js");
   const control = await import("../../src/dashboard/control/call.js");
-  const { notifyOfTime } = await import("../../src/dashboard/control/events.js");
+  const notifyOfTime = () => control.notify([{ type: "time.passed", data: {} }]);
   const one = resource<number>("/keys", { on: ["time."] });
   const stop = one.follow();
   await vi.advanceTimersByTimeAsync(1000 + latency);

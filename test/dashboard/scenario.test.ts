@@ -114,8 +114,12 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
       .toContain("cm-content");
     expect(await page.locator(".cm-activeLine").innerText()).toContain("type: bnk");
 
+    await page.setViewportSize({ width: 390, height: 700 });
     await page.getByRole("button", { name: "Apply" }).press("Enter");
     await page.locator(".not-applied", { hasText: "listed below the editor" }).waitFor();
+    await expect
+      .poll(() => problem.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight))
+      .toBe(true);
     expect(server.sandbox.snapshot()).toEqual(before);
     // Mended where the cursor is, it is applied.
     await editor.press("ArrowRight");

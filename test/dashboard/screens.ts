@@ -24,14 +24,14 @@ async function rejectMember(page: Page): Promise<void> {
 }
 
 async function rejectNewKey(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Expires").fill("soon");
   await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("alert").waitFor();
 }
 
 async function showSecret(page: Page): Promise<void> {
-  await page.getByRole("button", { name: "Create a key for harvest-bank" }).click();
+  await page.getByRole("button", { name: "Create a key" }).click();
   await page.getByLabel("Name", { exact: true }).fill("Shown once");
   await page.getByRole("button", { name: "Create the key" }).click();
   await page.locator(".secret-text").waitFor();
@@ -161,16 +161,6 @@ export const screens: readonly Screen[] = [
     options: { scenario: "announced-endpoints" },
     act: waitFor(".records tbody tr"),
   },
-  {
-    title: "no farmers",
-    view: "farmers",
-    options: {
-      scenario: parseScenario(
-        "version: 1\norganizations: { a: { type: bank } }\npopulation: { farmers: 0 }\n",
-      ),
-    },
-    act: waitFor(".empty"),
-  },
   { title: "keys", view: "keys" },
   {
     title: "keys of a population, as a member who was rejected",
@@ -183,6 +173,7 @@ export const screens: readonly Screen[] = [
   { title: "one key", view: "keys/retiring", before: [["POST", "/send", { key: "retiring" }]] },
   { title: "the form of a new key, rejected", view: "keys", act: rejectNewKey },
   { title: "the secret of a new key", view: "keys", act: showSecret },
+  { title: "the form of a key's end", view: "keys/active", act: press("Ends in… active") },
   { title: "the question before a revocation", view: "keys/active", act: press("Revoke active") },
   { title: "time with a timeline and faults", view: "time", options: { scenario: "bad-day" } },
   { title: "the question before a reset", view: "time", act: press("Reset…") },

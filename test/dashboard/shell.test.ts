@@ -115,7 +115,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
   test("every view's header shows what is set in the sandbox, and links to where it is changed", async () => {
     const dashboard = await openDashboard({ frozen: false });
     const { page, ask, go, server } = dashboard;
-    const chips = page.locator(".page-header .chips a");
+    const chips = page.locator(".chips a");
     await quiet(page);
     expect(await chips.allInnerTexts()).toEqual([]);
     await ask("/clock", { method: "PUT", json: { frozen: true } });

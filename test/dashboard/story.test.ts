@@ -114,7 +114,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     const { page } = dashboard;
     await tell(dashboard, 2);
     const request = page.getByRole("region", { name: "The request" });
-    for (const text of ["POST /v1/nothing", "the key main", "x-trace", "abc", '{ "a": 1 }'])
+    for (const text of ["POST /v1/nothing", "Key main", "x-trace", "abc", '{ "a": 1 }'])
       await request.getByText(text).waitFor();
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const requestChecks = page.getByRole("region", { name: "Request checks" });

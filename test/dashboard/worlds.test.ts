@@ -47,6 +47,11 @@ describe.skipIf(noBrowser)("every view", () => {
       await quiet(page);
       expect(await expectUsable(page, view), view).toMatch(sign);
     }
+    await go("keys");
+    await page.setViewportSize({ width: 390, height: 800 });
+    const next = page.getByRole("button", { name: "Next" });
+    const topOf = async (one: typeof next) => (await one.boundingBox())?.y;
+    expect(await topOf(next)).toBe(await topOf(page.getByRole("button", { name: "Previous" })));
   });
 
   test("is usable with an organization without keys, on an instance", async () => {

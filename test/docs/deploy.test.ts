@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
 import { controlPath } from "../../src/node/addresses.js";
-import { parseScenario } from "../../src/scenario/parse-scenario.js";
+import { version } from "../../src/node/package-files.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { startServer } from "../../src/server/index.js";
 import { failures } from "../../src/spec/fault-effects.js";
@@ -69,8 +69,6 @@ function readVariable(name: string, value: string): void {
 const pathsOfGet = routes.filter(({ method }) => method === "GET").map(({ path }) => controlPath + path);
 
 const typeOfKind: Readonly<Record<string, string>> = {
-  Secret: "core/v1",
-  ConfigMap: "core/v1",
   Deployment: "apps/v1",
   StatefulSet: "apps/v1",
   NetworkPolicy: "networking/v1",
@@ -107,42 +105,31 @@ function complaints(given: readonly { readonly kind: string }[]): string[] {
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: the compiler checks it below
-function objectsIn(file: string, words: string): any[] {
-  return parseAllDocuments(blockWith(file, "yaml", words)).map((one) => {
+describe("the Kubernetes example", () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the compiler checks it below
+  const objects: any[] = parseAllDocuments(pageOf("examples/deploy/kubernetes.yaml")).map((one) => {
     expect(one.errors).toEqual([]);
     return one.toJS();
   });
-}
-
-describe("the Kubernetes example", () => {
-  const objects = objectsIn(page, "kind: Deployment");
-  const ofKind = (kind: string) => objects.find((one) => one.kind === kind);
-  const pod = ofKind("Deployment").spec.template;
-  const container = pod.spec.containers[0];
+  const named = (kind: string, name = "svc-sandbox") =>
+    objects.find((one) => one.kind === kind && one.metadata.name === name);
+  const pod = named("Deployment").spec.template;
+  const [container] = pod.spec.containers;
 
   test("has the shape that Kubernetes accepts, and the test would find an unknown field", () => {
-    const known = objects.filter(({ kind }) => kind in typeOfKind);
-    expect(known.length).toBe(objects.length - 1);
-    expect(complaints(known)).toEqual([]);
-    const wrong = structuredClone(ofKind("Deployment"));
+    expect(complaints(objects)).toEqual([]);
+    const wrong = structuredClone(named("Deployment"));
     wrong.spec.template.spec.containers[0].readyProbe = {};
     expect(complaints([wrong]).join()).toContain("readyProbe");
   });
 
-  test("gives flags and variables that start reads, and a scenario that it takes", () => {
-    readWords(container.args);
+  test("gives flags and variables that start reads, and its own Redis", () => {
+    readWords(container.args.filter((word: string) => word !== "key-states"));
     for (const { name, value } of container.env) readVariable(name, value);
-    const secret = ofKind("Secret");
-    expect(container.envFrom).toEqual([{ secretRef: { name: secret.metadata.name } }]);
-    for (const [name, value] of Object.entries<string>(secret.stringData)) readVariable(name, value);
-    const [[file, text]] = Object.entries<string>(ofKind("ConfigMap").data) as [[string, string]];
-    expect(file).toBe("svc-sandbox.yaml");
-    expect(Object.keys(parseScenario(text).organizations ?? {})).toHaveLength(1);
-    expect(container.volumeMounts).toEqual([{ name: "scenario", mountPath: image.WORKDIR, readOnly: true }]);
-    expect(pod.spec.volumes).toEqual([
-      { name: "scenario", configMap: { name: ofKind("ConfigMap").metadata.name } },
-    ]);
+    expect(container.image).toBe(`registry.example/svc-sandbox:${version}`);
+    const [redis] = named("StatefulSet", "redis").spec.template.spec.containers;
+    expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
+    expect(pageOf(page)).toContain(`\`svc-sandbox.yaml\` at \`${image.WORKDIR}\``);
   });
 
   test("probes existing paths on the port of the image, and needs no root", () => {
@@ -162,34 +149,7 @@ describe("the Kubernetes example", () => {
     });
   });
 
-  test("finds its own pods, and scrapes them with the token that they ask for", () => {
-    const labels = ofKind("Deployment").spec.template.metadata.labels;
-    const service = ofKind("Service");
-    const monitor = ofKind("ServiceMonitor");
-    expect(ofKind("Deployment").spec.selector.matchLabels).toEqual(labels);
-    expect(service.spec.selector).toEqual(labels);
-    expect(monitor.spec.selector.matchLabels).toEqual(service.metadata.labels);
-    const [{ port, path, authorization }] = monitor.spec.endpoints;
-    expect([service.spec.ports[0].name, service.spec.ports[0].targetPort]).toEqual([
-      port,
-      container.ports[0].name,
-    ]);
-    expect(pathsOfGet).toContain(path);
-    const secret = ofKind("Secret");
-    expect(authorization.credentials.name).toBe(secret.metadata.name);
-    expect(secret.stringData[authorization.credentials.key]).toEqual(expect.any(String));
-    expect(authorization.credentials.key).toBe("SVC_SANDBOX_CONTROL_TOKEN");
-  });
-});
-
-describe("the page about hosting", () => {
-  const host = "docs/host.md";
-
-  test("has objects that Kubernetes takes, which find each other", () => {
-    const objects = objectsIn(host, "kind: Ingress");
-    expect(complaints(objects)).toEqual([]);
-    const named = (kind: string, name: string) =>
-      objects.find((one) => one.kind === kind && one.metadata.name === name);
+  test("has objects that find each other, and the monitor of the page scrapes them with their token", () => {
     for (const [kind, name] of [
       ["StatefulSet", "redis"],
       ["Deployment", "svc-sandbox"],
@@ -203,15 +163,18 @@ describe("the page about hosting", () => {
       const ports = template.spec.containers[0].ports.map((port: { name: string }) => port.name);
       expect(ports).toEqual([service.ports[0].targetPort ?? service.ports[0].name]);
     }
-    const [{ http: route }] = named("Ingress", "svc-sandbox").spec.rules;
+    const [{ http: route }] = named("Ingress").spec.rules;
     expect(route.paths[0].backend.service).toEqual({ name: "svc-sandbox", port: { name: "http" } });
-    const { args, env, livenessProbe, readinessProbe } = named("Deployment", "svc-sandbox").spec.template.spec
-      .containers[0];
-    readWords(args.filter((word: string) => word !== "key-states"));
-    for (const { name, value } of env) readVariable(name, value);
-    for (const { httpGet } of [livenessProbe, readinessProbe]) expect(pathsOfGet).toContain(httpGet.path);
-    const [redis] = named("StatefulSet", "redis").spec.template.spec.containers;
-    expect(redis.args.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
+    const monitor = parse(blockWith(page, "yaml", "kind: ServiceMonitor"));
+    const { metadata, spec } = named("Service");
+    expect(monitor.spec.selector.matchLabels).toEqual(metadata.labels);
+    const [{ port, path, authorization }] = monitor.spec.endpoints;
+    expect(port).toBe(spec.ports[0].name);
+    expect(pathsOfGet).toContain(path);
+    expect(authorization.credentials).toEqual({
+      name: container.envFrom[0].secretRef.name,
+      key: "SVC_SANDBOX_CONTROL_TOKEN",
+    });
   });
 });
 

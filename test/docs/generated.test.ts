@@ -7,13 +7,21 @@ import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { promisesOn } from "../../src/api/promises.js";
+import { longestBody } from "../../src/api/request-input.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
 import { countryOf, crops } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
+import { trialLimits } from "../../src/node/trial.js";
+import { formatTests } from "../../src/openapi/keywords.js";
+import { documentLimits } from "../../src/openapi/limits.js";
+import { ownHeaders } from "../../src/openapi/requests.js";
+import { readKeywords } from "../../src/openapi/schemas.js";
+import { bodyForms, deepStyle, parameterPlaces, separators } from "../../src/openapi/values.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
+import { scenarioLimits } from "../../src/scenario/limits.js";
 import { problemCauses } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -62,6 +70,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
+  "docs/openapi.md": { checked: checkedPart, limits: documentLimitsPart },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/farmers.md": { locales: localesPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
@@ -101,7 +110,7 @@ test("every sample of output on a page is made by the product, or compared by an
   });
   expect(unknown).toEqual([]);
   // Replicas need a Redis.
-  expect(pageOf("src/cli/serve/open-log.ts")).toContain(compared["docs/store.md"]?.[0]);
+  expect(pageOf("src/cli/serve/named-store.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
 test("examples/vitest-exec has a row for each promised path (npm run docs:update)", async () => {
@@ -316,6 +325,65 @@ function endpointsPart(): string {
   });
   const head = ["endpoint", "operation id", "scope", "paths of its successes"];
   return [table(head, ...rows), ...sections].join("\n\n");
+}
+
+/** What the checks of a document's requests read, from their own tables. */
+function checkedPart(): string {
+  const names = (all: Iterable<string>) => [...all].map(code).join(", ");
+  return table(
+    ["part of a request", "checked"],
+    [`parameters in ${names(Object.keys(parameterPlaces))}`, "yes; no value of a header is stored"],
+    [`the headers ${names(ownHeaders)}`, "not by the document"],
+    [
+      "lists in parameters, and objects in queries",
+      `the styles ${names(Object.keys(separators))}, and ${code(deepStyle)} such as \`filter[from]=1\`; other objects are JSON`,
+    ],
+    ...bodyForms.map(({ name, checked }) => [`bodies: ${name}`, checked]),
+    ["keywords of schemas", names([...readKeywords.keys()].filter((name) => name !== "examples"))],
+    ["formats of texts and numbers", names(formatTests.keys())],
+    ["several scopes of one operation", "only the first"],
+  );
+}
+
+function documentLimitsPart(): string {
+  const count = (value: number) => value.toLocaleString("en");
+  const { levels, nodes, operations, parts, required, enough, steps, levelsOfBody, pattern, formatted } =
+    documentLimits;
+  const { megabytes, milliseconds, waiting } = trialLimits;
+  const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
+  const [problem, rejected] = ["a problem with its place", "400, with the reason in `details`"];
+  return table(
+    ["what", "limit", "above it"],
+    [
+      "document",
+      `${mebibytes(scenarioLimits.bytesOfDocument)} with its files, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations; from the control plane ${mebibytes(scenarioLimits.bytes)}`,
+      problem,
+    ],
+    ["parameters and responses of all operations", `${count(parts)}, after following references`, problem],
+    ["the smallest value that a schema allows", `${count(required)} parts and characters`, problem],
+    [
+      "sample",
+      `one to three items unless the schema requires more; no optional members after ${enough} parts`,
+      "",
+    ],
+    [
+      "validation of one body, example or set of parameters",
+      `${count(steps)} steps; a usual body of 64 kB needs a tenth`,
+      rejected,
+    ],
+    ["body", `${longestBody / 1024} KiB, ${levelsOfBody} levels unless the document needs more`, rejected],
+    [
+      "pattern",
+      `${count(pattern)} characters, in an engine whose time grows only with the text`,
+      "not checked, with a note, like one that looks back, or ahead after its start",
+    ],
+    ["text with a format", `${count(formatted)} characters`, "not checked"],
+    [
+      "trial of a document that the control plane gets",
+      `a heap of ${megabytes} MB and ${milliseconds / 1000} s in another process; ${waiting} of one instance wait`,
+      "422 `too_large` or `too_slow`, 429 `too_many`",
+    ],
+  );
 }
 
 function localesPart(): string {

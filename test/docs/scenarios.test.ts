@@ -108,7 +108,7 @@ test("the commented lines in the file of `init` are valid, and their story passe
   const { assumptions, faults, timeline, population } = parseScenario(yaml);
   const { profile = "minimal", ...shown } = assumptions ?? {};
   expect(shown).toEqual(assumptionsFor(profile));
-  expect([faults?.length, timeline?.length, population?.organizations]).toEqual([4, 2, 200]);
+  expect([faults?.length, timeline?.length, population?.organizations]).toEqual([4, 3, 200]);
   // Its faults are met by some requests and not by others; the story is about keys.
   await expectStory(`${yaml}\n`.replace(/^faults:\n(?:[ -].*\n|\n(?=[ -]))+/m, "faults: []\n"));
 });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, join, relative } from "node:path";
+import { basename, delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { execCommand as exec } from "../../src/cli/commands/exec.js";
 import { startCommand as start } from "../../src/cli/commands/start.js";
@@ -281,7 +281,7 @@ test("docs/host.md: its lines lead from a server to a partner's first response, 
   expect(again.stdout).toContain(link.slice(0, link.indexOf("=")));
 });
 
-test("docs/host.md: its lines for a cluster name the file and the objects of the page, and variables of start", async () => {
+test("docs/host.md: its lines for a cluster name the file and its objects, and variables of start", async () => {
   const cwd = temporaryFolder({ kubectl: '#!/bin/sh\nprintf "%s\\n" "$*" >> calls.txt\n' });
   chmodSync(join(cwd, "kubectl"), 0o755);
   const env = { PATH: [cwd, process.env.PATH].join(delimiter) };
@@ -294,8 +294,9 @@ test("docs/host.md: its lines for a cluster name the file and the objects of the
   const variables = Object.values(start.flags).flatMap((flag) => flag.variables);
   expect(secrets).toHaveLength(3);
   for (const name of secrets) expect(variables).toContain(name);
-  expect(pageOf("docs/host.md")).toMatch(/`hosting\.yaml`/);
-  const yaml = blockWith("docs/host.md", "yaml", "kind: Ingress");
+  const [, file = ""] = /\]\(\.\.\/(examples\/deploy\/kubernetes\.yaml)\)/.exec(pageOf("docs/host.md")) ?? [];
+  expect(calls).toContain(`apply -f ${basename(file)}`);
+  const yaml = pageOf(file);
   for (const [, kind = "", name = ""] of calls.matchAll(
     /(deployment|secret)(?:\/| generic | )(svc-sandbox)/g,
   )) {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { farmerShape } from "../../src/farmers/farmer-shape.js";
 import { createSandbox } from "../../src/index.js";
+import { farmerShape } from "../../src/sandbox/population/farmer-shape.js";
 import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { membersIn, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";

@@ -99,24 +99,6 @@ describe("svc-sandbox fixtures organizations", () => {
   });
 });
 
-describe("what fixtures cannot do", () => {
-  it.each([
-    ["famers", /"famers"\. Use organizations or farmers\./],
-    ["farmers --format njson", /"njson"\. Use ndjson, json, /],
-    ["farmers --locale en_GB", /"en_GB"\. Use .*en_GH, /],
-    ["organizations --format geojson", /--locale and --format geojson are only for farmers/],
-    ["organizations --locale en", /--locale and --format geojson are only for farmers/],
-    ["farmers --count -1", /--count: "-1"\. .* whole number from 0 to 4294967296/],
-    ["farmers --from 4294967296", /--from: "4294967296"\. .* whole number from 0 to 4294967295/],
-    ["farmers --now 9999-12-31T00:00:00Z", /--now: .* Use a time from 1900 to 9990 /],
-    ["farmers --from 4294967295 --count 2", /beyond the last index, 4294967295/],
-  ])("%s ends with 2 and a sentence", async (line, says) => {
-    const { code, stdout, stderr } = await runCli(["fixtures", ...line.split(" ")]);
-    expect([code, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(says);
-  });
-});
-
 describe("many farmers", () => {
   function run(count: number) {
     const argv = [bin, "fixtures", "farmers", "--count", String(count)];

@@ -5,7 +5,7 @@ import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } 
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { openWorld } from "../../src/node/platform.js";
+import { loadReader, openWorld } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
@@ -13,6 +13,8 @@ import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
 import { anyScenario, command } from "../model/commands.js";
 import { played, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
+
+await loadReader();
 
 /** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
 function verified(text: string): SandboxState {
@@ -150,6 +152,7 @@ const actions: readonly Action[] = [
     void clock.advance(at([1, 999, 20_000, 60_000, 90_000, 7_200_000, 86_400_000], n)),
   ({ clock }, _secrets, n) => clock[at(["freeze", "resume"] as const, n)](),
   ({ keys }, _secrets, n) => void keys.revoke(at(refs, n)),
+  ({ keys }, _secrets, n) => void keys.expire(at(refs, n), { expires: `${n % 90}m` }),
   ({ keys }, secrets, n) => {
     const { key, secret } = keys.rotate(at(refs, n), { overlap: at(["0s", "30s", "60m"] as const, n >> 3) });
     secrets.set(key.ref, secret);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { keepSandbox } from "../../src/log/kept-sandbox.js";
+import { addRequest, markUnsaved, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
 import { parseState } from "../../src/log/state-format.js";
 import { openWorld } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
@@ -17,14 +17,14 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 async function savedFile(): Promise<Buffer> {
   const file = join(temporaryFolder(), "state.json");
   const world = openWorld(bundledScenarios.active, { name: "active" });
-  const kept = keepSandbox({ file, given: "state" }, world, {
+  const kept = openKept({ file, given: "state" }, world, {
     describe: () => ({ own: describeSandbox(world) }),
   });
-  kept.mark("changed");
-  await kept.save();
+  markUnsaved(kept, "changed");
+  await saveKept(kept);
   for (let n = 0; n < 3; n += 1) {
-    kept.addRequest(handle(settled(world), asked({ path: `/v1/${n}` })));
-    await kept.save();
+    addRequest(kept, handle(settled(world), asked({ path: `/v1/${n}` })));
+    await saveKept(kept);
   }
   return readFileSync(file);
 }

@@ -41,24 +41,6 @@ function opened(options: Partial<Parameters<typeof createInstances>[0]> = {}) {
   return { clock, server, instances: createInstances({ ...{ most: 2, server, platform }, ...options }) };
 }
 
-test("as many instances as the limit can be created, each with its own series of ids, and one is never created twice", () => {
-  const { instances, server } = opened();
-  const first = server.idSeries.last;
-  const [one, other] = [instances.create(source, {}), instances.create(source, {}, {}, "other")];
-  expect(() => instances.create(source, {})).toThrow(
-    expect.objectContaining({ code: "instance_limit_reached" }),
-  );
-  expect(instances.create(source, {}, {}, "other")).toBe(other);
-  expect([one, other].map(({ runtime }) => runtime.idGroup)).toEqual([first + 1, first + 2]);
-  expect([instances.count(), server.idSeries.last]).toEqual([2, first + 2]);
-  const full = opened({
-    requireRoom() {
-      throw new Error("full");
-    },
-  });
-  expect(() => full.instances.create(source, {})).toThrow("full");
-});
-
 test("the ends of the last 1,000 instances are known, with how and when, and no end of an earlier one", () => {
   const { clock, instances } = opened();
   const gone: string[] = [];
@@ -106,24 +88,4 @@ test("a restored instance keeps its idle time, its tenancy and its place among t
   const { history } = restoredIn(bytes - 1).found.runtime;
   expect(history.bytes()).toBeLessThanOrEqual(bytes / 2);
   expect(history.bytes()).toBeGreaterThan(bytes / 4);
-});
-
-test("changed hashes leave the rest of a tenancy, and a check sees it before; followers hear of each instance", () => {
-  const { instances } = opened();
-  const { id } = instances.create(source, {}, { label: "partner", claimHash: "c" });
-  const heard: string[] = [];
-  instances.follow((one) => heard.push(one.id));
-  const seen: unknown[] = [];
-  expect(
-    instances.changeHashes(id, { tokenHash: "t", claimHash: undefined }, (one) => seen.push(one)).tenancy,
-  ).toEqual({
-    ...{ label: "partner", tokenHash: "t", claimHash: undefined },
-  });
-  expect(() => instances.changeHashes("none", {}, (one) => seen.push(one))).toThrow(
-    expect.objectContaining({ code: "not_found" }),
-  );
-  expect(seen).toEqual([{ label: "partner", claimHash: "c" }, undefined]);
-  const other = instances.create(source, {});
-  instances.close();
-  expect([heard, other.gone.aborted]).toEqual([[id, other.id], true]);
 });

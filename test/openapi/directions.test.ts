@@ -32,16 +32,28 @@ test("a pattern with nested repetitions ends on a text that almost matches", asy
   expect((await send("POST /a", json, JSON.stringify("a".repeat(5000)))).status).toBe(200);
 });
 
+test.each([
+  ["not the start", "^(?!https://)[a-z:/]+$", "abc", "https://abc"],
+  ["all of several", "^(?=.*[0-9])(?=.*(?:a|b)).{4,}$", "12a4", "1234"],
+])("a pattern that looks ahead for %s is checked", async (_, pattern, right, wrong) => {
+  const schema = { type: "string", pattern };
+  const { send } = serving(posting(schema));
+  expect((await send("POST /a", json, JSON.stringify(right))).status).toBe(200);
+  expect((await send("POST /a", json, JSON.stringify(wrong))).status).toBe(400);
+});
+
 test("a nullable choice accepts null, and one that is not rejects it", async () => {
   const schema = {
     type: "object",
     properties: {
       a: { type: "string", enum: ["x"], nullable: true },
       b: { type: "string", enum: ["x"] },
+      c: { maxLength: 1, nullable: true },
     },
   };
   const { send } = serving(posting(schema, {}, { openapi: "3.0.3" }));
-  expect((await send("POST /a", json, '{"a":null}')).status).toBe(200);
+  expect((await send("POST /a", json, '{"a":null,"c":null}')).status).toBe(200);
+  expect((await send("POST /a", json, '{"c":"xx"}')).status).toBe(400);
   expect((await send("POST /a", json, '{"b":null}')).status).toBe(400);
 });
 

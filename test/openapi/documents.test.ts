@@ -8,7 +8,7 @@ import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { readApi, readScenario } from "../../src/openapi/read-api.js";
+import { documentReader, readApi } from "../../src/openapi/read-api.js";
 import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
@@ -270,12 +270,16 @@ test("each difference between a document and the built-in operation is a sentenc
   const document = JSON.parse(JSON.stringify(openApiDocument()));
   const { data } = document.components.schemas.RelyingPartyContext.properties;
   data.properties.limits.properties.per_minute.type = "number";
+  delete data.properties.limits.properties.per_day.type;
   delete data.properties.usage;
+  data.properties.extra = { type: "string" };
+  data.required = data.required.filter((name: string) => name !== "usage");
   document.components.securitySchemes.apiKey.name = "Authorization";
   const { notes } = readApi({ text: JSON.stringify(document) }, endpointsIn({ version: 1 }));
   expect(notes.list()).toEqual([
     "The document authenticates with apiKey; here each request has its key in x-api-key.",
     "GET /v1/relying-party/me: data.limits.per_minute is a number in the document and an integer here.",
+    "GET /v1/relying-party/me: data.extra is only in the document, not here.",
     "GET /v1/relying-party/me: data.usage is only here, not in the document.",
   ]);
 });
@@ -371,6 +375,8 @@ test("the request that shows how to cover an operation passes its checks, in any
   for (const { pathId, howToMeet } of sandbox.report().paths) {
     const { method = "", path, headers, body } = howToMeet?.request ?? {};
     if (!pathId.startsWith("204")) continue;
+    // Only what is required.
+    expect(path).not.toMatch(/size=|ids=/);
     const sent = { method, headers: { ...headers, "x-api-key": sandbox.secret("main") }, body: body ?? null };
     statuses.push((await sandbox.fetch(`http://any.example${path}`, sent)).status);
   }
@@ -443,6 +449,7 @@ test("required headers and cookies are checked, and none of their values is stor
   };
   expect(await ask({ ...fine, "x-tags": "1, 2" })).toEqual([201, undefined]);
   expect(await ask({ cookie: fine.cookie })).toEqual([400, "header.Idempotency-Key is missing"]);
+  expect(await ask({ ...fine, cookie: "a=b" })).toEqual([400, "cookie.session is missing"]);
   expect(await ask({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags.1 must be integer"]);
   expect(await ask({ ...fine, cookie: "session=short" })).toEqual([
     400,
@@ -459,7 +466,8 @@ test("required headers and cookies are checked, and none of their values is stor
 test("a client prefers a documented status or example for one response, which the journal shows", async () => {
   const { sandbox, ask } = sandboxOf();
   const preferring = async (prefer: string) => {
-    const headers = { "x-api-key": sandbox.secret("main"), "Content-Type": "application/json", prefer };
+    const own = { "x-api-key": sandbox.secret("main"), accept: "application/json" };
+    const headers = { ...own, "Content-Type": "application/json", prefer };
     const body = JSON.stringify(months);
     const response = await sandbox.fetch("http://a.example/v1/relying-party/reports", {
       method: "POST",
@@ -487,7 +495,7 @@ test("a client prefers a documented status or example for one response, which th
 
 test("each promise is about a part that the response has: no JSON is broken where none is sent", () => {
   const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
-  const served = endpointsIn({ ...scenario, openapi: { text: ledger } }, readScenario);
+  const served = endpointsIn({ ...scenario, openapi: { text: ledger } }, documentReader);
   const rowsOf = (id: string) =>
     brokenPromisesOf(served).flatMap((one) => (one.path.endsWith(`.${id}`) ? one.id.split(":")[1] : []));
   expect(rowsOf("get-v1-relying-party-me-status")).toEqual(["rejected", "status-500"]);
@@ -501,7 +509,7 @@ test.each([
 ])("%s on an operation without a body has the documented form", async (id, key, status, type, sent) => {
   const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
   const openapi = { text: ledger };
-  const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi }, readScenario)).find(
+  const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi }, documentReader)).find(
     (one) => one.id === id,
   );
   const world = openTestWorld(

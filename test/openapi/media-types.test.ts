@@ -41,6 +41,8 @@ test("a media type that the document lacks gets the documented 406, or the usual
   );
   const type = "application/problem+json";
   expect(await refusing.send("GET /report", { accept })).toEqual({ status: 406, type, text: '"no"', note });
+  const empty = serving(documentOf({ "/a": { get: { responses: { 204: { description: "" } } } } }));
+  expect(await empty.send("GET /a", { accept })).toMatchObject({ status: 204, note: undefined });
 });
 
 test("an error has its documented media type", async () => {

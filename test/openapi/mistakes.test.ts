@@ -5,7 +5,7 @@ import { builtIn } from "../../src/api/routes.js";
 import { createSandbox, type Scenario } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { openApiFile } from "../../src/node/files/load-scenario.js";
-import { notesOf, readApi } from "../../src/openapi/read-api.js";
+import { documentReader, readApi } from "../../src/openapi/read-api.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Mistakes that documents are published with: each is a problem or a note with its place.
@@ -25,7 +25,7 @@ const ofSchema = (schema: object) => documentOf({ "/a": operation({ responses: s
 function readingOf(document: unknown, file = "api.yaml") {
   const openapi = { file, text: typeof document === "string" ? document : JSON.stringify(document) };
   try {
-    return { notes: notesOf({ openapi }, builtIn, new Set()).notes };
+    return { notes: documentReader.notes({ openapi }, builtIn, new Set()).notes };
   } catch (error) {
     return { problems: (error as { problems: readonly object[] }).problems };
   }
@@ -37,22 +37,47 @@ test.each([
     documentOf({ "/a/{id}": operation({ parameters: [id("ID")] }) }),
     "openapi_invalid",
     "paths./a/{id}.get.parameters[0].name",
+    /has no \{ID\}/,
+  ],
+  [
+    "no title",
+    { ...documentOf({}), info: { version: "" } },
+    "openapi_invalid",
+    "info",
+    /"title" is missing$/,
   ],
   [
     "a wrong type",
     ofSchema({ type: "text" }),
     "openapi_invalid",
     "paths./a.get.responses.200.content.application/json.schema.type",
+    /type must be one of/,
+  ],
+  [
+    "a forbidden name",
+    '{"openapi":"3.1.0","info":{"title":"","version":""},"paths":{},"x-a":{"__proto__":{}}}',
+    "forbidden_field",
+    "x-a.__proto__",
+    /not allowed/,
   ],
   [
     "a reference with a typo",
     ofSchema({ $ref: "#/components/schemas/Lone" }),
     "openapi_reference",
     "paths./a.get.responses.200.content.application/json.schema.$ref",
+    /nothing is at/,
   ],
-])("%s is a problem with its place", (_, document, code, path) => {
+  [
+    "a text that is too long",
+    ofSchema({ type: "string", minLength: 1e9 }),
+    "too_large",
+    "paths./a.get.responses.200.content.application/json.schema.minLength",
+    /more than 20000 parts/,
+  ],
+])("%s is a problem with its place", (_, document, code, path, message) => {
   const at = { line: expect.any(Number), column: expect.any(Number), hint: expect.any(String) };
-  expect(readingOf(document).problems).toEqual([expect.objectContaining({ code, path, ...at })]);
+  const problem = { code, path, message: expect.stringMatching(message), ...at };
+  expect(readingOf(document).problems).toEqual([expect.objectContaining(problem)]);
 });
 
 test.each([
@@ -113,6 +138,27 @@ test.each([
   expect(readingOf(document).notes).toEqual(expect.arrayContaining([expect.stringMatching(note)]));
 });
 
+test("a scope that no key has is a note", () => {
+  const get = { operationId: "a", responses: success(), "x-required-scope": "loans:read" };
+  const document = documentOf({ "/a": { get } });
+  const notesFor = (...scopes: string[]) =>
+    documentReader
+      .notes({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set(scopes))
+      .notes.join();
+  expect(notesFor("other")).toContain("a needs the scope loans:read");
+  expect(notesFor("loans:read")).not.toContain("loans:read");
+});
+
+test("a problem shows only the start of a long reference", () => {
+  const { problems } = readingOf(ofSchema({ $ref: `#/${"x".repeat(5000)}` }));
+  expect(JSON.stringify(problems).length).toBeLessThan(1000);
+});
+
+test("a document of OpenAPI 3.0 may have steps below 1", () => {
+  const old = { ...ofSchema({ type: "number", multipleOf: 0.01 }), openapi: "3.0.3" };
+  expect(readingOf(old).problems).toBeUndefined();
+});
+
 test("JSON with a comma too many is a problem where it is", () => {
   const text = '{\n "openapi": "3.1.0",\n "info": { "title": "", "version": "", },\n "paths": {} }';
   expect(readingOf(text, "api.json").problems).toEqual([
@@ -139,11 +185,11 @@ test("serious notes are first, and equal ones are one note", () => {
 });
 
 test("a fault with a status that neither the document nor a failure has is a problem", () => {
-  const start = (status: number, path_id?: string) => () =>
+  const start = (status: number | undefined, path_id?: string) => () =>
     createSandbox({
       scenario: {
         ...{ version: 1, organizations: { bank: { type: "bank" } } },
-        faults: [{ when: { ...(path_id && { path_id }) }, then: { status } }],
+        faults: [{ when: { ...(path_id && { path_id }) }, then: status ? { status } : { latency: "1s" } }],
       } as Scenario,
       openapi: readOpenApi(
         documentOf({ "/a": operation({ responses: { ...success(), 409: { description: "" } } }) }),
@@ -155,7 +201,8 @@ test("a fault with a status that neither the document nor a failure has is a pro
     [408, undefined],
   ] as const)
     expect(start(status, path)).toThrow(expect.objectContaining({ problems }));
-  for (const status of [409, 503]) expect(start(status, "200.a")).not.toThrow();
+  expect(start(409)).not.toThrow();
+  for (const status of [409, 503, undefined]) expect(start(status, "200.a")).not.toThrow();
 });
 
 test("a part of a document is served, and an unknown operation is a problem", () => {
@@ -182,15 +229,18 @@ test("a document of several files is read from its folder, and nothing outside o
     "Loan:\n  type: object\n  required: [id, owner]\n  properties: { id: { $ref: '#/Id' }, owner: { $ref: ../people/owner.json } }\nId: { type: integer, minimum: 7, maximum: 7 }\n",
   );
   write("api/people/owner.json", '{ "type": "string", "enum": ["Ada"] }');
+  write("api/about.md", "*Not* YAML: [");
   write(
     "api/paths/get.yaml",
-    "operationId: getLoan\nresponses: { '200': { description: '', content: { application/json: { schema: { $ref: '../schemas/loan.yaml#/Loan' } } } } }\n",
+    "operationId: getLoan\nsummary: ../about.md\ndescription: { $ref: ../about.md }\nresponses: { '200': { description: '', content: { application/json: { schema: { $ref: '../schemas/loan.yaml#/Loan' } } } } }\n",
   );
   const document = (more: string) =>
-    `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /loan:\n    get: { $ref: paths/get.yaml }\n${more}`;
+    `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /loan:\n    get: { $ref: paths/get.yaml }\n${more}webhooks: { made: { post: { $ref: paths/get.yaml } } }\n`;
   write("api/api.yaml", document(""));
   const opened = (name: string) => readApi(openApiFile(name, folder), builtIn);
-  expect(opened("api/api.yaml").endpoints.at(-1)?.responseExample).toEqual({ id: 7, owner: "Ada" });
+  const { summary, description, responseExample } = opened("api/api.yaml").endpoints.at(-1) ?? {};
+  expect([summary, description]).toEqual(["../about.md", "*Not* YAML: ["]);
+  expect(responseExample).toEqual({ id: 7, owner: "Ada" });
 
   symlinkSync(join(folder, "outside.yaml"), join(folder, "api/link.yaml"));
   for (const target of [

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { builtIn } from "../../src/api/routes.js";
-import { notesOf } from "../../src/openapi/read-api.js";
+import { documentReader } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving, success } from "../support/documents.js";
 
 const named = (name: string, schema: object = { type: "string" }) => ({
@@ -45,6 +45,20 @@ test("operations whose paths differ in the names of parameters share a route, ea
   expect((await send("PUT /a/x")).text).toBe('"put"');
 });
 
+test("lists in a path and a header are sent and read with commas", async () => {
+  const schema = { type: "array", minItems: 2, items: { type: "integer" } };
+  const parameters = [named("ids", schema), { ...named("X-Ids", schema), in: "header" }];
+  const document = documentOf({ "/a/{ids}": { get: operation("a", { parameters }) } });
+  const { send } = serving(document);
+  expect((await send("GET /a/1,2", { "x-ids": "3,4" })).status).toBe(200);
+  expect((await send("GET /a/1,x", { "x-ids": "3,4" })).status).toBe(400);
+  expect((await send("GET /a/1,2", { "x-ids": "3" })).status).toBe(400);
+  const text = JSON.stringify(document);
+  expect(documentReader.notes({ openapi: { text } }, builtIn, new Set()).notes.join()).not.toContain(
+    "reject",
+  );
+});
+
 test("a text that is valid as a number and as a text is one of both", async () => {
   const either = named("id", { oneOf: [{ type: "integer" }, { type: "string" }] });
   const { send } = serving(documentOf({ "/a/{id}": { get: operation("a", { parameters: [either] }) } }));
@@ -68,6 +82,8 @@ test.each([
   ["members", "card[number]=42&card[owner][name]=Ada&tags=a", 200],
   ["a list of objects", "tags=a&card[number]=42&items[0][id]=1&items[1][id]=2", 200],
   ["an object as JSON", `card=${encodeURIComponent('{"number":42}')}&tags[]=a&tags[]=b`, 200],
+  ["a number that may be nothing", "tags=a&card[number]=42&age=", 200],
+  ["a wrong number that may be nothing", "tags=a&card[number]=42&age=x", 400],
   ["a wrong member", "tags=a&card[number]=many", 400],
   ["a wrong list", "tags=a&card[number]=42&items[0][id]=x", 400],
 ])("a form has nested %s", async (_, body, status) => {
@@ -84,6 +100,7 @@ test.each([
         },
       },
       tags: { type: "array", items: { type: "string" } },
+      age: { type: ["integer", "null"] },
       items: { type: "array", items: { type: "object", properties: { id: { type: "integer" } } } },
     },
   };
@@ -94,13 +111,13 @@ test.each([
   const { send } = serving(document);
   expect((await send("POST /a", { "content-type": type }, body)).status).toBe(status);
   expect(
-    notesOf({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes.join(),
+    documentReader.notes({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes.join(),
   ).not.toContain("reject");
 });
 
 test("an operation that rejects even the sandbox's own request is a serious note with the reason", () => {
   const parameters = [named("id", { type: "string", enum: [1, 2] })];
   const text = JSON.stringify(documentOf({ "/a/{id}": { get: operation("a", { parameters }) } }));
-  const { notes } = notesOf({ openapi: { text } }, builtIn, new Set());
+  const { notes } = documentReader.notes({ openapi: { text } }, builtIn, new Set());
   expect(notes[0]).toMatch(/^a rejects every request .*path\.id/);
 });

@@ -1,4 +1,8 @@
 import { expect, test } from "vitest";
+import type { Endpoint } from "../../src/api/endpoint.js";
+import { builtIn } from "../../src/api/routes.js";
+import { readApi } from "../../src/openapi/read-api.js";
+import { mostSamples } from "../../src/openapi/sampler.js";
 import { documentOf, serving, success } from "../support/documents.js";
 
 const days = ["mo", "tu", "we", "th", "fr", "sa", "su"];
@@ -17,16 +21,66 @@ test.each([
   }
 });
 
+test("each of several parts with overlapping alternatives gets a sample of only one", async () => {
+  const any = { type: "object", properties: { a: { type: "string" } } };
+  const one = { type: "object", required: ["b"], properties: { b: { type: "integer" } } };
+  const either = (...oneOf: object[]) => ({ oneOf });
+  const properties = {
+    first: either(any, one),
+    last: { type: "array", minItems: 1, items: either(one, any) },
+  };
+  const schema = { type: "object", required: ["first", "last"], properties };
+  const { send } = serving(documentOf({ "/a": { get: { operationId: "a", responses: success(schema) } } }));
+  const { first, last } = JSON.parse((await send("GET /a")).text);
+  expect([first, ...last].map((value) => Object.keys(value).join())).toEqual([first, ...last].map(() => "a"));
+});
+
+test("alternatives that allow each other's objects are told apart by a member", async () => {
+  const oneOf = ["a", "b"].map((name) => ({ type: "object", properties: { [name]: { type: "string" } } }));
+  const schema = { type: "object", required: ["data"], properties: { data: { oneOf } } };
+  const { send } = serving(documentOf({ "/a": { get: { operationId: "a", responses: success(schema) } } }));
+  const { data } = JSON.parse((await send("GET /a")).text);
+  expect(["a", "b"].filter((name) => name in data && typeof data[name] !== "string")).toHaveLength(1);
+});
+
+test("a number with steps below 1 is a multiple also without rounding", async () => {
+  const schema = { type: "number", multipleOf: 0.01 };
+  const document = documentOf({ "/a": { get: { operationId: "a", responses: success(schema) } } });
+  for (let seed = 1; seed <= 20; seed++) {
+    const { text } = await serving(document, { seed }).send("GET /a");
+    expect(Number.isInteger(Number(text) / 0.01)).toBe(true);
+  }
+});
+
 test.each([
   ["a number", { const: 5 }, "5", "6"],
   ["one of several numbers", { enum: [5, 6] }, "6", "7"],
   ["a flag", { const: true }, "true", "false"],
+  ["any number", { type: "number" }, "-1.5e3", "x"],
   ["a text", { const: "5" }, "5", "6"],
-])("a path parameter that is %s without a type is read as that", async (_, schema, right, wrong) => {
+  ["a text of an unknown format", { type: "string", format: "farm", maxLength: 2 }, "ab", "abc"],
+  ["any flag", { type: "boolean" }, "false", "no"],
+])("a path parameter that is %s is read as that", async (_, schema, right, wrong) => {
   const parameters = [{ name: "id", in: "path", required: true, schema }];
   const { send } = serving(
     documentOf({ "/a/{id}": { get: { operationId: "a", parameters, responses: success({}) } } }),
   );
   expect((await send(`GET /a/${right}`)).status).toBe(200);
   expect((await send(`GET /a/${wrong}`)).status).toBe(400);
+});
+
+test("an example that the document lacks needs no sample of its own, and only the last seeds keep theirs", () => {
+  const document = documentOf({
+    "/a": { get: { operationId: "a", responses: success({ type: "string" }) } },
+  });
+  const { respond } = readApi({ text: JSON.stringify(document) }, builtIn).endpoints.at(-1) as Endpoint;
+  const sample = (seed: number, example?: string) => {
+    const world = { seed, startedAt: 0, scenario: { version: 1 } };
+    return respond(undefined as never, world as never, { params: {}, prefer: { example } } as never);
+  };
+  const first = sample(1);
+  expect(sample(1, "unknown")).toBe(first);
+  for (let seed = 2; seed <= mostSamples + 1; seed++) sample(seed);
+  expect(sample(1)).toEqual(first);
+  expect(sample(1)).not.toBe(first);
 });

@@ -8,9 +8,11 @@ const scenario = (name: string, more: object = {}) =>
 
 test("a trial ends a scenario that needs too much memory or time, and no other", async () => {
   const milliseconds = 120_000;
-  expect(await tryScenario(scenario("fine"), "a", { megabytes: 64, milliseconds })).toBeUndefined();
-  expect(await tryScenario("not: [a scenario", "a", { megabytes: 64, milliseconds })).toBeUndefined();
-  expect(await tryScenario(scenario("large"), "a", { megabytes: 1, milliseconds })).toBe("too_large");
+  expect(await tryScenario(scenario("fine"), "a", { ...trialLimits, milliseconds })).toBeUndefined();
+  expect(await tryScenario("not: [a scenario", "a", { ...trialLimits, milliseconds })).toBeUndefined();
+  expect(await tryScenario(scenario("large"), "a", { ...trialLimits, megabytes: 1, milliseconds })).toBe(
+    "too_large",
+  );
   expect(await tryScenario(scenario("slow"), "a", { ...trialLimits, milliseconds: 1 })).toBe("too_slow");
 });
 

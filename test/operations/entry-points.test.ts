@@ -35,6 +35,11 @@ const cases: Readonly<Record<string, Case>> = {
     http: ["POST /keys/main/revoke"],
     library: ({ keys }) => keys.revoke("main"),
   },
+  "a key gets an end": {
+    step: { expire: { key: "main", expires: "10m" } },
+    http: ["POST /keys/main/expire", { expires: "10m" }],
+    library: ({ keys }) => keys.expire("main", { expires: "10m" }),
+  },
   "faults change": {
     step: { faults: [fault] },
     http: ["PUT /faults", { faults: [fault] }],
@@ -49,6 +54,12 @@ const cases: Readonly<Record<string, Case>> = {
     step: { revoke: { key: "revoked" } },
     http: ["POST /keys/revoked/revoke"],
     library: ({ keys }) => keys.revoke("revoked"),
+    rejected: "key_not_active",
+  },
+  "R42 a key that has ended gets no other end": {
+    step: { expire: { key: "revoked", expires: "1d" } },
+    http: ["POST /keys/revoked/expire", { expires: "1d" }],
+    library: ({ keys }) => keys.expire("revoked", { expires: "1d" }),
     rejected: "key_not_active",
   },
   "R39 an overlap is too long": {

@@ -7,7 +7,7 @@ import { pageOf, root, sectionOf } from "../support/pages.js";
 // The layers: an import points left only, a package has one layer, no cycles, and left of `node` there is no Node.
 
 /** The layers of the core, each of which may import those before it; the exceptions are below. */
-const core = ["spec", "scenario", "farmers", "sandbox", "api", "openapi", "report", "library"];
+const core = ["spec", "scenario", "sandbox", "farmers", "api", "openapi", "report", "library"];
 
 /** The layers that only run in Node, likewise. */
 const nodeLayers = ["node", "log", "server"];
@@ -18,12 +18,12 @@ const before = (layers: readonly string[], name: string) => layers.slice(0, laye
 const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
-  farmers: ["spec"],
-  check: ["spec", "sandbox", "api", "openapi", "report"],
+  farmers: ["spec", "sandbox"],
+  check: ["spec", "sandbox", "api", "openapi", "report", "node"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,
-  ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, "check", ...before(nodeLayers, name)]])),
+  ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, ...before(nodeLayers, name)]])),
   redis: [...core, "node", "log"],
   cli: [...core, ...nodeLayers, "check", "certify"],
   integrations: [...core, ...nodeLayers],
@@ -34,7 +34,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The plugs, each with the only other file that knows it, and loads it by name. */
-const plugs: Readonly<Record<string, string>> = { redis: "src/cli/serve/open-log.ts" };
+const plugs: Readonly<Record<string, string>> = { redis: "src/cli/serve/named-store.ts" };
 
 /** The types of the control plane's responses, and the only file of the dashboard that may import them. */
 const responseTypes = ["src/server/control/responses.ts", "src/dashboard/control/responses.ts"];
@@ -44,7 +44,7 @@ const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 
-const onlyInNode = [...nodeLayers, "redis", "integrations", "cli"];
+const onlyInNode = [...nodeLayers, "check", "redis", "integrations", "cli"];
 
 const layerOf = (file: string) => file.split("/")[1] as string;
 
@@ -210,7 +210,7 @@ test("left of node, the code runs unchanged in a browser", () => {
 
 test.each([
   ["src/spec/authorize.ts", "node:crypto"],
-  ["src/scenario/yaml.ts", "src/farmers/names.ts"],
+  ["src/scenario/yaml.ts", "src/sandbox/population/names.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
   ["src/log/log.ts", "src/server/serve.ts"],
@@ -220,3 +220,28 @@ test.each([
   ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "@codemirror/view"],
 ])("%s may not import %s", (file, imported) => expect(isAllowed(file, imported)).toBe(false));
+
+test("an exported name is declared in one file", () => {
+  // Each entry point for a test runner exports the runner's `test` and `expect` with a sandbox.
+  const runners = ["src/integrations/vitest.ts", "src/integrations/playwright.ts"];
+  const declared = [...sources]
+    .filter(([file]) => !runners.includes(file))
+    .flatMap(([file, text]) => exportedNames(text).map((name) => ({ name, file })));
+  expect(declared).toContainEqual({ name: "endTimeout", file: "src/library/real-time.ts" });
+  const repeated = declared.filter(({ name, file }) =>
+    declared.some((other) => other.name === name && other.file !== file),
+  );
+  expect(repeated.map(({ name, file }) => `${name} ${file}`).sort()).toEqual([]);
+});
+
+/** The names that a file declares and exports, without those of other files. */
+function exportedNames(text: string): string[] {
+  const declarations = text.matchAll(/^export (?:async )?(?:function|const|interface|type|class)\*? (\w+)/gm);
+  const members = text.matchAll(/^export const \{([^}]*)\}/gm);
+  return [
+    ...Array.from(declarations, ([, name = ""]) => name),
+    ...Array.from(members, ([, list = ""]) =>
+      list.split(",").map((one) => one.split(":").at(-1)?.trim() ?? ""),
+    ).flat(),
+  ];
+}

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
+import { documentOf, serving, success } from "../support/documents.js";
 import { loanRecords, loans, sandboxOf } from "./world.js";
 
 const world = () => sandboxOf({ openapi: loans, records: loanRecords });
@@ -71,6 +72,7 @@ test("an Idempotency-Key gets the same response again, and another body the docu
   await ask(`PATCH /loans/${first.body.data.id}`, { body: { amount: 6 } });
   sandbox.clock.advance("1h");
   expect(await once(5)).toEqual(first);
+  expect(sandbox.records.list("loans")).toMatchObject([{ members: { amount: 6 } }]);
   expect((await once(6)).status).toBe(422);
   expect((await once(6, "others")).status).toBe(201);
   expect(sandbox.records.list("loans")).toHaveLength(2);
@@ -100,6 +102,57 @@ test("a documented 404 and 409 are in the form of the document, with each profil
     await ask(`POST /loans/${id}/approve`);
     expect(await ask(`POST /loans/${id}/approve`)).toEqual({ status: 409, body: { title: "No." } });
   }
+});
+
+test("a record has its time where it may be null, and is sent only as JSON", async () => {
+  const time = { type: ["string", "null"], format: "date-time" };
+  const schema = {
+    type: "object",
+    required: ["id"],
+    properties: { id: { type: "string" }, created_at: time },
+  };
+  const csv = { "text/csv": { schema: { type: "string" }, example: "id" } };
+  const responses = { 201: { description: "", content: { ...csv, "application/json": { schema } } } };
+  const document = documentOf({
+    "/things": { post: { operationId: "create", responses: { ...responses, 406: { description: "" } } } },
+    "/others": { post: { operationId: "other", responses } },
+  });
+  const records = { things: { create: "create" }, others: { create: "other" } };
+  const { send } = serving(document, { records, clock: { now: "2026-03-02T09:00:00Z", frozen: true } });
+  const { type, text } = await send("POST /things", { accept: "application/json" });
+  expect([type, JSON.parse(text).created_at]).toEqual(["application/json", "2026-03-02T09:00:00.000Z"]);
+  const accept = "text/csv";
+  const note = expect.stringContaining("text/csv fits no documented");
+  expect(await send("POST /things", { accept })).toMatchObject({ status: 406, note });
+  expect(await send("POST /others", { accept })).toMatchObject({
+    status: 201,
+    type: "application/json",
+    note,
+  });
+});
+
+test("a list whose items only an example shows has pages of the documented size until the last record", async () => {
+  const query = (name: string, part: string) => ({
+    ...{ name, in: "query", schema: { $ref: `#/components/schemas/${part}` } },
+  });
+  const components = { schemas: { One: { type: "integer", default: 1 }, Any: { type: "integer" } } };
+  const schema = { type: "object", properties: { items: {}, meta: {}, kind: {} } };
+  const example = { example: { items: [{ id: "a" }], meta: { has_more: false }, kind: "list" } };
+  const list = {
+    ...{ operationId: "list", parameters: [query("limit", "One"), query("offset", "Any")] },
+    responses: success(schema, "application/json", example),
+  };
+  const post = {
+    operationId: "create",
+    responses: success({}, "application/json", { example: { id: "a" } }),
+  };
+  const records = { things: { create: "create", list: "list" } };
+  const { send } = serving(documentOf({ "/things": { get: list, post } }, { components }), { records });
+  for (let at = 0; at < 3; at++) await send("POST /things");
+  const pageAt = async (offset: number) => JSON.parse((await send(`GET /things?offset=${offset}`)).text);
+  const [items, kind] = [[{ id: expect.any(String) }], "list"];
+  expect(await pageAt(1)).toEqual({ items, meta: { has_more: true }, kind });
+  expect((await pageAt(2)).meta).toEqual({ has_more: false });
 });
 
 test("without records, the same document keeps nothing", async () => {

@@ -83,9 +83,14 @@ const styles: readonly Style[] = [
     records: crud,
   },
   {
-    style: "uuids, page and total",
-    path: "/orders",
-    record: object({ id: { type: "string", format: "uuid" }, total: { type: "number" }, createdAt: time }),
+    style: "uuids, a number in the path, page and total",
+    path: "/shops/{shop}/orders",
+    record: object({
+      id: { type: "string", format: "uuid" },
+      shop: integer,
+      total: { type: "number" },
+      createdAt: time,
+    }),
     list: (item) => object({ items: listOf(item), page: integer, total: integer }),
     query: ["limit", "page"],
     body: { total: 9.5 },
@@ -206,7 +211,7 @@ describe.each(styles.map((one) => [one.style, one] as const))("%s", (_name, styl
     /id: (?:\w+\.)?(\w+)\n$/.exec(
       style.records.replace(/^.*: (?:create|read|list|change|remove)\n/gm, ""),
     )?.[1] ?? "id";
-  const path = style.path.replace(/\{\w+\}/g, "mine");
+  const path = style.path.replace(/\{\w+\}/g, "7");
 
   test("creates, reads, lists, changes and removes a record, which another organization does not see", async () => {
     expect(style.records.trim().split("\n").length).toBeLessThanOrEqual(6);
@@ -233,7 +238,14 @@ describe.each(styles.map((one) => [one.style, one] as const))("%s", (_name, styl
     expect([changed.status, found(changed.body, idName)]).toEqual([200, id]);
     const [last = "", wanted] = Object.entries(update).at(-1) as [string, unknown];
     expect(found(changed.body, last)).toMatchObject(wanted as object);
+    if (style.update === "PUT") expect(changed.body).not.toHaveProperty("status");
+    if (style.query?.includes("starting_after")) {
+      expect(found(made.body, "created")).toBe(Date.UTC(2026, 2, 2, 9) / 1000);
+      expect(itemsIn((await ask(`GET ${path}?starting_after=${id}`)).body)).toHaveLength(1);
+    }
     expect((await ask(`DELETE ${one}`)).status).toBe(204);
+    if (style.query?.includes("cursor"))
+      expect(itemsIn((await ask(`GET ${path}?cursor=${id}`)).body)).toHaveLength(1);
     expect((await ask(`GET ${one}`)).status).toBe(404);
     expect(itemsIn((await ask(`GET ${path}`)).body)).toHaveLength(1);
     expect(sandbox.records.list("things")).toHaveLength(1);

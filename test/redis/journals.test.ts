@@ -4,7 +4,7 @@ import { maskRequest } from "../../src/api/mask.js";
 import { createInstances, describeServer } from "../../src/log/memory-log.js";
 import { parseState, stateLine } from "../../src/log/state-format.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { createSandboxCopy, type Entry } from "../../src/redis/sandbox-copy.js";
+import { applyEntry, type Entry, openCopy } from "../../src/redis/sandbox-copy.js";
 import { startAt } from "../../src/redis/stored-sandbox.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
@@ -62,11 +62,11 @@ test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy 
   const first = describeSandbox(
     startAt(0, { scenario: bundledScenarios["key-states"], name: "key-states" }, {}),
   );
-  const one = createSandboxCopy(first, { given: {} }, runCall);
+  const one = openCopy(first, { given: {} }, runCall);
   let at = 0;
   const apply = (entry: Entry, copies = [one]) => {
     at += 1;
-    return copies.map((copy) => copy.apply(entry, `${at}-0`, 0));
+    return copies.map((copy) => applyEntry(copy, entry, `${at}-0`, 0));
   };
   const send = (path: string, copies = [one]) =>
     apply({ kind: "request", request: maskRequest(asked({ path }), nodePlatform.sha256) }, copies);
@@ -76,7 +76,7 @@ test("a snapshot has at most 100 requests and 64 kB of a journal, and each copy 
   for (let n = 0; n < 50; n += 1) send(`/v1/${"words/".repeat(600)}`);
   const state = compact();
   expect(JSON.stringify(state.exchanges).length).toBeLessThan(100_000);
-  const late = createSandboxCopy(state, { given: {} }, runCall);
+  const late = openCopy(state, { given: {} }, runCall);
   send("/v1/last", [one, late]);
   const [requests, expected] = [late, one].map((copy) => copy.runtime.history.requests());
   expect(requests).toEqual(expected);

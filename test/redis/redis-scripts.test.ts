@@ -80,21 +80,6 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     for (const key of [hash, log]) expect(Number(await redis.command("PTTL", key))).toBeGreaterThan(week / 2);
   });
 
-  test("append for several sandboxes in one call, each with its own reply", async () => {
-    await create("one");
-    const other = keys.of("none");
-    const found = await run(
-      ...[scripts.appendScript, [other[0], other[1], hash, log]],
-      ...["0-1", "", "", "a", "0-7", "", "", "b"],
-    );
-    expect(found).toEqual([
-      expect.any(String),
-      ["gone", "", []],
-      ["ok", expect.stringMatching(/^\d+-\d+$/), []],
-    ]);
-    expect(await existing(other[1])).toBe(0);
-  });
-
   test("load a sandbox with the batches since its snapshot, which a compaction replaces", async () => {
     const load = () => run(scripts.loadScript, keys.of("one"), "one");
     const compact = (position: string) =>
@@ -152,21 +137,5 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     expect(Number(await redis.command("PTTL", end))).toBeGreaterThan(week - 60_000);
     await redis.command("DEL", end);
     expect([await remove(), await existing(end)]).toEqual([0, 0]);
-  });
-
-  test("change a field that has its expected value, and in time", async () => {
-    await redis.command("HSET", hash, "field", "a");
-    const change = (from: string, to: string, until: number | string = "") =>
-      run(scripts.changeScript, [hash], "field", from, to, until);
-    expect([await change("a", "b"), await change("a", "c"), await change("b", "c", 1)]).toEqual([
-      "",
-      "b",
-      "late",
-    ]);
-    expect([await change("b", "c", Date.now() + week), await redis.command("HGET", hash, "field")]).toEqual([
-      "",
-      "c",
-    ]);
-    expect(await run(scripts.changeScript, [log], "field", "a", "b", "")).toBe("nothing");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createRoom } from "../../src/redis/redis-connection.js";
+import { createRoom } from "../../src/redis/room.js";
 
 /** A room of a Redis that is full, and what it did. */
 function fullRoom() {

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { unmetThresholds } from "../../src/report/brief.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
-import { renderHtml } from "../../src/report/render/html.js";
 import { renderJunit } from "../../src/report/render/junit.js";
 import { mergeReports } from "../../src/report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
@@ -254,12 +253,6 @@ test("a client that covers every promised path has no advice, and is pointed to 
   expect(conclusion(sandbox.report())).toContain(`Faults: 1 of ${faultKinds.length} covered.`);
 });
 
-test("a report of 0.2, which has no endpoints, can be read and merged", () => {
-  const { endpoints: _, ...old } = JSON.parse(renderReport(clean, "json"));
-  const read = parseReport({ ...old, preview: null }) as Report;
-  expect(mergeReports([read, clean])).toMatchObject({ endpoints: clean.endpoints, coverage: clean.coverage });
-});
-
 test("R46 annotations for GitHub are a line for each advice and threshold", async () => {
   const { report, keys } = await hostileReport();
   const text = githubAnnotations(report, [unmet("The coverage is 5%.")]);
@@ -268,27 +261,6 @@ test("R46 annotations for GitHub are a line for each advice and threshold", asyn
   expect(lines).toHaveLength(report.advice.length + 1);
   expect(lines[0]).toMatch(/^::error title=svc-sandbox key-in-query::\d+ requests: /);
   expect(lines.at(-1)).toBe("::error title=svc-sandbox --min-coverage 90::The coverage is 5%25.");
-});
-
-test("HTML draws at most 28 squares in a line, and is as wide as its longest line", () => {
-  const parts = Array.from({ length: 29 }, (_, index) => ({ name: `${index}`, tone: "good" as const }));
-  const drawn = (count: number) => {
-    const picture = {
-      text: "All.",
-      rows: [
-        { label: "one", parts: parts.slice(0, count) },
-        { label: "two", parts: parts.slice(0, 1) },
-      ],
-    };
-    const section = { title: "T", columns: [], rows: [], picture };
-    const words = { kind: "report", subject: "", title: "", conclusion: { text: "" }, json: {} } as const;
-    const html = renderHtml({ ...words, notes: [], failures: [], suites: [], sections: [section] });
-    const places = [...html.matchAll(/translate\((\d+ \d+)\)/g)].map(([, place]) => place);
-    return [...places.slice(-2), /<svg [^>]* width="(\d+)" height="(\d+)"/.exec(html)?.slice(1)];
-  };
-  expect(drawn(29)).toEqual(["60 20", "60 40", ["620", "60"]]);
-  expect(drawn(28)).toEqual(["600 0", "60 20", ["620", "40"]]);
-  expect(drawn(2)).toEqual(["80 0", "60 20", ["100", "40"]]);
 });
 
 test("JUnit escapes control characters, in names, messages and outputs", () => {

@@ -58,8 +58,11 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   });
 
   test.each([
-    ["pretty", /^503 for GET \/v1\/relying-party\/me: Failed to use the store/m],
-    ["json", /"event":"audit","message":"503 for GET \/v1\/relying-party\/me: Failed to use the store/],
+    [
+      "pretty",
+      /^GET \/v1\/relying-party\/me {2}503 store_unavailable {2}by client: Failed to use the store/m,
+    ],
+    ["json", /"action":"GET \/v1\/relying-party\/me","message":"Failed to use the store/],
   ])("a request that gets 503 is in the log with --log %s", async (log, line) => {
     const running = start("--log", log, "--store-timeout", "200ms");
     const url = await baseUrl(running);

@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/handle.js";
-import { nodePlatform } from "../../src/node/platform.js";
+import { loadReader, nodePlatform } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
-import type { PlayedStep, StoryRequest, StoryResponse, StoryStep } from "../../src/sandbox/steps.js";
+import type { PlayedStep, StoryStep } from "../../src/sandbox/steps.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
-import { serveRuntime } from "../../src/server/serve.js";
 import type { Profile } from "../../src/spec/assumptions.js";
-import { socketSender } from "../support/socket-sender.js";
+
+await loadReader();
 
 // Where the wall clock stands still, two tellings can be compared.
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
@@ -35,32 +35,6 @@ function tellInCore(scenario: Scenario, options = {}): Told {
     const told = runNextStep(world, storySender(world));
     if (told === undefined) return { world, steps };
     steps.push(told);
-  }
-}
-
-async function tellOverSocket(scenario: Scenario, options = {}): Promise<Told> {
-  const world = openStory(scenario, options);
-  const server = await serveRuntime(world, { port: 0 });
-  try {
-    const send = socketSender(Number(new URL(server.url).port), world);
-    // The same world beside it says what is to be sent; its responses are replaced by those of the server.
-    const twin = openStory(scenario, options);
-    const steps: PlayedStep[] = [];
-    for (;;) {
-      const sent: StoryRequest[] = [];
-      const told = runNextStep(twin, (request) => {
-        sent.push(request);
-        return storySender(twin)(request);
-      });
-      if (told === undefined) return { world, steps };
-      let response: StoryResponse | null = null;
-      for (const request of sent) response = await send(request);
-      if (response === null) runNextStep(world, storySender(world));
-      else world.story.next += 1;
-      steps.push({ ...told, response });
-    }
-  } finally {
-    await server.close(0);
   }
 }
 
@@ -121,26 +95,4 @@ describe.each(["minimal", "typical", "varied"] as const)("with the profile %s", 
     for (const seed of [1, 7, 42])
       expect(wrongSteps(tellInCore(withStory(name), { profile, seed }))).toEqual([]);
   });
-
-  test.each(scenarioNames)("the story of %s is the same over a socket", async (name) => {
-    const scenario = withoutWaiting(withStory(name));
-    const { steps } = await tellOverSocket(scenario, { profile });
-    expect(steps).toEqual(tellInCore(scenario, { profile }).steps);
-    expect(steps.flatMap(({ differences }) => differences)).toEqual([]);
-  });
 });
-
-/** The scenario with faults that take as good as no time: what they let come late comes all the same. */
-function withoutWaiting(scenario: Scenario): Scenario {
-  const { faults, ...rest } = scenario;
-  if (faults === undefined) return scenario;
-  const hurried = faults.map(({ then, ...fault }) => ({
-    ...fault,
-    then: {
-      ...then,
-      ...(then.latency !== undefined && { latency: "1ms" as const }),
-      ...(then.slow !== undefined && { slow: 100_000 }),
-    },
-  }));
-  return { ...rest, faults: hurried };
-}

@@ -45,7 +45,7 @@ async function tellAll(argv: readonly string[]) {
     .trimEnd()
     .split("\n")
     .slice(0, -1)
-    .filter((line) => /^(?:2026-|\{)/.test(line) && !line.includes('"note"'));
+    .filter((line) => /^(?:2026-|\{)/.test(line) && !/"(?:note|audit)"/.test(line));
 }
 
 it("logs steps of the timeline and of the story, without keys", async () => {

@@ -12,8 +12,6 @@ export interface Outgoing {
   /** The only certificate that is trusted over HTTPS. */
   readonly ca?: string;
   readonly signal?: AbortSignal;
-  /** Whether the part of a body that came before its connection ended will do. */
-  readonly partly?: boolean;
 }
 
 export interface Incoming {
@@ -24,14 +22,14 @@ export interface Incoming {
 }
 
 /** Sends with Node's own client, which sends whatever it is told to, unlike `fetch`. */
-export function exchange(url: string, { headers, body, partly = false, ...options }: Outgoing) {
+export function exchange(url: string, { headers, body, ...options }: Outgoing) {
   const length = body === undefined ? {} : { "content-length": String(Buffer.byteLength(body)) };
   const sent = { agent: false as const, ...options, headers: { ...length, ...headers } as object };
   return new Promise<Incoming>((resolve, reject) => {
     const sending = (url.startsWith("https:") ? requestTls : request)(url, sent as object, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk) => chunks.push(chunk));
-      response.on("error", partly ? () => {} : reject);
+      response.on("error", reject);
       response.on("close", () => {
         const { statusCode = 0, headers, rawHeaders } = response;
         const pairs = rawHeaders.flatMap((name, i) =>

@@ -1,5 +1,5 @@
 import { createServer, type ServerResponse } from "node:http";
-import type { RawResponse } from "../../src/check/response.js";
+import type { RawResponse } from "../../src/node/clients/send-once.js";
 import { others } from "./coverage.js";
 import { mePath } from "./send.js";
 import { listening } from "./servers.js";

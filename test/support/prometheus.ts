@@ -10,7 +10,7 @@ export type Metrics = ReadonlyMap<string, { readonly type: string; readonly samp
 
 const line = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;
 
-/** Reads Prometheus' text format; throws on a line without its metric, and if a metric or a sample comes twice. */
+/** Reads Prometheus' text format; throws on a line without its metric or with NaN, and if a metric or a sample comes twice. */
 export function readMetrics(text: string): Metrics {
   const metrics = new Map<string, { type: string; samples: Sample[] }>();
   const seen = new Set<string>();
@@ -19,7 +19,11 @@ export function readMetrics(text: string): Metrics {
     const [, declared, type = ""] = /^# TYPE (\S+) (\w+)$/.exec(row) ?? [];
     const [, name = "", list = "", value] = line.exec(row) ?? [];
     const known = declared === undefined ? seen.has(`${name} ${list}`) : metrics.has(declared);
-    if (known || (declared === undefined && (current === "" || !name.startsWith(current))))
+    if (
+      known ||
+      /^nan$/i.test(value ?? "") ||
+      (declared === undefined && (current === "" || !name.startsWith(current)))
+    )
       throw new Error(`not a line of the text format here: ${row}`);
     seen.add(`${name} ${list}`);
     if (declared === undefined) {

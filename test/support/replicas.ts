@@ -49,7 +49,7 @@ export async function startReplica(
   const server = await serve(log, {
     port,
     onDefect: fail,
-    onAudit: add,
+    onAudit: ({ action, result }) => add(`${result} ${action}`),
     ...(controlToken && { controlToken }),
   });
   return {

@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from "vitest";
+import { faultsOn } from "../../src/api/faults.js";
 import { documentedRows, variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
-import { everywhere, faultsOn, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
+import { everywhere, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
 import { openWorld } from "../../src/node/platform.js";
 import type { Trial } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -46,7 +47,9 @@ test("every point can be chosen, and has a description", () => {
   // Of documents, which these sandboxes do not have.
   const isHere = (id: string) => !documentedRows.some((row) => row.id === id);
   const inWords = Object.entries(words).filter(([row]) => isHere(row));
-  const worded = inWords.flatMap(([row, variants]) => Object.keys(variants).map((one) => `${row} ${one}`));
+  const worded = inWords.flatMap(([row, { variants }]) =>
+    Object.keys(variants).map((one) => `${row} ${one}`),
+  );
   const asInMinimal = variationTable
     .filter(({ id }) => isHere(id))
     .map(({ id, variants }) => `${id} ${variants[0].id}`);

@@ -1,4 +1,3 @@
-import { availableParallelism, constants } from "node:os";
 import { join } from "node:path";
 import { apiVersion } from "../../api/openapi.js";
 import { builtIn } from "../../api/routes.js";
@@ -9,8 +8,7 @@ import type { CertifyResult, Run } from "../../certify/result.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
-import { endpointsFor, nodePlatform } from "../../node/platform.js";
-import type { DocumentText } from "../../openapi/document.js";
+import { endpointsFor, loadReader, nodePlatform } from "../../node/platform.js";
 import { commandLine, pluralize } from "../../report/plain-text.js";
 import { escapeControls, redactKeys } from "../../spec/redact.js";
 import { canonicalJson } from "../../spec/schema/json.js";
@@ -40,28 +38,19 @@ export interface CertifyFlags extends ServeFlags {
   readonly format?: string;
 }
 
-export interface Certified {
-  readonly outputOf: (run: Run) => readonly string[];
-  /** `undefined` if not even the first run ended. */
-  readonly result: CertifyResult | undefined;
-  /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
-  readonly notes: readonly string[];
-  /** The exit code of an incomplete certification, because of a signal or an unknown command. */
-  readonly cutShort: number | undefined;
-  /** Stops taking signals. Call it after writing the certificate, which a signal must not interrupt. */
-  readonly release: () => void;
-}
+export type Certified = Awaited<ReturnType<typeof certifyClient>>;
 
-export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>): Promise<Certified> {
+/** Certifies a client; `release` stops taking signals, after the certificate, which a signal must not interrupt. */
+export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
   const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
   const { flags, io } = call;
-  const { now, frozen, jobs = availableParallelism(), timeout, bail, budget, capture, ...served } = flags;
+  const { now, frozen, timeout, bail, budget, capture, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
   const endpoints = endpointsFor(loaded.scenario);
   const runs = [baseline, ...others.filter(({ name }) => only?.includes(name) ?? true)] as const;
-  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, jobs);
+  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { now, frozen }, flags.jobs);
+  const { jobs, cutShort, release } = client;
   const progress = createProgress(call);
-  const release = io.takeSignals(client.stop);
   const startedAt = new Date(wallTime()).toISOString();
   const onFailure: Tools["onFailure"] = async ({ name }, { sandboxes }) => {
     if (capture === undefined) return;
@@ -72,14 +61,13 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
-    { run: client.run, isStopped: () => client.stoppedBy() !== undefined, onFailure, stopwatch, progress },
+    { run: client.run, isStopped: () => cutShort() !== undefined, onFailure, stopwatch, progress },
   );
   const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
-  const stopped = client.stoppedBy();
   const { failure } = state.done.get(baseline.name)?.made ?? {};
   if (failure !== undefined) {
-    const cutShort = sayWhyNotRun(command[0] as string, failure, call);
-    return { result: undefined, cutShort, outputOf, notes: [], release };
+    const code = sayWhyNotRun(command[0] as string, failure, call);
+    return { result: undefined, cutShort: code, outputOf, notes: [], release };
   }
   const { report, ...found } = findings(state);
   if (report === undefined) {
@@ -103,19 +91,16 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     notTried: notTriedIn(facts, only, endpoints),
     verdict: verdictOf(facts),
   };
-  const cutShort = stopped && 128 + constants.signals[stopped];
-  return { result, cutShort, outputOf, notes: client.notes(), release };
+  return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };
 }
 
 /** The document of a scenario, as certificates name it. */
 export async function documentIn(
-  { scenario: { openapi } }: LoadedScenario,
+  { scenario }: LoadedScenario,
   flags: { readonly openapi?: string },
 ): Promise<CertifyResult["document"]> {
-  if (!isMapping(openapi)) return undefined;
-  const { apiOf } = await import("../../openapi/read-api.js");
-  const { text, file, files = {} } = openapi as DocumentText;
-  const { info } = apiOf({ text, file, files }, builtIn);
+  if (!isMapping(scenario.openapi)) return undefined;
+  const { text, file, files, info } = (await loadReader()).describe(scenario, builtIn);
   const given = flags.openapi !== undefined && { given: true };
   // Without other files, the digest is the one that other tools make of the file.
   const sorted = Object.keys(files)

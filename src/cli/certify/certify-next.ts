@@ -1,4 +1,3 @@
-import { availableParallelism, constants } from "node:os";
 import {
   type Rehearsal,
   type Rehearsed,
@@ -10,15 +9,16 @@ import { patienceFor } from "../../certify/plan.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import { commandLine } from "../../report/plain-text.js";
+import type { ReportFormat } from "../../report/render/document.js";
 import { redactKeys } from "../../spec/redact.js";
 import { defaultSeed } from "../../spec/seed.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, exitCode } from "../exit-codes.js";
-import type { ReportTarget } from "../files.js";
+import { type ReportTarget, writeTargets } from "../files.js";
 import { loadChanges } from "../open-scenario.js";
 import { sayWhyNotRun } from "../serve/run-served.js";
 import { styleFor } from "../terminal.js";
-import { writeCalendar } from "./certificate-files.js";
+import { certificateFiles } from "./certificate-files.js";
 import { type CertifyFlags, createProgress, documentIn } from "./certify-client.js";
 import { createClientRuns } from "./client-runs.js";
 
@@ -38,11 +38,10 @@ export async function certifyNext(
   { format, targets }: Output,
 ): Promise<number> {
   const { flags, io, rest: command } = call;
-  const { frozen, now: _, jobs = availableParallelism(), timeout, ...served } = flags;
+  const { frozen, now: _, timeout, ...served } = flags;
   const { changes } = await loadChanges(next, io, loaded.scenario.openapi);
-  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { frozen }, jobs);
+  const client = createClientRuns(loaded, { io, rest: command, flags: served }, { frozen }, flags.jobs);
   const progress = createProgress(call);
-  const release = io.takeSignals(client.stop);
   let runs = 0;
   let baselineMs: number | undefined;
   const run = async (some: typeof changes, now: number | undefined) => {
@@ -72,8 +71,8 @@ export async function certifyNext(
     const isUsable = baseline?.outcome === "passed" && baseline.report.requests > 0;
     if (isUsable) progress.begin(`Running it around each date of ${next}`);
     const found = isUsable ? await rehearseChanges(changes, tryAt, endpointsFor(loaded.scenario)) : [];
-    const stopped = client.stoppedBy();
-    if (stopped !== undefined) return 128 + constants.signals[stopped];
+    const stopped = client.cutShort();
+    if (stopped !== undefined) return stopped;
     const verdict = isUsable ? verdictOf(found) : "unusable";
     const { name: scenario } = loaded;
     const { intercept } = flags;
@@ -82,12 +81,13 @@ export async function certifyNext(
     const rehearsal: Rehearsal = { ...about, verdict, runs, changes: found };
     const style = styleFor(io.stdout, io.env);
     io.stdout.write(redactKeys(renderCalendar(rehearsal, format, style)));
-    const failures = await writeCalendar(rehearsal, targets, io);
+    const inFormat = (format: ReportFormat) => renderCalendar(rehearsal, format);
+    const failures = await writeTargets(targets, inFormat, certificateFiles, io);
     for (const one of failures) io.stderr.say(describeFailure(one, flags));
     if (verdict !== "passed") return baseline?.report.requests === 0 ? exitCode.noRequest : exitCode.failed;
     return failures.length === 0 ? exitCode.fine : exitCode.usage;
   } finally {
-    release();
+    client.release();
     io.endSoon();
   }
 }

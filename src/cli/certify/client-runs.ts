@@ -1,3 +1,4 @@
+import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
 import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
@@ -19,12 +20,12 @@ import { startNamed } from "../open-scenario.js";
 import { createKeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
-/** Prepares to run a client many times, with `jobs` runs in parallel. */
+/** Prepares to run a client many times, with `jobs` runs in parallel, and takes the signals of this process. */
 export function createClientRuns(
   loaded: LoadedScenario,
   call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">,
   given: GivenOptions,
-  jobs: number,
+  jobs = availableParallelism(),
 ) {
   const underWay = new Set<(signal: NodeJS.Signals) => void>();
   const inTurn = createQueue(jobs);
@@ -82,15 +83,19 @@ export function createClientRuns(
     return { ...ended, durationMs, ...seen, ...sentIn(journal, sandboxes), sandboxes: kept };
   };
 
+  // Passes a signal to all current runs, and starts no more.
+  const release = call.io.takeSignals((signal) => {
+    stopped ??= signal;
+    for (const pass of underWay) pass(signal);
+  });
   return {
+    jobs,
     /** Runs the client in its own sandbox once a job is free; `undefined` if the run is no longer wanted, or stopped. */
     run: (...planned: Parameters<typeof runNow>) => inTurn(() => runNow(...planned)),
-    /** Passes a signal to all current runs, and starts no more. */
-    stop(signal: NodeJS.Signals) {
-      stopped ??= signal;
-      for (const pass of underWay) pass(signal);
-    },
-    stoppedBy: () => stopped,
+    /** The exit code once a signal has come. */
+    cutShort: () => stopped && 128 + constants.signals[stopped],
+    /** Stops taking signals. */
+    release,
     /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
     notes: () => notes ?? [],
   };

@@ -1,5 +1,5 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { certificateBrief, documentText, failuresByReason, runAgain } from "../../certify/brief.js";
+import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
@@ -16,20 +16,21 @@ import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
-import { certificateTargets, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient, documentIn } from "../certify/certify-client.js";
+import { certificateFiles, verifyFile, writeCertificates } from "../certify/certificate-files.js";
+import { type Certified, certifyClient } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
   fileName,
   oneOf,
   option,
+  plainOption,
   reader,
   toggle,
   wholeNumber,
 } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import { readGivenFile } from "../files.js";
+import { readGivenFile, reportTargets } from "../files.js";
 import {
   failOnFlag,
   interceptFlags,
@@ -43,7 +44,7 @@ import {
   worldFlags,
 } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadCertified, loadNamed } from "../open-scenario.js";
+import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
 import { styleFor } from "../terminal.js";
 
@@ -142,11 +143,10 @@ const flags = {
     fileName,
     { conflicts: [...aboutRuns, "now", "capture", "verify"] },
   ),
-  format: option(
+  format: plainOption(
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
     oneOf(["text", "brief"]),
-    { variables: [] },
   ),
   json,
   now: worldFlags.now,
@@ -196,8 +196,8 @@ export const certifyCommand = declareCommand({
     // A brief prints only a line of JSON.
     const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
     const call = { ...given, flags };
-    const targets = certificateTargets(flags.certificate, io);
-    if (flags.verify !== undefined) return verify(flags.verify, call);
+    const targets = reportTargets(flags.certificate, certificateFiles, io);
+    if (flags.verify !== undefined) return verifyFile(flags.verify, call).finally(io.endSoon);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
     checkOnly(flags.only, loaded);
@@ -252,36 +252,6 @@ function askedRuns({
   };
 }
 
-async function verify(file: string, call: CertifyCall): Promise<number> {
-  const { words, io, flags } = call;
-  const code = await verifyFile(file, call, async (certified, command) => {
-    const { scenario, seeds, faults, like, gates, promises } = certified;
-    const [given] = words;
-    const loaded = await (given ? loadNamed(given, io, flags) : loadCertified(scenario, io, flags));
-    const [before, now] = [certified.document, await documentIn(loaded, flags)];
-    if (before?.digest !== now?.digest) {
-      const [named, used] = [before, now].map((one) => (one ? documentText(one) : "no document"));
-      return { problem: `the certificate is about ${named}, and this run has ${used}` };
-    }
-    const asked = {
-      loaded,
-      command,
-      seeds,
-      faults,
-      gates,
-      kinds: promises.kinds,
-      ...(like !== undefined && { like }),
-    };
-    const intercept = flags.intercept ?? certified.intercept;
-    const again = { ...call, flags: { ...flags, ...(intercept && { intercept }) } };
-    const { result, cutShort, release } = await certifyClient(asked, again);
-    release();
-    return cutShort ?? result ?? exitCode.defect;
-  });
-  io.endSoon();
-  return code;
-}
-
 // Prints the output of failed runs, one for each cause.
 function showOutput(result: CertifyResult, outputOf: Certified["outputOf"], { io }: CertifyCall): void {
   const { palette } = styleFor(io.stderr, io.env);
@@ -297,10 +267,14 @@ function showOutput(result: CertifyResult, outputOf: Certified["outputOf"], { io
 }
 
 // `notes` are about the proxy of --intercept.
-function whyUnusable(baseline: Run | undefined, notes: string, { io }: CertifyCall): string | undefined {
+function whyUnusable(
+  baseline: Run | undefined,
+  notes: string,
+  { flags, io }: CertifyCall,
+): string | undefined {
   const { outcome = "not_run", requests = 0, cause } = baseline ?? {};
   if (outcome === "passed" && requests === 0)
-    return `The command has sent no request. ${notes || whyNoRequest(io)}`;
+    return `The command has sent no request. ${notes || whyNoRequest(io, flags)}`;
   if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
   if (outcome === "timed_out") {
     return "The first run (minimal) did not end in time. Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be certified.";

@@ -7,18 +7,18 @@ import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import type { DocumentText } from "../../openapi/document.js";
+import { loadReader } from "../../node/platform.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, option, toggle, wholeNumber } from "../command.js";
+import { declareCommand, fileName, option, plainToggle, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, json, timeout } from "../flags.js";
 import type { Io } from "../io.js";
-import { fallbackScenario, loadChanges, loadNamed, openNamed } from "../open-scenario.js";
+import { fallbackScenario, loadChanges, loadNamed, startNamed } from "../open-scenario.js";
 import { styleFor } from "../terminal.js";
 
 export const checkCommand = declareCommand({
@@ -46,10 +46,9 @@ export const checkCommand = declareCommand({
       "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
       fileName,
     ),
-    probeLimits: toggle(
+    probeLimits: plainToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
-      { variables: [] },
     ),
   },
   examples: {
@@ -76,7 +75,7 @@ export const checkCommand = declareCommand({
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
       changes: announced?.changes,
-      operations: operationsToCheck(openNamed(loaded, {}), described),
+      operations: operationsToCheck(startNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
     const now = parseCheck(checkJsonOf(checked));
@@ -95,11 +94,9 @@ export const checkCommand = declareCommand({
 });
 
 async function readDocument(loaded: LoadedScenario, io: Io) {
-  const { apiOf } = await import("../../openapi/read-api.js");
-  const { openapi } = loaded.scenario;
-  const { notes, described } = apiOf(openapi as unknown as DocumentText, builtIn);
-  for (const note of notes.list()) io.stderr.say(redactKeys(`${note}\n`));
-  return described;
+  const { notes, operations } = (await loadReader()).describe(loaded.scenario, builtIn);
+  for (const note of notes) io.stderr.say(redactKeys(`${note}\n`));
+  return operations;
 }
 
 async function readEarlier(file: string, io: Io) {

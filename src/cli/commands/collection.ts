@@ -7,12 +7,12 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { failureOf, faultEffects, mainEffectOf } from "../../spec/fault-effects.js";
 import { outcomeOf, outcomes, type PathId } from "../../spec/outcomes.js";
 import { listed } from "../../spec/schema/words.js";
-import { declareCommand, fileName, oneOf, option } from "../command.js";
+import { declareCommand, fileName, oneOf, option, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { openOutput } from "../files.js";
 import { force, quiet, scenarioWord, standardUrl, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 
 const renderCollection = { http: httpFile, postman: postmanCollection };
 
@@ -24,15 +24,12 @@ export const collectionCommand = declareCommand({
     "Prints one request for each path, with its expected response, for an editor or an API client. It contains variables instead of keys; --environment writes their values. With a bundled scenario, the requests for faults switch to other scenarios. With your own file, you get only the paths that it covers.",
   words: scenarioWord,
   flags: {
-    format: option(
+    format: plainOption(
       "--format <format>",
       "http (a file for VS Code, JetBrains, Visual Studio or httpYac) or postman (a collection, v2.1, which Bruno imports) (default: http)",
       oneOf(Object.keys(renderCollection) as CollectionFormat[]),
-      { variables: [] },
     ),
-    output: option("-o, --output <file>", "write it to this file and not to stdout", fileName, {
-      variables: [],
-    }),
+    output: plainOption("-o, --output <file>", "write it to this file and not to stdout", fileName),
     environment: option(
       "--environment <file>",
       "write the variables to this file, for Postman or as .env: the keys, and SVC_BASE_URL and SVC_CONTROL_URL (default: a sandbox on the default port)",
@@ -56,15 +53,15 @@ export const collectionCommand = declareCommand({
     // No request could switch back to a file.
     const others = loaded.files.length > 0 ? [] : fallbackScenarios.filter((name) => name !== loaded.name);
     const loadedOthers = await Promise.all(others.map((name) => loadNamed(name, io)));
-    const world = openNamed(loaded, flags);
-    const otherWorlds = loadedOthers.map((one) => openNamed(one, flags));
+    const world = startNamed(loaded, flags);
+    const otherWorlds = loadedOthers.map((one) => startNamed(one, flags));
     const collection = collectionOf(world, otherWorlds);
-    write(renderCollection[format](collection), `Start its sandbox: ${io.program} ${loaded.name}`);
+    await write(renderCollection[format](collection), `Start its sandbox: ${io.program} ${loaded.name}`);
     if (environment !== undefined) {
       const all = [...otherWorlds, world].map((one) => clientEnvironment(one, addresses(io)));
       const known: Readonly<Record<string, string>> = Object.assign({}, ...all);
       const values = collection.variables.map((name): [string, string] => [name, known[name] ?? ""]);
-      writeValues(renderEnvironment(format, collection.name, values), "It contains keys.");
+      await writeValues(renderEnvironment(format, collection.name, values), "It contains keys.");
     }
     if (flags.quiet !== true) sayLeftOut(collection.leftOut, world, io);
     return exitCode.fine;
@@ -90,17 +87,7 @@ function addresses({ env }: Io) {
   return { url: standardUrl, controlUrl: standardUrl + controlPath };
 }
 
-/** Requests for each way a request can end, for a client that people use manually. */
-interface Collection {
-  readonly name: string;
-  readonly description: string;
-  /** Requests to send in order. */
-  readonly groups: readonly { readonly name: string; readonly requests: readonly CollectionRequest[] }[];
-  /** The names of its variables, written as `{{NAME}}`. */
-  readonly variables: readonly string[];
-  /** The paths that it cannot show. */
-  readonly leftOut: readonly PathId[];
-}
+type Collection = ReturnType<typeof collectionOf>;
 
 interface CollectionRequest {
   readonly name: string;
@@ -119,11 +106,11 @@ interface CollectionRequest {
  * Returns the collection of a fresh sandbox. For paths that it cannot show, requests switch to the other sandboxes, which
  * are of bundled scenarios.
  */
-function collectionOf(world: SandboxState, others: readonly SandboxState[]): Collection {
+function collectionOf(world: SandboxState, others: readonly SandboxState[]) {
   const all = [world, ...others].flatMap((one) => outcomesOf(endpointsOf(one)));
   const missing = new Set([...all, ...outcomes].map(({ path }) => path as PathId));
   const variables = new Set(["SVC_BASE_URL", "SVC_CONTROL_URL"]);
-  const groups: Collection["groups"][number][] = [];
+  const groups: { readonly name: string; readonly requests: readonly CollectionRequest[] }[] = [];
   const addGroup = (shown: SandboxState, start: CollectionRequest) => {
     const found = reproductionsIn(shown);
     const paths = [...missing].filter((path) => found.has(path));

@@ -5,7 +5,7 @@ import { type CliCommand, type Commands, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { verbose } from "../flags.js";
 import type { Io } from "../io.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 
 const shells = ["bash", "zsh", "fish"];
 
@@ -118,7 +118,7 @@ async function fittingValue(
 // The keys of the default scenario.
 async function refs(io: Io): Promise<string[]> {
   try {
-    return announcedKeys(openNamed(await loadNamed(undefined, io), {})).keys.map(({ ref }) => ref);
+    return announcedKeys(startNamed(await loadNamed(undefined, io), {})).keys.map(({ ref }) => ref);
   } catch {
     return [];
   }

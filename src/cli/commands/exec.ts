@@ -1,13 +1,13 @@
+import { faultsOn } from "../../api/faults.js";
 import { type BrokenPromise, breaking, brokenPromisesOf } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";
-import { execAgain } from "../../certify/brief.js";
-import type { RunSandbox } from "../../certify/certification.js";
-import { faultsOn } from "../../certify/plan.js";
 import type { Instance } from "../../log/instances.js";
+import type { SandboxPlace } from "../../log/log.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
+import { execAgain } from "../../report/plain-text.js";
 import { endingWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
@@ -19,6 +19,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
 import { declareCommand, fileName, option, reader } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
+import { reportTargets } from "../files.js";
 import {
   changes,
   formatFlag,
@@ -32,7 +33,7 @@ import {
   worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
-import { deliverReport, execTargets } from "../serve/exec-report.js";
+import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
@@ -146,14 +147,14 @@ export const execCommand = declareCommand({
   },
   async run(call) {
     const { words, rest, flags, io } = call;
-    const targets = execTargets(flags, io);
+    const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await withChanges(await loadNamed(words[0], io, flags), flags.changes, io);
     const { promise, broken, trial } = trialOf(flags, loaded);
     const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);
-    const sandboxes: RunSandbox[] = [{ runtime }];
+    const sandboxes: SandboxPlace[] = [{ runtime }];
     const onInstance = ({ id, tenancy: { label = id }, runtime: inside }: Instance) => {
       if (flags.capture !== undefined) sandboxes.push({ runtime: inside, instance: label });
     };

@@ -4,9 +4,8 @@ import { askRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { adviceOf } from "../../spec/advice.js";
 import { redactKeys } from "../../spec/redact.js";
-import { declareCommand, option } from "../command.js";
+import { declareCommand, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { isAboutRequest, requestLines, retriesOf } from "../explained-request.js";
 import {
   askFlags,
   controlCall,
@@ -17,8 +16,8 @@ import {
   scenarioWord,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
-import { checkLines, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
+import { paintStatus, responseText, type Style, styleFor } from "../terminal.js";
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -31,7 +30,7 @@ export const explainCommand = declareCommand({
   },
   flags: {
     endpoint,
-    url: option("--url <url>", `of a request: ${runningUrl}`, readText, { variables: [] }),
+    url: plainOption("--url <url>", `of a request: ${runningUrl}`, readText),
     ...askFlags,
     json,
     ...worldFlags,
@@ -47,56 +46,113 @@ export const explainCommand = declareCommand({
   async run({ words, flags, io }) {
     const [word = "", scenario] = words;
     const style = styleFor(io.stdout, io.env);
-    if (isAboutRequest(word) || flags.url !== undefined) {
+    // Never a key.
+    if (word === "last" || requestId.test(word) || flags.url !== undefined) {
       const { details, requests } = await askRequest(controlCall(flags.url, flags, io), word);
       const around = retriesOf(details.id, requests);
       const text = flags.json
         ? JSON.stringify({ ...details, around }, null, 2)
-        : requestLines(details, around, style).join("\n");
+        : requestText(details, around, style);
       io.stdout.say(redactKeys(`${text}\n`));
       return exitCode.fine;
     }
     const loaded = await loadNamed(scenario, io, flags);
-    const world = openNamed(loaded, flags);
-    const program = io.program;
+    const world = startNamed(loaded, flags);
     const asked = endpointNamed(world, flags.endpoint);
-    const explained = explain(apiKeyFor(word, world, loaded.name, program), world, asked);
-    const lines = describe(explained, loaded.name, style, program);
+    const explained = explain(apiKeyFor(word, world, loaded.name, io.program), world, asked);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
-    else io.stdout.say(`${lines.join("\n")}\n`);
+    else io.stdout.say(`${keyText(explained, loaded.name, style, io.program)}\n`);
     return exitCode.fine;
   },
 });
 
-type Explanation = ReturnType<typeof explain>;
+/** The form of a request id, in every profile. */
+const requestId =
+  /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
-function describe(explained: Explanation, scenario: string, style: Style, program: string): string[] {
-  const { palette } = style;
-  const { checks, status, path_id, fault_paths: faults, when } = explained;
-  const { method, path, at } = explained;
-  const response = paintStatus(palette, status)(responseText(explained));
-  const facts = [
-    ["Response", `${response}  ${path_id}  (${when})`],
-    ...(explained.why === null ? [] : [["Why", explained.why]]),
-    ["What to do", explained.what_to_do],
-    ...(faults.length === 0
-      ? []
-      : [["Faults", `${faults.join(", ")} may replace this response; ${program} show ${scenario}`]]),
-  ];
-  return [
-    `${method} ${path} with ${subject(explained)}, scenario ${scenario}, at ${at}`,
-    "",
-    ...checkLines(checks, style),
-    "",
-    ...alignColumns(facts),
-    ...(explained.real_key_suspected ? ["", palette.yellow(realKeyWarning)] : []),
-    ...(explained.key_of_another_sandbox ? ["", strayKeyNote] : []),
-  ];
+type Asked = Awaited<ReturnType<typeof askRequest>>;
+type JournalDetails = Asked["details"];
+type JournalRequest = Asked["requests"][number];
+type KeyExplanation = ReturnType<typeof explain>;
+type Fact = readonly [name: string, value: string];
+
+/** The requests with the same key around one, itself included: at most three before it and five after it. */
+function retriesOf(id: string, all: readonly JournalRequest[]): readonly JournalRequest[] {
+  const { fingerprint } = all.find((one) => one.id === id) ?? {};
+  const same = all.filter(
+    (one) => one.id === id || (one.fingerprint === fingerprint && one.source === "client"),
+  );
+  const at = same.findIndex((one) => one.id === id);
+  return same.slice(Math.max(0, at - 3), at + 6);
 }
 
-function subject({ key, fingerprint }: Explanation): string {
-  if (key !== null) return `the key ${key}`;
-  return fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}`;
+function requestText(details: JournalDetails, around: readonly JournalRequest[], style: Style): string {
+  const { id, method, path, at, key, fingerprint, path_id, fault, sent, advice_details: advice } = details;
+  const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
+  const before: Fact[] = [
+    ["Key", sent.key_form === null ? subject : `${subject}; ${sent.key_form}`],
+    ...Object.entries(sent.headers),
+  ];
+  const after: Fact[] = [
+    ...(fault === null || fault === path_id ? [] : [["Fault", fault] as const]),
+    ...advice.map(({ level, id, meaning, what_to_do }): Fact => {
+      return ["Advice", `${level} ${id}: ${meaning} ${what_to_do}`];
+    }),
+  ];
+  const lines = [
+    `${method} ${path} at ${at}, ${id}`,
+    ...explainedLines(details, details.note ?? details.when, { before, after }, style),
+  ];
+  const others = ["", "Requests with this key", ...around.map((one) => retryLine(one, details))];
+  return [...lines, ...(around.length < 2 ? [] : others)].join("\n");
+}
+
+function retryLine(one: JournalRequest, { id, at }: JournalDetails): string {
+  const seconds = (Date.parse(one.at) - Date.parse(at)) / 1000;
+  const when = one.id === id ? "this one" : `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
+  return `  ${when.padStart(9)}  ${one.path_id}  ${one.id}`;
+}
+
+function keyText(explained: KeyExplanation, scenario: string, style: Style, program: string): string {
+  const { method, path, at, key, fingerprint, fault_paths: faults, when } = explained;
+  const stranger = fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}`;
+  const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
+  const lines = [
+    `${method} ${path} with ${key === null ? stranger : `the key ${key}`}, scenario ${scenario}, at ${at}`,
+    ...explainedLines(explained, when, { after: faults.length === 0 ? [] : [["Faults", fault]] }, style),
+    ...(explained.real_key_suspected ? ["", style.palette.yellow(realKeyWarning)] : []),
+    ...(explained.key_of_another_sandbox ? ["", strayKeyNote] : []),
+  ];
+  return lines.join("\n");
+}
+
+/** Green for success, yellow for "later", red for a rejection. */
+const marks = {
+  passed: { sign: "✓", word: "passed", color: "green" },
+  rejected: { sign: "✗", word: "rejected", color: "red" },
+  not_reached: { sign: "·", word: "not reached", color: "dim" },
+} as const;
+
+/** The checks, the response with its cause, and what to do, with other facts around the last ones. */
+function explainedLines(
+  { checks, status, code, path_id, why, what_to_do }: JournalDetails | KeyExplanation,
+  when: string,
+  { before = [], after }: { readonly before?: readonly Fact[]; readonly after: readonly Fact[] },
+  { palette, isTerminal }: Style,
+): string[] {
+  const rows = checks.map(({ name, question, result }) => {
+    const { sign, word, color } = marks[result];
+    return [isTerminal ? sign : word, name, question].map(palette[color]);
+  });
+  const response = status === 0 ? "none" : paintStatus(palette, status)(responseText({ status, code }));
+  const facts: Fact[] = [
+    ...before,
+    ["Response", `${response}  ${path_id}  (${when})`],
+    ...(why === null ? [] : [["Why", why] as const]),
+    ["What to do", what_to_do],
+    ...after,
+  ];
+  return ["", ...alignColumns(rows).map((line) => `  ${line}`), "", ...alignColumns(facts)];
 }
 
 const realKeyWarning =

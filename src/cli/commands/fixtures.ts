@@ -3,10 +3,9 @@ import { resolveLocale } from "../../farmers/tables.js";
 import { buildOrganization } from "../../sandbox/keys.js";
 import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import type { Organization } from "../../spec/api-key.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
 import { listed } from "../../spec/schema/words.js";
-import { type CallOf, declareCommand, oneOf, option, reader, wholeNumber } from "../command.js";
+import { type CallOf, declareCommand, oneOf, option, plainOption, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";
 import type { Output } from "../io.js";
@@ -34,26 +33,21 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const flags = {
-  count: option("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers), {
-    variables: [],
-  }),
-  from: option(
+  count: plainOption("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers)),
+  from: plainOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
     wholeNumber(0, mostFarmers - 1),
-    { variables: [] },
   ),
-  format: option(
+  format: plainOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
     oneOf(recordFormats),
-    { variables: [] },
   ),
-  locale: option(
+  locale: plainOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
-    { variables: [] },
   ),
   seed: option("--seed <number>", "seed of the records (default: 1)", readSeed),
   now: option(
@@ -85,46 +79,39 @@ export const fixturesCommand = declareCommand({
         `--from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Use lower numbers.`,
       );
     }
-    await writeRecords(kindOf(call), { from, count, format }, io.stdout, io.stopSignal());
+    await writeRecords(recordsOf(call), { from, count, format }, io.stdout, io.stopSignal());
     return exitCode.fine;
   },
 });
 
-function kindOf({ words: [word = ""], flags }: FixturesCall): RecordKind<object> {
+type Cell = string | number | boolean | null;
+
+/** Records by their index, counted from 0. */
+interface Records {
+  readonly at: (index: number) => object;
+  readonly row: (index: number) => Readonly<Record<string, Cell>>;
+  /** Returns a record's GeoJSON Features; none without a location. */
+  readonly features: (index: number) => readonly object[];
+}
+
+function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
   const { seed = 1, now: start = defaultNow, locale, format } = flags;
   if (oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
     const locales = locale === undefined ? undefined : resolveLocale(locale);
     const source = { seed, start, ...(locales !== undefined && { locales }) };
-    const kind = { at: (index: number) => farmerAt(source, index), row: farmerRow, features: farmerFeatures };
-    return kind as RecordKind<object>;
+    const at = (index: number) => farmerAt(source, index);
+    return { at, row: (index) => farmerRow(at(index)), features: (index) => farmerFeatures(at(index)) };
   }
-  if (locale === undefined && format !== "geojson") return organizationRecords(seed) as RecordKind<object>;
-  throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
-}
-
-// Lists a scenario's population with refs, as in the API; index 0 is `organization-1`.
-function organizationRecords(seed: number): RecordKind<Pick<Organization, "ref" | "id" | "name" | "type">> {
-  return {
-    at(index) {
-      const number = index + 1;
-      const given = populatedOrganization(number);
-      const { ref, id, name, type } = buildOrganization(populatedRef(number), given, seed);
-      return { ref, id, name, type };
-    },
-    row: (organization) => ({ ...organization }),
-    features: () => [],
+  if (locale !== undefined || format === "geojson")
+    throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
+  // A scenario's population with refs, as in the API; index 0 is `organization-1`.
+  const at = (index: number) => {
+    const number = index + 1;
+    const given = populatedOrganization(number);
+    const { ref, id, name, type } = buildOrganization(populatedRef(number), given, seed);
+    return { ref, id, name, type };
   };
-}
-
-type Cell = string | number | boolean | null;
-
-/** A kind of record, with what the formats require. */
-interface RecordKind<Item extends object> {
-  /** Returns the record at an index, counted from 0. */
-  readonly at: (index: number) => Item;
-  readonly row: (item: Item) => Readonly<Record<string, Cell>>;
-  /** Returns the record's GeoJSON Features; none without a location. */
-  readonly features: (item: Item) => readonly object[];
+  return { at, row: at, features: () => [] };
 }
 
 /** Number of characters to write together: large enough for speed, small enough for `| head`. */
@@ -134,17 +121,17 @@ const portion = 64 * 1024;
  * Writes `count` records, starting at an index, as fast as they are read. Keeps none. Ends early if the reader is gone or
  * the signal is aborted.
  */
-async function writeRecords<Item extends object>(
-  kind: RecordKind<Item>,
+async function writeRecords(
+  records: Records,
   { from, count, format }: { from: number; count: number; format: RecordFormat },
   output: Output,
   stop: AbortSignal,
 ): Promise<void> {
-  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(kind, format, count);
+  const { head = "", textsOf, separator = "", tail = "" } = await layoutOf(records, format, count);
   let waiting = head;
   let before = "";
   for (let index = from; index < from + count; index++) {
-    for (const text of textsOf(kind.at(index))) {
+    for (const text of textsOf(index)) {
       waiting += before + text;
       before = separator;
     }
@@ -158,39 +145,37 @@ async function writeRecords<Item extends object>(
   await output.room?.(stop);
 }
 
-interface Layout<Item> {
+interface Layout {
   readonly head?: string;
-  readonly textsOf: (item: Item) => readonly string[];
+  readonly textsOf: (index: number) => readonly string[];
   /** Separates two texts. */
   readonly separator?: string;
   readonly tail?: string;
 }
 
-async function layoutOf<Item extends object>(
-  { at, row, features }: RecordKind<Item>,
+async function layoutOf(
+  { at, row, features }: Records,
   format: RecordFormat,
   count: number,
-): Promise<Layout<Item>> {
+): Promise<Layout> {
   const member = (value: object) => `\n${JSON.stringify(value)}`;
-  const list = { separator: ",", tail: "\n]\n" };
+  const list = { head: "[", separator: ",", tail: "\n]\n" };
   switch (format) {
     case "ndjson":
-      return { textsOf: (item) => [`${JSON.stringify(item)}\n`] };
+      return { textsOf: (index) => [`${JSON.stringify(at(index))}\n`] };
     case "json":
-      return { ...list, head: "[", textsOf: (item) => [member(item)] };
+      return { ...list, textsOf: (index) => [member(at(index))] };
     case "geojson": {
       const head = '{"type":"FeatureCollection","features":[';
-      return { ...list, head, textsOf: (item) => features(item).map(member), tail: "\n]}\n" };
+      return { ...list, head, textsOf: (index) => features(index).map(member), tail: "\n]}\n" };
     }
     case "yaml": {
       // Other formats do not load the YAML writer.
       const { yamlText } = await import("../../scenario/yaml.js");
-      return { head: count === 0 ? "[]\n" : "", textsOf: (item) => [yamlText([item])] };
+      return { head: count === 0 ? "[]\n" : "", textsOf: (index) => [yamlText([at(index)])] };
     }
-    case "csv": {
-      const head = csvLine(Object.keys(row(at(0))));
-      return { head, textsOf: (item) => [csvLine(Object.values(row(item)))] };
-    }
+    case "csv":
+      return { head: csvLine(Object.keys(row(0))), textsOf: (index) => [csvLine(Object.values(row(index)))] };
   }
 }
 

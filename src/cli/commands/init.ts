@@ -11,47 +11,41 @@ import { starterScenario } from "../../scenario/starter.generated.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
-import { declareCommand, oneOf, option, toggle } from "../command.js";
-import { exitCode, tryToWrite, unwritable, usageError } from "../exit-codes.js";
+import { declareCommand, oneOf, plainOption, plainToggle } from "../command.js";
+import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { force, quiet } from "../flags.js";
 import type { Io } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 
-const releases = `${repository}/releases/download/v${version}`;
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
-const jar = `svc-sandbox-junit5-${version}.jar`;
 
 /**
  * The examples for `init --client`: the test, the project's folder for it, how to run it, and what it needs: the files that
- * name it, and how to install it from the release or (%) from a folder of the package.
+ * name it, and how to install it from the package's folder (%).
  */
 const clients = {
   vitest: {
     ...{ example: "vitest-exec", folder: "test", test: "whoami.test.js", needs: '"vitest"' },
     files: ["package.json"],
     run: "npm run test:sandbox",
-    release: "npm install --save-dev vitest",
-    source: ["package.json", "npm install --save-dev vitest"],
+    install: "npm install --save-dev vitest",
   },
   pytest: {
     ...{ example: "pytest", folder: "tests", test: "test_whoami.py", needs: "svc_sandbox", files: [] },
     run: "python3 -m pytest --min-coverage 80",
-    release: `python3 -m pip install pytest ${releases}/svc_sandbox-${version}-py3-none-any.whl`,
-    source: ["packaging/python", "python3 -m pip install pytest %"],
+    install: "python3 -m pip install pytest %/packaging/python",
   },
   junit: {
     ...{ example: "junit5", folder: "src/test/java", test: "WhoamiTest.java", needs: "svc-sandbox-junit5" },
     files: ["pom.xml", "build.gradle", "build.gradle.kts"],
     run: "mvn test -Dsvc-sandbox.min-coverage=80",
-    release: `curl -LO ${releases}/${jar}\n  mvn install:install-file -Dfile=${jar}`,
-    source: ["packaging/java", "mvn --file % install"],
+    install: "mvn --file %/packaging/java install",
   },
   go: {
     ...{ example: "go", folder: "whoami", test: "whoami_test.go", needs: goModule, files: ["go.mod"] },
     run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
-    release: `go get ${goModule}@v${version}`,
-    source: ["packaging/go", `go mod edit -require=${goModule}@v${version} -replace=${goModule}=%`],
+    install: `go mod edit -require=${goModule}@v${version} -replace=${goModule}=%/packaging/go`,
   },
 } as const;
 type ClientKind = keyof typeof clients;
@@ -64,16 +58,14 @@ export const initCommand = declareCommand({
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
     force,
-    client: option(
+    client: plainOption(
       "--client <kind>",
       "write first tests of a client: vitest, pytest, junit, go",
       oneOf(clientKinds),
-      { variables: [] },
     ),
-    agent: toggle(
+    agent: plainToggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
-      { variables: [] },
     ),
     quiet,
   },
@@ -95,15 +87,13 @@ export const initCommand = declareCommand({
     const [name = ownScenario] = words;
     const file = newFile(name, io.cwd, flags);
     const installed = installedFile(dirname(file), "dist/scenario.schema.json");
-    tryToWrite(quote(name), () => {
-      writeFileAtomically(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy), 0o666);
-      // Editors use it for completion and checks. An existing copy may be the user's.
-      const copy = join(dirname(file), schemaCopy);
-      if (installed === undefined && (flags.force === true || !existsSync(copy))) {
-        const schema = `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`;
-        writeFileAtomically(copy, schema, 0o666);
-      }
-    });
+    const write = (to: string, text: string) =>
+      writeFileAtomically(to, text, 0o666).catch(unwritable(quote(name)));
+    await write(file, starterScenario.replace(schemaCopy, installed ?? schemaCopy));
+    // Editors use it for completion and checks. An existing copy may be the user's.
+    const copy = join(dirname(file), schemaCopy);
+    if (installed === undefined && (flags.force === true || !existsSync(copy)))
+      await write(copy, `${JSON.stringify(scenarioJsonSchema(scenarioNames), null, 2)}\n`);
     if (flags.quiet !== true) {
       const start = io.program + (name === ownScenario ? "" : ` ${startable(name)}`);
       const beside = installed === undefined ? `, with ${schemaCopy.slice(2)} for editors next to it` : "";
@@ -148,7 +138,7 @@ async function writeClientFiles(
 
 /** Throws if the project lacks what the tests of a client need, with what to do. */
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
-  const { needs, files, release, source } = clients[kind];
+  const { needs, files, install } = clients[kind];
   const found = files.filter((name) => existsSync(join(cwd, name)));
   const texts = await Promise.all(found.map((name) => readFile(join(cwd, name), "utf8")));
   // Python itself shows what it finds, also in a virtual environment.
@@ -158,11 +148,22 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   const lack = found.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
   const pom = kind === "junit" ? String(await packageFile("examples/junit5/pom.xml")).trimEnd() : "";
   const part = found.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
-  const folder = installedFile(cwd, source[0]);
+  const installed = installedFile(cwd, "package.json");
+  // A machine with the single executable may have no npm.
+  const [how, at] = isExecutable()
+    ? ["tar -xzf", "./package"]
+    : ["npm install --save-dev", "./node_modules/svc-sandbox"];
+  const unpacked = installed === undefined ? at : dirname(installed);
+  const lines = [
+    ...(installed ? [] : [`${how} ./svc-sandbox-${version}.tgz`]),
+    ...(file === "go.mod" && found.length === 0 ? ["go mod init example.com/client"] : []),
+    install.replace("%", unpacked),
+  ];
+  const from = installed ? "" : ", with the file of npm pack (there is no release yet)";
   const steps = [
     ...(part ? [`Put this into ${file}:`, `${part}`] : []),
-    `Install ${part ? "the jar" : "it"}:`,
-    `${file === "go.mod" && found.length === 0 ? "  go mod init example.com/client\n" : ""}  ${folder ? source[1].replace("%", folder) : release}`,
+    `Install ${part ? "the jar" : "it"}${from}:`,
+    lines.map((line) => `  ${line}`).join("\n"),
     `Then run this again: ${program} init --client ${kind}`,
   ];
   throw usageError(

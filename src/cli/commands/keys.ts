@@ -5,11 +5,11 @@ import { alignColumns } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { refsIn } from "../../spec/steps.js";
-import { declareCommand, oneOf, option } from "../command.js";
+import { declareCommand, oneOf, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
 import { keyRows, keyTable } from "../key-rows.js";
-import { loadNamed, openNamed } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 
 export const keysCommand = declareCommand({
@@ -18,11 +18,10 @@ export const keysCommand = declareCommand({
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
   words: scenarioWord,
   flags: {
-    format: option(
+    format: plainOption(
       "--format <format>",
       "table, json, env (lines for a shell or a .env file) or powershell (default: table)",
       oneOf(["table", "json", "env", "powershell"]),
-      { variables: [] },
     ),
     endpoint,
     json,
@@ -36,10 +35,10 @@ export const keysCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     const loaded = await loadNamed(words[0], io, flags);
-    const world = openNamed(loaded, flags);
+    const world = startNamed(loaded, flags);
     const rows = () => keyRows(world, undefined, endpointNamed(world, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");
-    const open = () => openNamed(loaded, { ...flags, frozen: true });
+    const open = () => startNamed(loaded, { ...flags, frozen: true });
     const variables = () => clientEnvironment(world, undefined, { all: true });
     const textOf = {
       env: () => environmentLines(variables()),

@@ -12,7 +12,7 @@ import { serveOptions } from "../serve/serve-options.js";
 export const mcpCommand = declareCommand({
   summary: "serve the sandbox to a coding agent, over the Model Context Protocol",
   description:
-    "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, expect, advance, rotate, revoke, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",
+    "Serves a scenario on a free port, and tools for it on stdin and stdout over the Model Context Protocol: environment, explain, send, report, requests, expect, advance, rotate, revoke, expire, organization, faults, scenario, validate and reset. An agent starts it, and it ends with its stdin.",
   words: scenarioWord,
   flags: {
     port: option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),

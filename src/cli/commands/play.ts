@@ -10,7 +10,7 @@ import { type CallOf, declareCommand, option, reader, toggle } from "../command.
 import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, scenarioWord, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, openNamed, withChanges } from "../open-scenario.js";
+import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
 import { styleFor } from "../terminal.js";
@@ -57,7 +57,7 @@ export const playCommand = declareCommand({
       );
     }
     const stop = io.stopSignal();
-    const world = openNamed(loaded, { ...flags, frozen: true });
+    const world = startNamed(loaded, { ...flags, frozen: true });
     const pauses = await pausesFor(call, stop);
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;

@@ -1,5 +1,4 @@
 import { openApiDocument } from "../../api/openapi.js";
-import { certificateJsonSchema } from "../../certify/result.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { keyPrefixes, randomLength, sandboxMark } from "../../spec/api-key.js";
@@ -23,9 +22,9 @@ export const openapiCommand = declareCommand({
 
 const inJson = (schema: JsonSchema) => `${JSON.stringify(schema, null, 2)}\n`;
 
-const schemas: Readonly<Record<string, () => string>> = {
+const schemas: Readonly<Record<string, () => string | Promise<string>>> = {
   scenario: () => inJson(scenarioJsonSchema(scenarioNames)),
-  certificate: () => inJson(certificateJsonSchema()),
+  certificate: async () => inJson((await import("../../certify/result.js")).certificateJsonSchema()),
   gitleaks: gitleaksRule,
 };
 const formats = listed(Object.keys(schemas), "or");
@@ -46,7 +45,7 @@ export const schemaCommand = declareCommand({
     if (!Object.hasOwn(schemas, format)) {
       throw usageError(`Unknown format ${quote(format)}. Use ${formats}.`);
     }
-    io.stdout.write(schemas[format]?.() ?? "");
+    io.stdout.write((await schemas[format]?.()) ?? "");
     return exitCode.fine;
   },
 });

@@ -9,14 +9,15 @@ import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
-import { type CallOf, declareCommand, fileName, option, reader, toggle } from "../command.js";
+import { type CallOf, declareCommand, fileName, option, plainToggle, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { changes, json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, warnOfDocument, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
+import { keepingFlags } from "../serve/keeping.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { keepingFlags, openNamedLog } from "../serve/open-log.js";
+import { openNamedLog } from "../serve/open-log.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { styleFor } from "../terminal.js";
 
@@ -52,10 +53,9 @@ const flags = {
     "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
     { variables: [], conflicts: ["control", "untilStdinEnds"] },
   ),
-  untilStdinEnds: toggle(
+  untilStdinEnds: plainToggle(
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
-    { variables: [] },
   ),
   open: toggle(
     "--open",

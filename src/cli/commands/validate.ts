@@ -15,9 +15,9 @@ import {
   firstNotes,
   loadNamed,
   namedOrOwn,
-  openNamed,
   ownIn,
   problemsJson,
+  startNamed,
   stepsThatFail,
 } from "../open-scenario.js";
 
@@ -66,7 +66,7 @@ async function check(file: string, flags: Parameters<typeof loadNamed>[2], io: I
     const isBundled = files.length === 0 && piped === undefined;
     const warnings = isBundled ? [] : await unmarkedSecrets(loaded, placeIn);
     const warning = warnings.length === 0 ? undefined : new ScenarioError(warnings);
-    const { notes, operations } = await documentNotes(loaded, () => openNamed(loaded, {}));
+    const { notes, operations } = await documentNotes(loaded, () => startNamed(loaded, {}));
     return { file, code: exitCode.fine, scenario: loaded.scenario, warning, notes, operations };
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;

@@ -6,7 +6,7 @@ import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
-import { type CallOf, declareCommand, toggle } from "../command.js";
+import { type CallOf, declareCommand, plainToggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
 import { json, quiet, worldFlags } from "../flags.js";
 import { aborted } from "../io.js";
@@ -16,11 +16,9 @@ import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
 import { type Palette, styleFor } from "../terminal.js";
 
 const flags = {
-  all: toggle("--all", "every bundled scenario", { variables: [] }),
+  all: plainToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
-  watch: toggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C", {
-    variables: [],
-  }),
+  watch: plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
   ...worldFlags,
   json,
   quiet,
@@ -46,12 +44,6 @@ export const verifyCommand = declareCommand({
     return flags.watch === true ? verifyOnChange(names, call) : (await verifyAll(names, call)).exitCode;
   },
 });
-
-interface Verified {
-  readonly exitCode: number;
-  /** The absolute paths of its files, including broken and missing ones. */
-  readonly files: readonly string[];
-}
 
 // Verifies the scenarios, and again whenever one of their files changes, until stopped.
 async function verifyOnChange(names: readonly string[], call: VerifyCall): Promise<number> {
@@ -80,10 +72,10 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 }
 
 // A broken scenario does not stop the others.
-async function verifyAll(names: readonly string[], call: VerifyCall): Promise<Verified> {
+async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
-  const outcomes: Outcome[] = [];
+  const outcomes: Awaited<ReturnType<typeof verifiedAs>>[] = [];
   for (const name of names) {
     const outcome = await verifiedAs(name, call);
     // Separates long texts.
@@ -113,20 +105,14 @@ function totalText(count: number, failed: number, { green, red }: Palette): stri
   return `\n${red(`${total}: ${failed} failed`)}\n`;
 }
 
-interface Outcome extends Verified {
-  readonly text?: string;
-  /** Why there is no text. */
-  readonly error?: string;
-  readonly json: unknown;
-}
-
-async function verifiedAs(name: string, { flags, io }: VerifyCall): Promise<Outcome> {
+async function verifiedAs(name: string, { flags, io }: VerifyCall) {
   try {
     const loaded = await loadScenario(name, io);
     const verdict = await verdictOn(loaded, flags, io.cwd);
     return {
       exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
       files: loaded.files,
+      error: undefined,
       text: verdictText(verdict, styleFor(io.stdout, io.env), flags.quiet === true),
       json: verdictJson(verdict),
     };
@@ -136,7 +122,9 @@ async function verifiedAs(name: string, { flags, io }: VerifyCall): Promise<Outc
     const placed = error instanceof ScenarioError ? error.problems.map(({ file }) => file ?? name) : [];
     return {
       exitCode: exitCodeOf(error),
+      // Absolute, including broken and missing ones.
       files: isScenarioName(name) ? [] : [name, ...placed].map((file) => resolve(io.cwd, file)),
+      text: undefined,
       error: printable(redactKeys(error.message)),
       json: { name, passed: false, problems: problemsJson(error, name), steps: [] },
     };

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { RunSandbox } from "../../certify/certification.js";
 import { captureText } from "../../library/capture.js";
+import type { SandboxPlace } from "../../log/log.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
 import { settled } from "../../sandbox/operations/operations.js";
@@ -17,7 +17,7 @@ import type { Io } from "../io.js";
  */
 export async function writeCaptures(
   folder: string,
-  sandboxes: readonly RunSandbox[],
+  sandboxes: readonly SandboxPlace[],
   { io, flags: { quiet = false } }: { readonly io: Io; readonly flags: { readonly quiet?: boolean } },
 ): Promise<void> {
   const written = new Set<string>();

@@ -7,7 +7,7 @@ import type { Report } from "../../report/report-shape.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
-import { type ReportTarget, reportTargets, writeTargets } from "../files.js";
+import { type ReportTarget, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
 import { styleFor } from "../terminal.js";
 
@@ -16,31 +16,31 @@ interface ReportFlags {
   readonly format?: ReportFormat;
   readonly quiet?: boolean;
   readonly verbose?: boolean;
+  readonly tls?: boolean;
+  readonly cert?: string;
 }
 
-const reportFiles = { name: "--report", what: "the report" };
+export const execReportFiles = { name: "--report", what: "the report" };
 
 /** Whether this is a job of GitHub Actions, which shows annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
 
-/** Returns the files of `--report`; throws `usage` if neither a name nor `--format` sets the format. */
-export function execTargets({ report, format }: ReportFlags, io: Pick<Io, "env" | "cwd">): ReportTarget[] {
-  return reportTargets(report, reportFiles, io, format);
-}
-
-/** Returns what to check if a command sent no request. */
-export function whyNoRequest({ env, cwd }: Pick<Io, "env" | "cwd">): string {
+export function whyNoRequest(
+  { env, cwd }: Pick<Io, "env" | "cwd">,
+  { tls, cert }: Pick<ReportFlags, "tls" | "cert">,
+): string {
   const proxy = Object.keys(env).find((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
   const noProxy =
     proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
+  const trust = tls || cert !== undefined ? " Does it trust the certificate in SVC_CA_FILE?" : "";
   const project = join(cwd, "package.json");
   const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
   const mocks = hasMsw
     ? "its tests mock HTTP with msw, which package.json lists"
     : "its tests mock HTTP, for example with msw";
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable? Or do ${mocks}? Those requests never leave the process: run the tests without exec, or without the mock.${noProxy}`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Those requests never leave the process: run the tests without exec, or without the mock.${noProxy}`;
 }
 
 /**
@@ -59,10 +59,10 @@ export async function deliverReport(
   const style = styleFor(io.stderr, io.env);
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
-  const why = ran.hint || whyNoRequest(io);
+  const why = ran.hint || whyNoRequest(io, flags);
   const how = { ...ran, failures: unmet, hint: `The command has sent no request. ${why}` };
   const inFormat = (as: ReportFormat) => renderReport(report, as, how);
-  const failures = await writeTargets(targets, inFormat, reportFiles, io);
+  const failures = await writeTargets(targets, inFormat, execReportFiles, io);
   const isInFull = failures.length > 0 || (targets.length === 0 && !quiet);
   const end = () => {
     for (const failure of failures) say(describeFailure(failure, flags));

@@ -73,17 +73,21 @@ export function logEvents(
 }
 
 function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {
+  const whereIs = (instance?: LoggedInstance) =>
+    instance && `  ${palette.dim(`in ${escapeControls(redactKeys(instance.label ?? instance.id))}`)}`;
   const line = (text: string) => write(`${wrap(escapeCommands(redactKeys(text)).trimEnd())}\n`);
   return {
     event(event, instance) {
-      const { label = instance?.id } = instance ?? {};
-      const where = label === undefined ? "" : `  ${palette.dim(`in ${escapeControls(redactKeys(label))}`)}`;
+      const where = whereIs(instance) ?? "";
       if (event.type === "request") write(`${requestLogLine(event.exchange, palette, verbose)}${where}\n`);
       else line(stepLogLine(event, palette) + where);
     },
     note: (message) => line(printable(message)),
     warning: (message) => line(palette.yellow(printable(message))),
-    audit: (message) => line(printable(message)),
+    audit({ action, actor, result, detail }, instance) {
+      const text = `${action}  ${result}  by ${actor}${detail === undefined ? "" : `: ${detail}`}`;
+      line(printable(text) + (whereIs(instance) ?? ""));
+    },
     problem: (message) => line(palette.red(printable(message))),
   };
 }

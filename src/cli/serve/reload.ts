@@ -11,10 +11,8 @@ import { givenFlags, loadNamed, withChanges } from "../open-scenario.js";
 interface Served {
   readonly loaded: LoadedScenario;
   readonly runtime: SandboxState;
-  /** Called with a changed scenario before its sandbox starts. */
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
-  /** Called once the sandbox of a changed scenario runs. */
   readonly onReload: () => Promise<void>;
 }
 

@@ -19,7 +19,6 @@ import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
 
-/** The end of a command, and problems between it and the proxy of `--intercept`, as sentences. */
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {

@@ -15,7 +15,6 @@ export interface ServeFlags
   readonly port?: number;
 }
 
-/** Returns a server's options from the flags; loads their files. */
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
   // The other flags have the options' names.
   const { port = 4747, tls: _, cert: __, key: ___, handlers: module, verbose, ...others } = flags;

@@ -12,7 +12,7 @@ import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { pathText } from "../../spec/schema/shape.js";
 import type { WorldFlags } from "../flags.js";
-import { openNamed } from "../open-scenario.js";
+import { startNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
 
@@ -21,7 +21,7 @@ type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
 export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: string) {
   const { name, scenario } = loaded;
-  const world = openNamed(loaded, { ...flags, frozen: true });
+  const world = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = world;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();

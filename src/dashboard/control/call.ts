@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance, IssuedKey, Key } from "./responses.js";
+import type { ClaimedInstance, Shown } from "./responses.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -83,7 +83,7 @@ export function notify(events: readonly SandboxEvent[]): void {
   for (const listener of listeners) listener(events);
 }
 
-export interface Call {
+interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   readonly body?: unknown;
   /** Sent unchanged, as YAML. */
@@ -120,7 +120,7 @@ export function keepClaimed(instance: Claimed | undefined): void {
 }
 
 /** The key that this page created last, to copy from the header. A reload forgets it, and so does another scenario. */
-export const lastIssued = signal<IssuedKey | undefined>(undefined);
+export const lastIssued = signal<Shown<"IssuedKey"> | undefined>(undefined);
 
 listen((events) => {
   if (events.some(({ type }) => type.startsWith("world."))) lastIssued.value = undefined;
@@ -132,7 +132,7 @@ async function checkIssued(): Promise<void> {
   const { key } = lastIssued.peek() ?? {};
   if (key === undefined) return;
   const path = `/keys/${encodeURIComponent(key.ref)}`;
-  const found = await call<Key | undefined>(path).catch(({ code }: ControlError) =>
+  const found = await call<Shown<"ListedKey"> | undefined>(path).catch(({ code }: ControlError) =>
     code === "not_found" ? undefined : key,
   );
   if (found?.fingerprint !== key.fingerprint && lastIssued.peek()?.key === key) lastIssued.value = undefined;

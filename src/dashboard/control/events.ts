@@ -16,11 +16,6 @@ export const storeProblem = signal<string | undefined>(undefined);
 const gone =
   "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
-/** Notifies listeners that the time of a change has come. The sandbox sends no event for it. */
-export function notifyOfTime(): void {
-  notify([{ type: "time.passed", data: {} }]);
-}
-
 const pauseBetweenTries = 1000;
 
 function open(problem: string | undefined): void {

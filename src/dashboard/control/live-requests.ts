@@ -2,20 +2,20 @@ import { computed, signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { call, listen } from "./call.js";
 import { resource, useResources } from "./resource.js";
-import type { Request } from "./responses.js";
+import type { Shown } from "./responses.js";
 
 /** The journal has the same maximum. */
 const most = 1000;
 
 /** The requests since the last reading of the journal. */
-const arrived = signal<readonly Request[]>([]);
+const arrived = signal<readonly Shown<"Request">[]>([]);
 
-const journal = resource<readonly Request[]>("/requests", {
+const journal = resource<readonly Shown<"Request">[]>("/requests", {
   on: ["requests.", "world."],
   async read(path) {
     const last = arrived.peek().at(-1);
-    const all = await call<readonly Request[]>(path);
-    arrived.value = arrived.peek().slice(arrived.peek().indexOf(last as Request) + 1);
+    const all = await call<readonly Shown<"Request">[]>(path);
+    arrived.value = arrived.peek().slice(arrived.peek().indexOf(last as Shown<"Request">) + 1);
     return all;
   },
 });

@@ -1,9 +1,10 @@
 import { computed, effect, signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { connection, notifyOfTime } from "./events.js";
+import { notify } from "./call.js";
+import { connection } from "./events.js";
 import { resource, useResources } from "./resource.js";
 import { clock, keyEvents } from "./resources.js";
-import type { Upcoming } from "./responses.js";
+import type { Shown } from "./responses.js";
 
 // The sandbox's clock keeps running between two readings.
 const elapsed = signal(0);
@@ -40,7 +41,7 @@ export function useNow(): void {
   }, []);
 }
 
-export const upcoming = resource<readonly Upcoming[]>("/upcoming", {
+export const upcoming = resource<readonly Shown<"Upcoming">[]>("/upcoming", {
   on: [...keyEvents, "record."],
 });
 
@@ -52,7 +53,9 @@ export function useUpcoming(): void {
   useEffect(
     () =>
       effect(() => {
-        if (first !== undefined && now.value >= Date.parse(first)) notifyOfTime();
+        // The sandbox sends no event for it.
+        if (first !== undefined && now.value >= Date.parse(first))
+          notify([{ type: "time.passed", data: {} }]);
       }),
     [first],
   );

@@ -1,28 +1,15 @@
 import { signal } from "@preact/signals";
 import { callBare } from "./call.js";
 import { resource } from "./resource.js";
-import type {
-  Assumptions,
-  Clock,
-  Collection,
-  FarmerSummaryPage,
-  Fault,
-  Health,
-  Key,
-  KeyPage,
-  Report,
-  RequestChecks,
-  Scenario,
-  Story,
-} from "./responses.js";
+import type { Shown } from "./responses.js";
 
 // The data that several views share. All of it changes when another scenario starts.
 const world = "world.";
 
-export const health = resource<Health>("/health", { on: [world], read: callBare });
-export const clock = resource<Clock>("/clock", { on: [world, "clock."] });
+export const health = resource<Shown<"Health">>("/health", { on: [world], read: callBare });
+export const clock = resource<Shown<"Clock">>("/clock", { on: [world, "clock."] });
 // The instructions for covering a path depend on nearly everything.
-export const report = resource<Report>("/report?story=true&own=true", {
+export const report = resource<Shown<"Report">>("/report?story=true&own=true", {
   on: [
     ...[
       world,
@@ -54,25 +41,20 @@ const mostKeys = 2000;
 
 /** The number of all keys; `keys` has only the first 2,000. */
 export const keyTotal = signal(0);
-export const keys = resource<readonly Key[]>(`/keys?limit=${mostKeys}`, {
+export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${mostKeys}`, {
   on: keyEvents,
   async read(path) {
-    const { data, total } = await callBare<KeyPage>(path);
+    const { data, total } = await callBare<Shown<"KeyPage">>(path);
     keyTotal.value = total;
     return data;
   },
 });
-export const requestChecks = resource<RequestChecks>("/request-checks", { on: [world] });
-export const story = resource<Story>("/story", { on: [world, "story."] });
-export const assumptions = resource<Assumptions>("/assumptions", { on: [world, "assumptions."] });
-export const faults = resource<readonly Fault[]>("/faults", {
+export const requestChecks = resource<Shown<"RequestChecks">>("/request-checks", { on: [world] });
+export const story = resource<Shown<"Story">>("/story", { on: [world, "story."] });
+export const assumptions = resource<Shown<"Assumptions">>("/assumptions", { on: [world, "assumptions."] });
+export const faults = resource<readonly Shown<"Fault">[]>("/faults", {
   // Each request may match one.
   on: [world, "faults.", "timeline.", "story.", "request"],
 });
-export const scenarios = resource<readonly Scenario[]>("/scenarios", { on: [] });
-export const collections = resource<readonly Collection[]>("/records", { on: [world, "record."] });
-/** The number of farmers, and the first farmer. */
-export const farmersStart = resource<FarmerSummaryPage>("/farmers/summary?limit=1", {
-  on: [world],
-  read: callBare,
-});
+export const scenarios = resource<readonly Shown<"Scenario">[]>("/scenarios", { on: [] });
+export const collections = resource<readonly Shown<"Collection">[]>("/records", { on: [world, "record."] });

@@ -7,7 +7,7 @@ function timeText(time: Date, precision: "minute" | "second"): string {
 }
 
 /** A time of the sandbox, in UTC; nothing for an unknown time. */
-export function Instant(props: {
+export function InstantText(props: {
   readonly at: string | number | null;
   readonly precision?: "minute" | "second";
 }) {

@@ -1,7 +1,7 @@
-import type { Key } from "../control/responses.js";
+import type { Shown } from "../control/responses.js";
 
 /** The shapes of the states in a box of 10 by 10, for readers who cannot distinguish the colors. */
-export const stateShapes: Readonly<Record<Key["state"], string>> = {
+export const stateShapes: Readonly<Record<Shown<"ListedKey">["state"], string>> = {
   active: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5Z",
   retiring: "M5 0.5A4.5 4.5 0 1 1 4.99 0.5ZM5 1.7V8.3A3.3 3.3 0 0 0 5 1.7Z",
   rotated: "M5 0L10 5L5 10L0 5Z",
@@ -15,9 +15,9 @@ export const stateTones = {
   rotated: "other",
   expired: "key",
   revoked: "key",
-} as const satisfies Record<Key["state"], string>;
+} as const satisfies Record<Shown<"ListedKey">["state"], string>;
 
-export function KeyState({ state }: Pick<Key, "state">) {
+export function KeyState({ state }: Pick<Shown<"ListedKey">, "state">) {
   return (
     <span class={`key-state toned tone-${stateTones[state]}`}>
       <svg width="10" height="10" viewBox="0 0 10 10" aria-hidden="true">
@@ -28,10 +28,10 @@ export function KeyState({ state }: Pick<Key, "state">) {
   );
 }
 
-type EndName = Extract<keyof Key, `${string}_at`>;
+type EndName = Extract<keyof Shown<"ListedKey">, `${string}_at`>;
 
 /** The time of each state that is over for good; `null` for the other states. */
-const endNames: Readonly<Record<Key["state"], EndName | null>> = {
+const endNames: Readonly<Record<Shown<"ListedKey">["state"], EndName | null>> = {
   active: null,
   retiring: null,
   rotated: "overlap_ends_at",
@@ -40,7 +40,7 @@ const endNames: Readonly<Record<Key["state"], EndName | null>> = {
 };
 
 /** Whether a key is over for good. A retiring key works until its overlap ends. */
-export function hasEnded({ state }: Pick<Key, "state">): boolean {
+export function hasEnded({ state }: Pick<Shown<"ListedKey">, "state">): boolean {
   return endNames[state] !== null;
 }
 
@@ -51,7 +51,7 @@ const endTerms: Readonly<Record<EndName, string>> = {
 };
 
 /** The times that end a key; only the first one of a revoked key, which has already ended. */
-export function endsOf(key: Pick<Key, EndName>) {
+export function endsOf(key: Pick<Shown<"ListedKey">, EndName>) {
   const ends = (Object.keys(endTerms) as EndName[]).flatMap((name) => {
     const at = key[name];
     return at === null ? [] : [{ name, term: endTerms[name], at }];
@@ -60,7 +60,7 @@ export function endsOf(key: Pick<Key, EndName>) {
 }
 
 /** The time when a key is over for good; `null` for a key without an end. */
-export function firstEndOf(key: Pick<Key, EndName>): string | null {
+export function firstEndOf(key: Pick<Shown<"ListedKey">, EndName>): string | null {
   const times = Object.values(endNames).flatMap((name) => (name === null ? [] : (key[name] ?? [])));
   return times.sort((a, b) => Date.parse(a) - Date.parse(b))[0] ?? null;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect } from "preact/hooks";
 import type { Resource } from "../control/resource.js";
-import { Rejection } from "./forms/action.js";
+import { RejectionText } from "./forms/action.js";
 
 interface ReadProps<Data> {
   readonly of: Resource<Data>;
@@ -16,6 +16,6 @@ export function Read<Data>({ of, children }: ReadProps<Data>) {
   return of.problem.value === undefined ? (
     <p class="muted">Reading…</p>
   ) : (
-    <Rejection problem={of.problem.value} />
+    <RejectionText problem={of.problem.value} />
   );
 }

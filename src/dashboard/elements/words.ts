@@ -7,11 +7,6 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** A code of the API as words: `not approved` for `not_approved`. */
-export function codeWords(code: string): string {
-  return code.replaceAll("_", " ");
-}
-
 export function firstSentence(text: string): string {
   return /^.*?[.!?](?=\s|$)/s.exec(text)?.[0] ?? text;
 }

@@ -16,11 +16,11 @@ import {
 import { connection, storeProblem, whyGone } from "../control/events.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
-import { assumptions, clock, collections, farmersStart, faults, health } from "../control/resources.js";
+import { assumptions, clock, collections, faults, health } from "../control/resources.js";
 import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { AskButton, Confirm } from "../elements/forms/dialog.js";
-import { Instant } from "../elements/instant.js";
+import { InstantText } from "../elements/instant.js";
 import { LoadedPart } from "../elements/loaded-part.js";
 import { counted, firstSentence } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
@@ -77,7 +77,6 @@ function focusMain(event: Event): void {
 
 function Header() {
   useResources(health);
-  useNow();
   const { scenario, seed, version } = health.data.value ?? {};
   return (
     <header class={instanceId === undefined ? "page-header bar" : "page-header bar of-instance"}>
@@ -88,6 +87,12 @@ function Header() {
         svc-sandbox <small>{version}</small>
       </a>
       <span class="running">
+        {instanceId === undefined ? null : (
+          // A partner's token does not open the server's page.
+          <a href={isPartner() ? linkTo("overview") : serverPage + linkTo("instances")}>
+            <bdi>{instanceName()}</bdi>
+          </a>
+        )}{" "}
         {scenario === undefined ? null : (
           <>
             <a class="scenario-name" href={linkTo("scenario")}>
@@ -98,14 +103,8 @@ function Header() {
         )}
       </span>
       <Connect />
-      <a class="clock" href={linkTo("time")} title="The sandbox's clock">
-        <Instant at={now.value} precision="second" />
-      </a>
-      <Chips />
-      <DocsLink to="">Docs</DocsLink>
-      {hasToken() ? <ForgetToken /> : null}
       <output class={`connection ${connection.value}`}>
-        {connection.value === "open" ? "live" : "not connected"}
+        <span>{connection.value === "open" ? "live" : "not connected"}</span>
       </output>
     </header>
   );
@@ -117,14 +116,13 @@ function Connect() {
   const { key: { ref } = { ref: claimedRef }, secret } = lastIssued.value ?? { secret: claimedSecret };
   return (
     <span class="bar small connect">
-      <code>{baseUrl}</code>
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
-      {secret === undefined ? (
-        <a href={linkTo("keys")}>Create a key</a>
-      ) : (
+      {secret !== undefined ? (
         <CopyButton text={secret}>
           Copy key <bdi>{ref}</bdi>
         </CopyButton>
+      ) : route.value.view === "keys" ? null : (
+        <a href={linkTo("keys")}>Create a key</a>
       )}
     </span>
   );
@@ -157,19 +155,12 @@ const instanceName = () => health.data.value?.label ?? `instance ${instanceId}`;
 
 /** The settings that make responses differ from a plain sandbox, each with a link to change it. */
 function Chips() {
-  // The header keeps the clock up to date.
   useResources(assumptions, faults);
   const { profile = "minimal" } = assumptions.data.value ?? {};
   const active = faults.data.value?.length ?? 0;
   const chips = [
     active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
     profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
-    instanceId !== undefined && {
-      words: instanceName(),
-      // A partner's token does not open the server's page.
-      to: isPartner() ? linkTo("overview") : serverPage + linkTo("instances"),
-      kind: "other",
-    },
     actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },
     clock.data.value?.frozen === true && { words: "clock frozen", to: linkTo("time"), kind: "limit" },
   ].filter((chip) => chip !== false);
@@ -188,20 +179,31 @@ function Chips() {
 }
 
 function Navigation({ current }: { readonly current: string }) {
-  useResources(farmersStart, collections);
+  useResources(collections);
+  useNow();
   return (
     <nav class="page-navigation" aria-label="Views">
-      <ul>
-        {views
-          .filter(({ isShown }) => isShown?.() ?? true)
-          .map(({ name, title }) => (
-            <li key={name}>
-              <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
-                {title}
-              </a>
-            </li>
-          ))}
-      </ul>
+      <div>
+        <ul class="views">
+          {views
+            .filter(({ isShown }) => isShown?.() ?? true)
+            .map(({ name, title }) => (
+              <li key={name}>
+                <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
+                  {title}
+                </a>
+              </li>
+            ))}
+        </ul>
+        <div class="bar small settings">
+          <a class="clock" href={linkTo("time")} title="The sandbox's clock">
+            <InstantText at={now.value} precision="second" />
+          </a>
+          <Chips />
+          <DocsLink to="">Docs</DocsLink>
+          {hasToken() ? <ForgetToken /> : null}
+        </div>
+      </div>
     </nav>
   );
 }

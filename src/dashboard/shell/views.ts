@@ -1,8 +1,8 @@
 import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
-import { collections, farmersStart } from "../control/resources.js";
+import { collections, health } from "../control/resources.js";
 
-export interface View {
+interface PageView {
   readonly name: string;
   readonly title: string;
   /** Loads its files when it is shown for the first time. */
@@ -11,7 +11,7 @@ export interface View {
   readonly isShown?: () => boolean;
 }
 
-export const views: readonly View[] = [
+export const views: readonly PageView[] = [
   view("Overview", async () => (await import("../views/overview/overview-view.js")).OverviewView),
   view("Requests", async () => (await import("../views/requests/requests-view.js")).RequestsView),
   view("Keys", async () => (await import("../views/keys/keys-view.js")).KeysView),
@@ -25,7 +25,7 @@ export const views: readonly View[] = [
   },
   {
     ...view("Farmers", async () => (await import("../views/farmers/farmer-pages.js")).FarmerPages),
-    isShown: () => farmersStart.data.value?.total !== 0,
+    isShown: () => health.data.value?.uses_farmers === true,
   },
   {
     ...view("Instances", async () => (await import("../views/instances/instances-view.js")).InstancesView),
@@ -34,6 +34,6 @@ export const views: readonly View[] = [
   },
 ];
 
-function view(title: string, load: View["load"]): View {
+function view(title: string, load: PageView["load"]): PageView {
   return { name: title.toLowerCase(), title, load };
 }

@@ -1,4 +1,4 @@
-import { readScenario } from "../../openapi/read-api.js";
+import { documentReader } from "../../openapi/read-api.js";
 import { requireFields } from "../../spec/schema/check.js";
 import type { OpenApiDocument } from "../create-sandbox.js";
 
@@ -7,7 +7,7 @@ import type { OpenApiDocument } from "../create-sandbox.js";
  * reader of a scenario's own document.
  */
 export function readOpenApi(document?: string | object): OpenApiDocument {
-  return document === undefined ? { read: readScenario } : { read: readScenario, text: textOf(document) };
+  return document === undefined ? { read: documentReader } : { read: documentReader, text: textOf(document) };
 }
 
 function textOf(document: string | object): string {

@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
-import { isNoResponse, type RawResponse } from "../../check/response.js";
-import type { CaptureOptions } from "../../library/capture.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { requestShape } from "../../sandbox/view-shapes.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -21,13 +19,14 @@ import {
 import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
-import { sendOnce } from "./send-once.js";
+import { isNoResponse, type RawResponse, sendOnce } from "./send-once.js";
 
-/** A call to the control plane of a running sandbox. */
 export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
+  /** The flag or variable that gave the token. */
+  readonly tokenFrom: string;
   /** A file with a certificate authority (PEM) to trust. */
   readonly ca?: string | undefined;
   /** Milliseconds. */
@@ -52,7 +51,7 @@ const errorShape = openMapping({
 
 // None is in a file of a sandbox, which escapes them. C1 may be in its texts.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
-const controls = /[\0-\x08\x0B-\x1F\x7F]/;
+export const controls = /[\0-\x08\x0B-\x1F\x7F]/;
 
 const maxResponse = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
@@ -99,22 +98,6 @@ export async function askRequest(call: ControlAddress, id: string) {
   return { details, requests };
 }
 
-const captureErrors: readonly string[] = ["capture_impossible", "validation_failed", "unknown_ref"];
-
-/** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
-export async function askCapture(call: ControlAddress, part: CaptureOptions): Promise<string> {
-  const chosen = Object.entries(part).filter((one): one is [string, string] => one[1] !== undefined);
-  const query = new URLSearchParams(chosen).toString();
-  const path = `/capture${query && `?${query}`}`;
-  const { status, text, error, failed } = await ask(call, "capture the requests of", "GET", path);
-  if (status === 200 && text.startsWith("version: 1\n") && !controls.test(text)) return text;
-  const { code = "", message = "", details } = error ?? {};
-  // A server without a control plane also returns not_found.
-  const isOfCapture = captureErrors.includes(code) || (details?.request ?? details?.ref) !== undefined;
-  if (isOfCapture) throw new SandboxError("usage", message);
-  throw failed(status === 404 ? noControlPlane : isNot(status, "a scenario"));
-}
-
 /** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
 export async function askExport(call: ControlAddress): Promise<string> {
   const { status, text, failed } = await ask(call, "export", "GET", "/export", { maxBody: maxState });
@@ -130,17 +113,6 @@ export function isNot(status: number, wanted: string): string {
 export const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
-/** A running sandbox; only its version is known without its control token. */
-interface RunningSandbox {
-  readonly url: string;
-  readonly version?: string;
-  readonly scenario?: string | undefined;
-  /** On the real clock. */
-  readonly startedAt?: string | undefined;
-}
-
-type Health = Omit<RunningSandbox, "url">;
-
 export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
@@ -155,7 +127,7 @@ function line(given: string): string {
 }
 
 /** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
-export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox> {
+export async function stopSandbox(call: ControlAddress) {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
   const stopping = readAs(stoppingShape, data);
   if (status === 404) {
@@ -175,8 +147,8 @@ export async function stopSandbox(call: ControlAddress): Promise<RunningSandbox>
   return { url, ...shown(stopping) };
 }
 
-/** Finds the svc-sandbox at an address, over HTTP or HTTPS; `undefined` for any other program. */
-export async function findSandbox(authority: string): Promise<RunningSandbox | undefined> {
+/** Finds the svc-sandbox at an address, over HTTP or HTTPS; only its version is known without its control token. */
+export async function findSandbox(authority: string) {
   for (const scheme of ["http", "https"]) {
     const url = `${scheme}://${authority}`;
     const health = await healthOf(url, 1000);
@@ -185,7 +157,7 @@ export async function findSandbox(authority: string): Promise<RunningSandbox | u
   return undefined;
 }
 
-async function healthOf(base: string, timeout: number): Promise<Health | undefined> {
+async function healthOf(base: string, timeout: number) {
   const response = await send(new URL(`${base}${controlPath}/health`), { timeout, maxBody: 64 * 1024 });
   if (isNoResponse(response) || response.status !== 200) return undefined;
   const health = readAs(healthShape, jsonOf(response));
@@ -194,7 +166,7 @@ async function healthOf(base: string, timeout: number): Promise<Health | undefin
 
 /** Calls the control plane, and throws the errors that all calls have in common. */
 export async function ask(
-  { url: given, token, timeout, ca }: ControlAddress,
+  { url: given, token, tokenFrom, timeout, ca }: ControlAddress,
   what: string,
   method: "GET" | "POST" | "DELETE",
   path: string,
@@ -220,7 +192,7 @@ export async function ask(
     throw failed(
       token === undefined
         ? "it requires its token: give it with --control-token."
-        : "it rejects this --control-token.",
+        : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
     );
   }
   const body = new TextDecoder().decode(response.body);

@@ -15,40 +15,26 @@ import { ask, type ControlAddress, isNot, noControlPlane, readAs, timeText } fro
 // Instances of a running server: calls of their owner, and of a partner with a link.
 
 const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
-const instanceShape = {
-  id: text({ most: 40, pattern: /^[\w-]+$/ }),
-  label: nullable(text()),
-  base_url: plain(500),
-  control_url: plain(500),
-  scenario: text(),
-  seed: count(),
-  created_at: timeText,
-  expires_at: nullable(timeText),
-};
 const linkShape = openMapping({ claim_url: plain(600) });
-const createdShape = openMapping({ ...instanceShape, ...linkShape.fields });
 const listedShape = list(
   openMapping({
-    ...instanceShape,
+    id: text({ most: 40, pattern: /^[\w-]+$/ }),
+    label: nullable(text()),
+    expires_at: nullable(timeText),
     traffic: nullable(
-      openMapping({
-        requests: count(),
-        coverage: count(),
-        errors: count(),
-        last_path_id: nullable(plain(80)),
-      }),
+      openMapping({ requests: count(), coverage: count(), last_path_id: nullable(plain(80)) }),
     ),
   }),
 );
 // Nothing else may get into a file that a shell reads.
 const claimedShape = openMapping({
-  ...instanceShape,
+  base_url: plain(500),
+  control_url: plain(500),
   token: text({ pattern: /^[\w.~+/=-]+$/ }),
   environment: record(text({ pattern: /^[\w.~+/=:@[\]%-]+$/ }), text({ pattern: /^SVC_[A-Z0-9_]+$/ })),
 });
 
-export type CreatedInstance = ValueOf<typeof createdShape>;
-export type ListedInstance = ValueOf<typeof listedShape>[number];
+export type InstanceSummary = ValueOf<typeof listedShape>[number];
 
 interface NewInstance {
   readonly label?: string | undefined;
@@ -58,13 +44,13 @@ interface NewInstance {
 }
 
 /** Creates an instance of a running server. Throws `usage` if that fails. */
-export async function askNewInstance(call: ControlAddress, settings: NewInstance): Promise<CreatedInstance> {
+export async function askNewInstance(call: ControlAddress, settings: NewInstance) {
   const made = await ask(call, "create an instance at", "POST", "/instances", { json: settings });
-  return readOrFail(createdShape, made, 201);
+  return readOrFail(linkShape, made, 201);
 }
 
 /** Lists the instances of a running server. Throws `usage` if that fails. */
-export async function askInstances(call: ControlAddress): Promise<readonly ListedInstance[]> {
+export async function askInstances(call: ControlAddress): Promise<readonly InstanceSummary[]> {
   return readOrFail(listedShape, await ask(call, "list the instances of", "GET", "/instances"), 200);
 }
 

@@ -49,25 +49,3 @@ test("a whole response of the longest body is read, and its connection is closed
     /^POST \/a\?b HTTP\/1\.1\r\ncontent-type: application\/json\r\n[\s\S]*\r\n\r\n\{\}$/i,
   );
 });
-
-test.each([
-  ["more than the longest body", `${head(6)}123456`, {}, /^a body of more than/],
-  ["a body that breaks off", `${head(5)}123`, {}, /^a body that was cut off after 3 of 5 bytes$/],
-  [
-    "a chunked body that breaks off",
-    "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n12\r\n",
-    {},
-    /^a body that was cut off after 2 bytes$/,
-  ],
-  ["nothing", "", {}, /^the connection was closed before a response came/],
-  ["no HTTP", "SSH-2.0\r\n", {}, /^its response is not valid HTTP/],
-  [
-    "another protocol",
-    "HTTP/1.1 101 Other\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
-    {},
-    /^the connection was closed/,
-  ],
-  ["nothing, in time", "", { ends: false, timeout: 50 }, /^no response came within 0\.05 s$/],
-])("a server that sends %s is described", async (_what, text, options, found) => {
-  expect((await reply(text, options)).reply).toMatchObject({ found: expect.stringMatching(found) });
-});

@@ -1,11 +1,37 @@
 import * as http from "node:http";
 import * as https from "node:https";
 import { rootCertificates } from "node:tls";
+import type { KeylessRequest } from "../../api/endpoint.js";
 import { me } from "../../api/endpoints/me.js";
-import type { NoResponse, RawResponse, Send } from "../../check/response.js";
 import { SandboxError } from "../../spec/errors.js";
 import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
+
+/** Sends a GET request with a key, or without one for `undefined`, to `/me` or another path; never throws. */
+export type Send = (
+  apiKey: string | undefined,
+  request?: KeylessRequest,
+) => Promise<RawResponse | NoResponse>;
+
+export interface RawResponse {
+  readonly status: number;
+  /** The text after the status, `Unauthorized`; may be empty. */
+  readonly reason: string;
+  /** Names and values, with their order and casing. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  /** Without content decoding, which no request allows. */
+  readonly body: Uint8Array;
+}
+
+export interface NoResponse {
+  /** The finding, as the rest of a sentence; may contain the system's error code. */
+  readonly found: string;
+  readonly hint: string;
+}
+
+export function isNoResponse(reply: object): reply is NoResponse {
+  return "hint" in reply;
+}
 
 /**
  * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
@@ -41,7 +67,6 @@ export function createSend(url: URL, timeout: number): Send {
 }
 
 interface SendOptions {
-  /** Default: GET. */
   readonly method?: string;
   /** Default: `{}`, or no body for GET. */
   readonly body?: string;

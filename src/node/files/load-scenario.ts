@@ -183,6 +183,7 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
   }
 }
 
+// A file system may return a part at each read, and the size of some files is 0.
 function readStart(file: string, most: number): Uint8Array {
   const bytes = new Uint8Array(most);
   const descriptor = openSync(file, "r");

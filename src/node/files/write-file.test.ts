@@ -17,33 +17,33 @@ import { isOfMachine, writeFileAtomically, writeReportFile } from "./write-file.
 
 const onUnix = test.runIf(process.platform !== "win32");
 
-onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", () => {
+onUnix("a symbolic link is kept and its file is written; a dangling link is rejected", async () => {
   const folder = temporaryFolder({ "real/env": "old" });
   symlinkSync("real/env", join(folder, "env"));
-  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  await writeFileAtomically(join(folder, "env"), "new", 0o600);
   expect(lstatSync(join(folder, "env")).isSymbolicLink()).toBe(true);
   expect(readFileSync(join(folder, "real/env"), "utf8")).toBe("new");
   expect(readdirSync(join(folder, "real"))).toEqual(["env"]);
   symlinkSync("nothing", join(folder, "dangling"));
-  expect(() => writeFileAtomically(join(folder, "dangling"), "new", 0o600)).toThrow("symbolic link");
+  await expect(writeFileAtomically(join(folder, "dangling"), "new", 0o600)).rejects.toThrow("symbolic link");
 });
 
-onUnix("a pipe and a device are written to, not replaced", () => {
+onUnix("a pipe and a device are written to, not replaced", async () => {
   const pipe = join(temporaryFolder(), "pipe");
   execFileSync("mkfifo", [pipe]);
-  expect(() => writeFileAtomically(pipe, "text", 0o600)).toThrow("ENXIO");
+  await expect(writeFileAtomically(pipe, "text", 0o600)).rejects.toThrow("ENXIO");
   const reader = openSync(pipe, constants.O_RDONLY | constants.O_NONBLOCK);
-  writeFileAtomically(pipe, "text", 0o600);
+  await writeFileAtomically(pipe, "text", 0o600);
   expect(readFileSync(reader, "utf8")).toBe("text");
   closeSync(reader);
   expect(statSync(pipe).isFIFO()).toBe(true);
-  writeFileAtomically("/dev/null", "text", 0o600);
+  await writeFileAtomically("/dev/null", "text", 0o600);
   expect(statSync("/dev/null").isCharacterDevice()).toBe(true);
 });
 
-test("the draft of a killed process is replaced", () => {
+test("the draft of a killed process is replaced", async () => {
   const folder = temporaryFolder({ "env.svc-sandbox-draft": "SVC_API_KEY=", "env.tmp": "" });
-  writeFileAtomically(join(folder, "env"), "new", 0o600);
+  await writeFileAtomically(join(folder, "env"), "new", 0o600);
   expect(readdirSync(folder).sort()).toEqual(["env", "env.tmp"]);
   expect(readFileSync(join(folder, "env"), "utf8")).toBe("new");
 });

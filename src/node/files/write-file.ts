@@ -1,17 +1,12 @@
 import {
   chmodSync,
-  closeSync,
   constants,
   existsSync,
   lstatSync,
   mkdirSync,
-  openSync,
   promises,
   realpathSync,
-  renameSync,
-  rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
@@ -23,48 +18,20 @@ export const draftEnding = ".svc-sandbox-draft";
 
 /**
  * Writes a file atomically: readers see the old content or the new one. Keeps symbolic links, and writes into devices and
- * pipes.
+ * pipes. One write of a file at a time.
  *
  * The process may be killed at any time. A power failure may lose the latest write.
  *
  * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the rename, and leaves
  * nothing behind.
  */
-export function writeFileAtomically(file: string, text: string, mode: number, check = () => {}): void {
-  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) {
-    const descriptor = openSync(file, O_WRONLY | O_NONBLOCK);
-    try {
-      writeFileSync(descriptor, text);
-    } finally {
-      closeSync(descriptor);
-    }
-    return;
-  }
-  const target = targetOf(file);
-  const draft = `${target}${draftEnding}`;
-  try {
-    rmSync(draft, { force: true });
-    // `wx` rejects an existing file, which is not ours.
-    writeFileSync(draft, text, { mode, flag: "wx" });
-    check();
-    renameSync(draft, target);
-  } catch (error) {
-    try {
-      rmSync(draft, { force: true });
-    } catch {
-      // If it cannot be removed, it was not created either.
-    }
-    throw error;
-  }
-}
-
-/** Replaces a regular file like `writeFileAtomically`, without blocking. One write at a time. */
-export async function replaceFile(
+export async function writeFileAtomically(
   file: string,
   text: string,
   mode: number,
-  check: () => void,
+  check = () => {},
 ): Promise<void> {
+  if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) return writeInto(file, text);
   const target = targetOf(file);
   const draft = `${target}${draftEnding}`;
   const discard = () => promises.rm(draft, { force: true });
@@ -78,6 +45,15 @@ export async function replaceFile(
     // If it cannot be removed, it was not created either.
     await discard().catch(() => {});
     throw error;
+  }
+}
+
+async function writeInto(path: string, text: string, how = 0): Promise<void> {
+  const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
+  try {
+    await file.writeFile(text);
+  } finally {
+    await file.close();
   }
 }
 
@@ -100,13 +76,7 @@ export async function writeReportFile(path: string, text: string, isAppended = f
   // Not through a draft, because the file may be a pipe.
   // Keeps the earlier output of the command if standard output is a file.
   const isStream = /^\/(?:dev|proc)\//.test(path);
-  const how = isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC);
-  const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
-  try {
-    await file.writeFile(text);
-  } finally {
-    await file.close();
-  }
+  await writeInto(path, text, isStream ? O_APPEND : O_CREAT | (isAppended ? O_APPEND : O_TRUNC));
 }
 
 export function makeFolder(path: string, mode = 0o777): void {

@@ -84,20 +84,6 @@ export interface Section {
   readonly rows: readonly TableRow[];
   /** Below the table. */
   readonly note?: Cell | undefined;
-  /** Drawn above the table in HTML; other formats leave out a section without rows. */
-  readonly picture?: Picture | undefined;
-}
-
-/** Rows of equal squares. */
-export interface Picture {
-  /** What it shows, in a sentence. */
-  readonly text: string;
-  readonly rows: readonly { readonly label: string; readonly parts: readonly Square[] }[];
-}
-
-export interface Square {
-  readonly name: string;
-  readonly tone: Tone;
 }
 
 export interface TableRow {

@@ -1,11 +1,4 @@
-import {
-  type Cell,
-  detailed,
-  type Picture,
-  type ReportDocument,
-  type Section,
-  type Tone,
-} from "./document.js";
+import { type Cell, detailed, type ReportDocument, type Section, type Tone } from "./document.js";
 import { xmlText } from "./junit.js";
 
 /** Renders the document as one page without scripts and other files; for light and dark screens, and for print. */
@@ -19,7 +12,6 @@ export function renderHtml({
   conclusion,
   failures,
 }: ReportDocument): string {
-  const shown = sections.filter(({ rows, picture }) => rows.length > 0 || picture !== undefined);
   return [
     "<!doctype html>",
     '<html lang="en">',
@@ -35,7 +27,7 @@ export function renderHtml({
     `<h1${toneClass(conclusion.tone)}>${xmlText(conclusion.text)}</h1>`,
     `<p>${xmlText(title)}.</p>`,
     ...failures.map((failure) => `<p class="bad">${xmlText(failure)}</p>`),
-    ...shown.flatMap(sectionLines),
+    ...sections.flatMap(sectionLines),
     ...(yaml === undefined ? [] : [`<h2>${xmlText(yaml.title)}</h2>`, `<pre>${xmlText(yaml.text)}</pre>`]),
     ...notes.map((note) => `<p>${xmlText(note)}</p>`),
     "</main>",
@@ -45,9 +37,10 @@ export function renderHtml({
   ].join("\n");
 }
 
-function sectionLines({ title, columns, rows, picture, note }: Section, index: number): string[] {
+function sectionLines({ title, columns, rows, note }: Section, index: number): string[] {
   const heading = `section-${index + 1}`;
-  const table = [
+  return [
+    `<h2 id="${heading}">${xmlText(title)}</h2>`,
     // Wide tables can also be scrolled with the keyboard.
     `<div role="region" tabindex="0" aria-labelledby="${heading}">`,
     "<table>",
@@ -61,11 +54,6 @@ function sectionLines({ title, columns, rows, picture, note }: Section, index: n
     "</tbody>",
     "</table>",
     "</div>",
-  ];
-  return [
-    `<h2 id="${heading}">${xmlText(title)}</h2>`,
-    ...(picture === undefined ? [] : pictureLines(picture)),
-    ...(rows.length === 0 ? [] : table),
     ...(note === undefined ? [] : [`<p${cellInside(note)}</p>`]),
   ];
 }
@@ -77,44 +65,6 @@ function cellInside(cell: Cell): string {
 
 function toneClass(tone: Tone | undefined): string {
   return tone === undefined ? "" : ` class="${tone}"`;
-}
-
-const side = 16;
-const step = side + 4;
-const labelWidth = 60;
-const mostInLine = 28;
-
-// Squares also differ without colors: filled, with a cross, with a bar, empty.
-const marks: Readonly<Record<Tone, string>> = {
-  good: "",
-  bad: '<path d="M4 4l8 8M12 4l-8 8"/>',
-  warning: '<path d="M4 8h8"/>',
-  quiet: "",
-};
-
-function pictureLines({ text, rows }: Picture): string[] {
-  const squares: string[] = [];
-  let y = 0;
-  for (const { label, parts } of rows) {
-    squares.push(`<text x="0" y="${y + 13}">${xmlText(label)}</text>`);
-    for (const [index, { name, tone }] of parts.entries()) {
-      if (index > 0 && index % mostInLine === 0) y += step;
-      const x = labelWidth + (index % mostInLine) * step;
-      const square = `<rect width="${side}" height="${side}" rx="3"/>${marks[tone]}`;
-      squares.push(
-        `<g class="${tone}" transform="translate(${x} ${y})"><title>${xmlText(name)}</title>${square}</g>`,
-      );
-    }
-    y += step;
-  }
-  const widest = Math.max(...rows.map(({ parts }) => parts.length));
-  const width = labelWidth + Math.min(widest, mostInLine) * step;
-  return [
-    `<svg role="img" aria-label="${xmlText(text)}" viewBox="-1 -1 ${width} ${y}" width="${width}" height="${y}">`,
-    ...squares,
-    "</svg>",
-    `<p class="quiet">${xmlText(text)}</p>`,
-  ];
 }
 
 // All texts have a contrast of at least 4.5.
@@ -148,12 +98,7 @@ td:last-child { min-width: 12ch; max-width: 70ch; overflow-wrap: anywhere; }
 thead th { color: var(--quiet); font-weight: normal; }
 code, pre { font: 0.85rem ui-monospace, monospace; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; }
-tr, svg { break-inside: avoid; }
-svg { display: block; max-width: 100%; height: auto; }
-svg text { fill: var(--text); font: 13px system-ui, sans-serif; }
-svg rect { stroke: currentColor; fill: currentColor; }
-svg .quiet rect { fill: none; }
-svg path { stroke: var(--ground); stroke-width: 2; }
+tr { break-inside: avoid; }
 .good { color: var(--good); }
 .warning { color: var(--warning); }
 .bad { color: var(--bad); }

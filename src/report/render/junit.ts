@@ -1,7 +1,11 @@
 import { escapeControls } from "../../spec/redact.js";
 import type { ReportDocument, Suite, TestCase } from "./document.js";
 
-export function renderJunit({ kind, subject, suites }: JunitDocument): string {
+export function renderJunit({
+  kind,
+  subject,
+  suites,
+}: Pick<ReportDocument, "kind" | "subject" | "suites">): string {
   const all = suites.flatMap(({ cases }) => cases);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -11,10 +15,6 @@ export function renderJunit({ kind, subject, suites }: JunitDocument): string {
     "</testsuites>",
     "",
   ].join("\n");
-}
-
-interface JunitDocument extends Pick<ReportDocument, "subject" | "suites"> {
-  readonly kind: string;
 }
 
 function suiteLines({ name, properties = {}, cases }: Suite, kind: string): string[] {

@@ -30,7 +30,8 @@ export function render(
   format: ReportFormat,
   { palette = colourless, wrap = same }: TextStyle = {},
 ): string {
-  return renderers[format](document, palette, wrap);
+  const sections = document.sections.filter(({ rows }) => rows.length > 0);
+  return renderers[format]({ ...document, sections }, palette, wrap);
 }
 
 const renderers: Readonly<
@@ -44,14 +45,12 @@ const renderers: Readonly<
   html: renderHtml,
 };
 
-const withRows = (sections: readonly Section[]) => sections.filter(({ rows }) => rows.length > 0);
-
 function renderText(document: ReportDocument, palette: ReportPalette, wrap: Paint): string {
   const { title, sections, yaml, notes, conclusion, failures } = document;
   const before = [
     escapeControls(title),
     "",
-    ...withRows(sections).flatMap((one) => {
+    ...sections.flatMap((one) => {
       const below = one.note === undefined ? [] : [`  ${textOf(one.note)}`];
       return [palette.bold(one.title), ...sectionLines(one, palette), ...below, ""];
     }),
@@ -102,7 +101,7 @@ function renderMarkdown(document: ReportDocument): string {
     `${markdownText(title)}.`,
     "",
     ...failures.flatMap((failure) => [`**${markdownText(failure)}**`, ""]),
-    ...withRows(sections).flatMap(table),
+    ...sections.flatMap(table),
     ...(yaml === undefined ? [] : [`${yaml.title}:`, "", "```yaml", yaml.text.trimEnd(), "```", ""]),
     ...notes.flatMap((note) => [markdownText(note), ""]),
   ].join("\n");

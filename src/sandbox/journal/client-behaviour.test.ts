@@ -20,16 +20,6 @@ test.each([
   expect(send(0).includes("sent-again-after-rejection")).toBe(isNoticed);
 });
 
-test("a key is resent only after the same rejection, and a response of another kind in between ends that", () => {
-  const world = open();
-  const send = (ref: string) => handle(world, asked({ apiKey: scenarioSecret(world, ref) })).isResent;
-  expect([send("revoked"), send("expired"), send("revoked"), send("expired")]).toEqual([
-    ...[undefined, undefined, true, true],
-  ]);
-  expect([send("active"), send("active")]).toEqual([undefined, undefined]);
-  expect(handle(world, asked({})).isResent).toBeUndefined();
-});
-
 test.each([
   [99, "key-from-browser"],
   [100, "key-with-browser-headers"],

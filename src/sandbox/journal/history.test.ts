@@ -22,15 +22,6 @@ test("the last requests are kept, oldest first, however many other events come b
   expect(history.total()).toBe(5);
 });
 
-test("a new start discards the requests, and events can be resumed from before it", () => {
-  const history = open(3);
-  for (let i = 1; i <= 3; i++) history.record(request(i));
-  history.enter();
-  history.record(request(9));
-  expect([numbers(history.requests()), history.total()]).toEqual([[9], 1]);
-  expect(history.since(2)?.map(({ position }) => position)).toEqual([3, 4]);
-});
-
 test("requests from before a restored journal come before those since, and are pushed out by them", () => {
   const history = open(3);
   history.record(request(1));
@@ -38,33 +29,6 @@ test("requests from before a restored journal come before those since, and are p
   history.record(request(10));
   expect([numbers(history.requests()), history.total()]).toEqual([[8, 9, 10], 41]);
   expect(history.since(0)).toHaveLength(2);
-});
-
-test("events come in order, and none once a requested event is no longer kept", () => {
-  const history = open(2);
-  const types = (position: number) => history.since(position)?.map(({ entry: { type } }) => type);
-  history.announce({ type: "a" });
-  history.record(request(1));
-  history.announce({ type: "b" });
-  expect([types(0), types(2), types(3), types(4)]).toEqual([["a", "request", "b"], ["b"], [], undefined]);
-  history.record(request(2));
-  history.record(request(3));
-  expect([types(1), types(2)]).toEqual([undefined, ["b", "request", "request"]]);
-});
-
-test("an operation is listed between the requests before and after it, announced or not", () => {
-  const history = openHistory(() => ({ scenario: { version: 1 }, at: 0 }));
-  const operation = (name: "revoke" | "faults") => ({
-    ...{ name, input: {}, actor: undefined, at: 5, rejection: undefined, made: undefined },
-  });
-  history.record(request(1));
-  history.operation(operation("revoke"));
-  history.record(request(5));
-  history.announce({ type: "faults.changed" });
-  history.operation(operation("faults"));
-  history.record(request(6));
-  const order = history.recorded().entries.map((one) => ("name" in one ? one.name : one.number));
-  expect(order).toEqual([1, "revoke", 5, "faults", 6]);
 });
 
 test("the last requests are kept up to a number of bytes; earlier requests stay counted, and are not events", () => {

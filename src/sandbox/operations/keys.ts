@@ -26,7 +26,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { requireFields } from "../../spec/schema/check.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { actions } from "../../spec/steps.js";
-import { durationOf, type Instant, instantFrom } from "../clock.js";
+import { durationOf, instantFrom, scenarioDuration } from "../clock.js";
 import {
   type KeyEntry,
   type OrganizationEntry,
@@ -48,9 +48,6 @@ export function requireAdministrator({ actor }: Initiator): void {
   throw new SandboxError("not_an_administrator", `${only}; this request came from a member.`, { actor });
 }
 
-/** A key to create (R29). It expires at a time, or after a duration (as text). */
-export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { expires?: Instant | undefined };
-
 /**
  * Creates an active key; returns its secret only this once (R34). Throws `validation_failed`, `unknown_ref`,
  * `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29), `unknown_scope`,
@@ -58,19 +55,16 @@ export type CreateKeyInput = Omit<ControlBody<"key_creation">, "expires"> & { ex
  */
 export function createKey(
   world: SandboxState,
-  input: CreateKeyInput,
+  input: ControlBody<"key_creation">,
   now: number,
   by: Initiator,
 ): { readonly key: KeyView; readonly secret: string } {
   const { environment, expires } = input;
   const settings = readSettings(input, () => input.name);
   const { name, scopes } = settings;
-  const expiresAt = expires === undefined ? undefined : instantFrom(now, expires);
-  const isTooLate = expiresAt !== undefined && !isInstant(expiresAt);
-  requireFields("create a key", {
-    scopes: new Set(scopes).size < scopes.length ? "must not contain a scope twice" : undefined,
-    expires: isTooLate ? "must be a time before the year 10000" : undefined,
-  });
+  const isTwice = new Set(scopes).size < scopes.length;
+  requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
+  const ends = expires === undefined ? {} : { expiresAt: expiryOf(expires, now) };
   const { organization } = world.registry.organization(input.organization);
   requireAccess(organization, environment);
   requireScopes(world, scopes);
@@ -81,7 +75,7 @@ export function createKey(
     organization: input.organization,
     ...settingsOf(settings),
     environment,
-    ...(expiresAt !== undefined && { expiresAt }),
+    ...ends,
   };
   const { key, secret } = issueKey(world, described, now, by);
   world.history.announce({ type: "key.created", key });
@@ -139,6 +133,29 @@ export function revokeKey(
   return { key };
 }
 
+/**
+ * Sets when a key expires: its first request from then on gets 401 (R43). Throws `key_not_active` (R42), `unknown_ref` or
+ * `validation_failed` without changes.
+ */
+export function expireKey(
+  world: SandboxState,
+  input: { readonly key: string; readonly expires: string },
+  now: number,
+): { readonly key: KeyView } {
+  const entry = requireKeyIn(world, input.key, now, "expire", ["active", "retiring"]);
+  world.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
+  const key = viewKey(entry, world, now);
+  world.history.announce({ type: "key.updated", key });
+  return { key };
+}
+
+function expiryOf(expires: string, now: number): number {
+  const expiresAt = instantFrom(now, expires);
+  const problem = isInstant(expiresAt) ? undefined : "must be a time before the year 10000";
+  requireFields("set the end of a key", { expires: problem });
+  return expiresAt;
+}
+
 // Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
 function issueKey(
   world: SandboxState,
@@ -176,7 +193,7 @@ function requireKeyIn(
   world: SandboxState,
   ref: string,
   now: number,
-  verb: "rotate" | "revoke",
+  verb: "rotate" | "revoke" | "expire",
   states: readonly KeyStateName[],
 ): KeyEntry {
   const entry = world.registry.key(ref);
@@ -247,6 +264,6 @@ function refProblem(ref: string): string | undefined {
 function overlapOf(input: string | number = defaultOverlap): number {
   const overlap = typeof input === "number" ? input : durationOf(input);
   if (Number.isSafeInteger(overlap) && overlap >= 0 && overlap <= maximumOverlap) return overlap;
-  const message = `Invalid overlap of ${overlap} ms: it must be between 0 and 7 days (${maximumOverlap} ms).`;
+  const message = `Invalid overlap of ${scenarioDuration(overlap)}: it must be between 0s and 7d.`;
   throw new SandboxError("overlap_out_of_range", message, { overlap, maximum: maximumOverlap });
 }

@@ -8,7 +8,7 @@ import { actionDifferences, type Initiator, type Performed, type StepAction } fr
 import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
-import { createKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
+import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 import { changeRecord } from "./records.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
@@ -22,6 +22,7 @@ export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
   revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
+  expire: /* @__PURE__ */ recorded("expire", expireKey),
   organization: /* @__PURE__ */ recorded("organization", updateOrganization),
   record: /* @__PURE__ */ recorded("record", changeRecord),
   faults: /* @__PURE__ */ recorded("faults", changeFaults),

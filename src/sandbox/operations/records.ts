@@ -78,7 +78,7 @@ function requireValid(world: SandboxState, { form }: Collection, given: Members,
 const idOf = ({ form }: Collection, { members }: KeptRecord) => String(form.idIn(members));
 
 /** The collection of a sandbox; throws `unknown_ref`. */
-export function collectionNamed({ name, records }: SandboxState, collection: string): Collection {
+function collectionNamed({ name, records }: SandboxState, collection: string): Collection {
   const found = records.get(collection);
   if (found !== undefined) return found;
   const hint = records.size === 0 ? "it has no records" : knownRefsHint(collection, records, "collections");

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Performed, StepAction, StoryResponse } from "../steps.js";
 import { responseDifferences } from "./run-step.js";
-import { actionIntent, actionSentences, clockSentence, stepIntent } from "./step-text.js";
+import { actionIntent, actionSentences } from "./step-text.js";
 
 const response: StoryResponse = {
   status: 200,
@@ -12,18 +12,6 @@ const response: StoryResponse = {
 };
 const at = (expected: Parameters<typeof responseDifferences>[0], found: StoryResponse = response) =>
   responseDifferences(expected, found).map(({ at, expected, found }) => `${at}: ${expected}, not ${found}`);
-
-test("an expected response has no differences", () => {
-  expect(
-    at({
-      status: 200,
-      code: null,
-      path: "200.test",
-      headers: { "X-Request-Id": true, "retry-after": false, "Content-Type": "application/json" },
-      body: { data: { usage: { today: 1 }, scopes: ["a", "b"] } },
-    }),
-  ).toEqual([]);
-});
 
 test("everything that differs is named, with what was expected and what was found", () => {
   expect(
@@ -58,7 +46,6 @@ test("a response that a fault delayed is on its own path and on the fault's", ()
 });
 
 const performed = { key: null, replacement: null, rejection: null, secret: null } as unknown as Performed;
-const rejected = { ...performed, rejection: { code: "key_not_active" } } as Performed;
 const key = { organization: "bank", environment: "test", name: "CI", scopes: ["a"] } as const;
 
 test.each<[StepAction, string, string, Performed?]>([
@@ -71,23 +58,11 @@ test.each<[StepAction, string, string, Performed?]>([
     "Requests can now hit faults: latency and status 503, reset.",
     "faults: latency and status 503, reset",
   ],
-  [{ faults: [] }, "The network works again: no more faults.", "faults: none"],
-  [
-    { rotate: { key: "a" } },
-    "An administrator rotates the key a. The new key is another one; the old one works for 60 more minutes.",
-    "rotate a",
-  ],
   [
     { rotate: { key: "a", overlap: "0s" } },
     "An administrator rotates the key a. The new key is a-2; the old one stops working immediately.",
     "rotate a, overlap 0s → a-2",
     { ...performed, replacement: { ref: "a-2" } } as Performed,
-  ],
-  [
-    { revoke: { key: "a", actor: "member" } } as StepAction,
-    "A member of the organization tries to revoke the key a. It is rejected: key_not_active.",
-    "revoke a, actor member",
-    rejected,
   ],
   [
     { create_key: key } as never,
@@ -111,21 +86,4 @@ test.each<[StepAction, string, string, Performed?]>([
   ],
 ])("%j is told in sentences and in a line", (action, sentences, line, how = performed) => {
   expect([actionSentences(action, how), actionIntent(action, how)]).toEqual([sentences, line]);
-});
-
-test.each([
-  [{ advance: "61m" }, "advance 61m"],
-  [{ request: { key: "none" } }, "request without a key"],
-  [{ request: { method: "POST", path: "/a", key: "b", repeat: 2 } }, "POST /a with b, 2 times"],
-  [{ request: {} }, "request"],
-  [{ revoke: { key: "a" } }, "revoke a"],
-])("%j is summarized as %j", (step, intent) => {
-  expect(stepIntent(step as never)).toBe(intent);
-});
-
-test.each([
-  ["1s", "1 second passes: it is 09:00:01 on 2 March 2026."],
-  ["+2d", "2 days pass: it is 09:00:01 on 2 March 2026."],
-])("a clock that moves by %s is told", (duration, sentence) => {
-  expect(clockSentence(duration, "2026-03-02T09:00:01.000Z")).toBe(sentence);
 });

@@ -59,6 +59,7 @@ const sentences: { readonly [Name in Exclude<ActionName, "faults">]: Words<Name>
     return { verb: "rotate", object: `the key ${key}`, after };
   },
   revoke: ({ key }) => ({ verb: "revoke", object: `the key ${key}` }),
+  expire: ({ key, expires }) => ({ verb: "set", object: `the end of the key ${key}: ${expires}` }),
   organization({ ref, ...changes }) {
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };

@@ -247,7 +247,7 @@ const maximumRefLength = 64;
 
 /** Words for requests without a valid key in stories; not allowed as refs of keys. */
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
-type ReservedKeyRef = (typeof reservedKeyRefs)[number];
+export type ReservedKeyRef = (typeof reservedKeyRefs)[number];
 
 /** Whether a ref is one of the {@link reservedKeyRefs}. */
 export function isReserved(ref: unknown): ref is ReservedKeyRef {

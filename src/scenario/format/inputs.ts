@@ -22,14 +22,14 @@ import {
   type ValueOf,
 } from "../../spec/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
-import { duration, ref, shortText, time } from "./fields.js";
+import { duration, ref, shortText, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
   keyCreationFields,
   members,
-  newRecord,
   organizationChangeFields,
+  recordCreation,
   replacementRef,
   requestFields,
   timelineSchema,
@@ -43,6 +43,7 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 export const inputShapes = {
   key_creation: mapping(keyCreationFields),
   key_rotation: mapping({ overlap_minutes: optional(number()), as: replacementRef }),
+  key_expiry: mapping({ expires: timeOrDuration() }),
   organization_update: mapping(organizationChangeFields),
   faults_change: mapping({ faults: faultsSchema }),
   instance_creation: mapping({
@@ -89,7 +90,7 @@ export const controlBodies = {
   clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
   clock_advance: mapping({ by: duration() }),
   assumptions_change: assumptionsSchema,
-  record_creation: newRecord,
+  record_creation: recordCreation,
   record_members: members(),
   sending: mapping({ key: ref(), ...requestFields }),
   scenario_text: mapping({ text: text() }),

@@ -30,7 +30,14 @@ import {
 import { scenarioLimits } from "../limits.js";
 import { duration, parseDate, ref, scope, sha256, shortText, time, timeHint, timePattern } from "./fields.js";
 import { endFields, settingFields } from "./key-settings.js";
-import { assumptionsSchema, faultsSchema, members, newRecord, storySchema, timelineSchema } from "./steps.js";
+import {
+  assumptionsSchema,
+  faultsSchema,
+  members,
+  recordCreation,
+  storySchema,
+  timelineSchema,
+} from "./steps.js";
 
 // Announced changes of the API: data only. Each edits a response, moves a path or sets an assumption.
 
@@ -205,7 +212,7 @@ const collection = mapping({
   set: optional(members()),
   moves: optional(record(change, operation())),
   then,
-  start: optional(list(newRecord)),
+  start: optional(list(recordCreation)),
   kept: ofSnapshots(
     mapping({
       made: count(),

@@ -138,7 +138,7 @@ const actor = optional(choice(["administrator", "member"]));
 
 export const members = () => record(anything());
 /** A record that exists when the clock starts, or that a step adds: its owner, its time and its members. */
-export const newRecord = openMapping({
+export const recordCreation = openMapping({
   organization: optional(ref()),
   environment: optional(choice(environments)),
   created_at: optional(timeOrDuration()),
@@ -149,6 +149,7 @@ const actionFields = {
   create_key: optional(mapping({ ...keyCreationFields, actor })),
   rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
   revoke: optional(mapping({ key: ref(), actor })),
+  expire: optional(mapping({ key: ref(), expires: timeOrDuration(), actor })),
   organization: optional(
     needing(
       ["status", "sandbox_access", "live_access"],
@@ -162,7 +163,7 @@ const actionFields = {
         in: ref(),
         id: optional(either(shortText(), count())),
         set: optional(members()),
-        add: optional(newRecord),
+        add: optional(recordCreation),
         remove: optional(always(true)),
       }),
     ),

@@ -16,7 +16,7 @@ import { jsonOf, parsedJson } from "../../spec/schema/json.js";
 import { anything, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
-import { guardControl } from "./guard.js";
+import { auditChange, guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
 import { HttpRejection, httpRejections, sendControlError } from "./rejections.js";
 import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
@@ -45,7 +45,11 @@ export function createControlApp(server: Server): ControlHandler {
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
         tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
-      mounted[method](...(method === "get" ? [] : [requireType(row), bodyReader(row), triesDocument]), run);
+      const audits = row.isReading ? [] : [auditChange];
+      mounted[method](
+        ...(method === "get" ? [] : [...audits, requireType(row), bodyReader(row), triesDocument]),
+        run,
+      );
     }
     // A wrong method must never look like a success.
     mounted.all(rejectMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -54,7 +58,7 @@ export function createControlApp(server: Server): ControlHandler {
     throw new SandboxError("not_found", `The control plane has no path ${redactPath(path)}.`);
   });
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
-    sendControlError(response, error, server.onDefect);
+    response.locals.code = sendControlError(response, error, server.onDefect);
   });
   return (request: IncomingMessage, response: ServerResponse, target: CallTarget) => {
     targets.set(request, target);

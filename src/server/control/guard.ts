@@ -4,6 +4,7 @@ import type { RequestHandler, Response } from "express";
 import type { ListedInstance } from "../../log/instances.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
+import { redactPath } from "../../spec/redact.js";
 import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -26,11 +27,36 @@ const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
  * If there is a token, every call requires it as `Authorization: Bearer …`, except `/ready`, the pages, and `/health`, which then
  * shows less. An instance's own token gives access only to that instance, even if no other token is required.
  */
-export function guardControl(
-  server: Server,
-  instanceOf: (request: IncomingMessage) => string | undefined,
-): RequestHandler[] {
-  return [keepForeignOut(server), requireToken(server, instanceOf)];
+export function guardControl(server: Server, instanceOf: InstanceOf): RequestHandler[] {
+  return [auditCalls(server, instanceOf), keepForeignOut(server), requireToken(server, instanceOf)];
+}
+
+type InstanceOf = (request: IncomingMessage) => string | undefined;
+
+/** Marks a call that changes something, for the audit log. */
+export const auditChange: RequestHandler = (_request, { locals }, next) => {
+  locals.isChange = true;
+  next();
+};
+
+// Records each change and each rejected token, once its response is known.
+function auditCalls({ log, audit }: Server, instanceOf: InstanceOf): RequestHandler {
+  return (request, response, next) => {
+    const path = request.path.slice(controlPath.length);
+    const named = instanceOf(request) ?? /^\/instances\/([^/]+)/.exec(path)?.[1];
+    // Before it is removed.
+    const existing = named === undefined ? undefined : log.instances.find(named);
+    response.once("close", () => {
+      const { locals, statusCode, writableFinished } = response;
+      const { isChange, actor = "unknown", code, instance = existing } = locals;
+      const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
+      if (!isChange && !isRejected) return;
+      const result = [writableFinished ? statusCode : "no response", code].filter(Boolean).join(" ");
+      const about = instance && { id: instance.id, label: instance.tenancy.label };
+      audit({ action: `${request.method} ${redactPath(path)}`, actor, result }, about);
+    });
+    next();
+  };
 }
 
 function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
@@ -69,10 +95,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   };
 }
 
-function requireToken(
-  { token, log }: Server,
-  instanceOf: (request: IncomingMessage) => string | undefined,
-): RequestHandler {
+function requireToken({ token, log }: Server, instanceOf: InstanceOf): RequestHandler {
   return (request, response, next) => {
     const { path } = request;
     const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
@@ -84,16 +107,20 @@ function requireToken(
       isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
     if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
       response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(log.instances.find(id)));
+      response.locals.actor = "link";
       return next();
     }
     response.locals.mayKnowAll = true;
+    response.locals.actor = isServers ? "control_token" : "anyone";
     if (opensAll) return next();
+    response.locals.actor = "unknown";
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    Promise.resolve(log.instances.get(id)).then(
-      (found) => next(opensOne(found) ? undefined : noToken(response)),
-      next,
-    );
+    Promise.resolve(log.instances.get(id)).then((found) => {
+      if (!opensOne(found)) return next(noToken(response));
+      response.locals.actor = "instance_token";
+      next();
+    }, next);
   };
 }
 

@@ -5,10 +5,9 @@ import { WebStandardStreamableHTTPServerTransport } from "@modelcontextprotocol/
 import { CallToolRequestSchema, ListToolsRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { apiKeyFor, explain } from "../../api/explain-key.js";
 import { endpointsOf, withEndpoints } from "../../api/routes.js";
-import { isNoResponse } from "../../check/response.js";
 import { controlPath } from "../../node/addresses.js";
 import { type ClientAddresses, clientEnvironment } from "../../node/client-variables.js";
-import { sendOnce } from "../../node/clients/send-once.js";
+import { isNoResponse, sendOnce } from "../../node/clients/send-once.js";
 import { version } from "../../node/package-files.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -212,7 +211,7 @@ export async function respondToMcp(
 }
 
 const isReading = (name: string, row: Route | undefined) =>
-  row === undefined ? name !== "records" : row.method === "GET" || name === "validate";
+  row === undefined ? name !== "records" : row.method === "GET" || row.isReading === true;
 
 // `doNotSuggest` is for editors.
 function withoutHints(schema: object): object {

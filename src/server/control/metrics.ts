@@ -106,7 +106,7 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
   set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
   set(`${place}_writable`, "1 when changes can be stored, 0 when not.", problem === undefined ? 1 : 0);
   if (place === "file") {
-    set("file_broken_instances", "Instances whose file cannot be read.", status.broken ?? 0);
+    set("file_broken_instances", "Instances whose file cannot be read.", status.broken?.length ?? 0);
     const unsaved = (status.unsavedFor ?? 0) / 1000;
     set("file_unsaved_seconds", "Age of the oldest request or change that is not in its file.", unsaved);
     return;

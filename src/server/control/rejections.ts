@@ -86,21 +86,25 @@ const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
   "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
 };
 
-/** Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500. */
+/**
+ * Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500.
+ * Returns the code.
+ */
 export function sendControlError(
   response: Response,
   error: unknown,
   onDefect: (error: unknown) => void,
-): void {
+): string | undefined {
   if (response.headersSent) {
     response.destroy();
-    return;
+    return undefined;
   }
-  const { status, text } = controlErrorOf(error, onDefect);
+  const { status, code, text } = controlErrorOf(error, onDefect);
   response.status(status).type("application/json").send(text);
+  return code;
 }
 
-/** Returns the status and the error body for an error. */
+/** Returns the status, the code and the error body for an error. */
 export function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
@@ -108,7 +112,7 @@ export function controlErrorOf(error: unknown, onDefect: (error: unknown) => voi
   const clean = code === "state_unwritable" ? details : redactValue(details, redactEncoded);
   const shown = Object.keys(details).length === 0 ? undefined : clean;
   const { text } = errorBody(code, redactEncoded(message), shown as typeof details);
-  return { status, text };
+  return { status, code, text };
 }
 
 type Rejection = Pick<HttpRejection, "status" | "message"> & {

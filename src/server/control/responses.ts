@@ -1,6 +1,6 @@
 import { checkShape, requestDetailsShape, responseShape } from "../../api/request-details.js";
-import { farmerShape } from "../../farmers/farmer-shape.js";
 import { reportShape } from "../../report/report-shape.js";
+import { farmerShape } from "../../sandbox/population/farmer-shape.js";
 import {
   clockShape,
   keyShape,
@@ -138,7 +138,7 @@ export const responses = {
   ListedKey,
   StepResult,
   ...named({
-    RevokedKey: mapping({ key: records.Key }),
+    ChangedKey: mapping({ key: records.Key }),
     IssuedKey: mapping({ key: records.Key, secret: text() }),
     RecordPage: page(records.Record),
     Collection: mapping({
@@ -234,6 +234,8 @@ export const responses = {
       seed: optional(count()),
       now: optional(instant()),
       startedAt: optional(instant()),
+      /** Whether the scenario has a number of farmers, or records. */
+      usesFarmers: optional(flag()),
       /** Only of an instance. */
       label: optional(nullable(text())),
     }),
@@ -296,6 +298,8 @@ export const responses = {
         }),
       ),
       total: count(),
+      /** Instances whose file cannot be read: their requests get 500. Left out for none. */
+      broken: optional(list(mapping({ id: text(), reason: text() }))),
       /** An instance without an expiry is removed after this time without requests. */
       idleLimitSeconds: number(),
     }),

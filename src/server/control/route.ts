@@ -55,6 +55,8 @@ export interface Route<
   readonly isLocal?: true;
   /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
   readonly isOfInstances?: true;
+  /** Whether it changes nothing, although it is no GET. Default: false. */
+  readonly isReading?: true;
   /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
   /** Returns the response: a value of its shape, or a `textResponse`. Only routes that run in one process get `local`. */

@@ -6,7 +6,7 @@ import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
 import { endSocket, rejectSocket } from "./messages.js";
 
 /** The member of a connection with its last response; the responses before it are sent first. */
-export const lastResponse = Symbol("last response");
+const lastResponse = Symbol("last response");
 
 const waitingResponses = Symbol("waiting responses");
 

@@ -199,7 +199,8 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   if (code === "store_unavailable") {
     traffic.unstored += 1;
     const { method, url = "" } = response.req;
-    audit(`503 for ${method} ${redactPath(url.split("?", 1)[0] as string)}: ${message}`);
+    const action = `${method} ${redactPath(url.split("?", 1)[0] as string)}`;
+    audit({ action, actor: "client", result: `503 ${code}`, detail: message });
     return sendError(response, 503, errorBody(failures[503].code, failures[503].message));
   }
   // The log has shown it at the start.

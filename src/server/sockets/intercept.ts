@@ -7,9 +7,8 @@ import { didYouMean, listed } from "../../spec/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
 import type { createHttpServer } from "./http-server.js";
 import { listenOn } from "./listen.js";
+import type { Interceptor } from "./server-state.js";
 import { makeCertificate } from "./tls.js";
-
-export type Interceptor = Awaited<ReturnType<typeof startInterceptor>>;
 
 /**
  * Starts a proxy for clients on this machine that leads requests to some hosts to a sandbox. `open` makes the server at the
@@ -21,7 +20,7 @@ export async function startInterceptor(
   hosts: readonly string[],
   passThrough: boolean,
   open: (certificate: Parameters<typeof createHttpServer>[1]) => ReturnType<typeof createHttpServer>,
-) {
+): Promise<Interceptor> {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
@@ -73,11 +72,9 @@ export async function startInterceptor(
   const outside = followConnections(proxy);
   const { port } = await listenOn(proxy, 0, "127.0.0.1");
   return {
-    /** `certificate`: the one (PEM) that its clients must trust. */
     ...{ port, certificate: issuer.cert, passThrough },
     close: (grace: number) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
-    /** Returns the problems between clients and the proxy, as sentences. */
-    notes(): string[] {
+    notes() {
       const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
       const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
       const notes = [

@@ -3,6 +3,7 @@ import { defaultInstanceTtl, type InstanceLimits } from "../../log/instances.js"
 import type { Log, SandboxPlace } from "../../log/log.js";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
+import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
 import { settled } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
@@ -42,8 +43,8 @@ export interface Hosting {
   readonly onStop?: () => void;
   /** Returns the server's scenario. Default: the one that runs at the start. */
   readonly own?: () => NamedScenario;
-  /** Called when an instance is created, claimed, removed or expires, and when a request cannot be stored. Default: ignored. */
-  readonly onAudit?: (message: string) => void;
+  /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
+  readonly onAudit?: Logger["audit"];
   /**
    * The host names whose requests a proxy leads to the sandbox, in lower case; `*.bank.example` covers all names below
    * `bank.example`. Default: no proxy.
@@ -119,8 +120,7 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
       if (!isOfMachine(error)) traffic.defects += 1;
       options.onDefect?.(error);
     },
-    /** Records who created, claimed and removed instances, and requests that could not be stored. */
-    audit: (message: string) => onAudit?.(message),
+    audit: onAudit ?? (() => {}),
   };
   return state;
 }
@@ -146,4 +146,15 @@ export function unreadiness({ log, draining }: Server): string | undefined {
   const status = log.status();
   // A full disk has lost no change yet, and no other server has this state.
   return status?.in === "store" || status?.isTaken ? status.problem : undefined;
+}
+
+/** The proxy of `--intercept`. */
+export interface Interceptor {
+  readonly port: number;
+  /** The one (PEM) that its clients must trust. */
+  readonly certificate: string;
+  readonly passThrough: boolean;
+  readonly close: (grace: number) => Promise<void>;
+  /** Returns the problems between clients and the proxy, as sentences. */
+  readonly notes: () => string[];
 }

@@ -33,7 +33,7 @@ export function checkValue<Of extends Shape>(
   return JSON.parse(JSON.stringify(value)) as ValueOf<Of>;
 }
 
-export interface Mismatch {
+export interface ShapeMismatch {
   /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
   readonly path: string;
   readonly expected: string;
@@ -42,7 +42,7 @@ export interface Mismatch {
 }
 
 /** Finds the parts of a value that do not match its shape, but none inside a mismatched part. */
-export function mismatchesIn(shape: Shape, whole: unknown): Mismatch[] {
+export function mismatchesIn(shape: Shape, whole: unknown): ShapeMismatch[] {
   let wrong: Path | undefined;
   return mistakesIn(shape, whole).flatMap(({ kind, path, shape, value }) => {
     if (wrong !== undefined && wrong.length < path.length && wrong.every((step, at) => step === path[at]))

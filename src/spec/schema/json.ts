@@ -1,4 +1,4 @@
-import { anything, mapFields, orNull, type Shape, shapeOf, text } from "./shape.js";
+import { anything, described, isMapping, mapFields, orNull, type Shape, shapeOf, text } from "./shape.js";
 
 /**
  * The value of a JSON text; `undefined` if it is not valid JSON.
@@ -102,7 +102,25 @@ export function inJson(shape: Shape): Shape {
  */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
   const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
-  if (isFree && !shape.isNullable) return text();
-  if (shape.isNullable) return orNull(inJsonOfAnyVersion({ ...shape, isNullable: false }));
+  const { isNullable, description, ...plain } = shape;
+  const own = (of: Shape) => (description === undefined ? of : described(of, description));
+  if (isNullable) return own(orNull(inJsonOfAnyVersion(plain as Shape)));
+  if (isFree) return own(text());
   return mapFields(shape, inJsonOfAnyVersion, shape.isAsSpelled ? (name) => name : snake);
+}
+
+/** Merges objects by name; any other value of the second wins. Changes neither. */
+export function mergedByName(under: unknown, over: unknown): unknown {
+  if (!isMapping(under) || !isMapping(over)) return over;
+  const merged: Record<string, unknown> = { ...under };
+  for (const [name, member] of Object.entries(over))
+    merged[name] = Object.hasOwn(under, name) ? mergedByName(under[name], member) : member;
+  return merged;
+}
+
+/** The member of a member of an object, and so on. */
+export function memberIn(value: unknown, path: readonly (string | number)[]): unknown {
+  let found = value;
+  for (const step of path) found = isMapping(found) && Object.hasOwn(found, step) ? found[step] : undefined;
+  return found;
 }

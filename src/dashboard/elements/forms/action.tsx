@@ -58,7 +58,7 @@ export function useActionQueue(): ActionQueue {
   };
 }
 
-export function Rejection({ problem }: { readonly problem: ControlError | undefined }) {
+export function RejectionText({ problem }: { readonly problem: ControlError | undefined }) {
   if (problem === undefined) return null;
   return (
     <p class="rejection" role="alert">
@@ -101,7 +101,7 @@ export function ActionButton({
       >
         {children}
       </button>
-      <Rejection problem={action.problem} />
+      <RejectionText problem={action.problem} />
     </>
   );
 }

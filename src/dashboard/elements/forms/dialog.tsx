@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isOffline } from "../../control/events.js";
-import { Rejection, useAction } from "./action.js";
+import { RejectionText, useAction } from "./action.js";
 
 interface DialogProps {
   readonly title: string;
@@ -94,7 +94,7 @@ export function Confirm(props: ConfirmProps) {
   return (
     <Dialog title={title} onClose={onClose}>
       {children}
-      <Rejection problem={action.problem} />
+      <RejectionText problem={action.problem} />
       <footer class="bar">
         <button
           type="button"

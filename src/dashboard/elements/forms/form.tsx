@@ -3,7 +3,7 @@ import type { ComponentChildren, RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { ControlError } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
-import { Rejection, useAction } from "./action.js";
+import { RejectionText, useAction } from "./action.js";
 
 // A form with an empty required field is not sent.
 function checkRequired(form: HTMLFormElement): void {
@@ -32,7 +32,7 @@ function FormRejection({ form, problem }: FormRejectionProps) {
     fields[0]?.closest("details")?.setAttribute("open", "");
     fields[0]?.focus();
   }, [problem]);
-  if (problem === undefined || marked.value === 0) return <Rejection problem={problem} />;
+  if (problem === undefined || marked.value === 0) return <RejectionText problem={problem} />;
   return (
     <p class="rejection" role="alert">
       Correct the {marked.value === 1 ? "marked field" : `${marked.value} marked fields`}.

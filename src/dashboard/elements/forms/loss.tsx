@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { call, callBare } from "../../control/call.js";
-import type { KeyPage, Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { counted, listText } from "../words.js";
 import { AskButton, Confirm, type ConfirmProps } from "./dialog.js";
 
@@ -35,8 +35,9 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
 }
 
 async function countsOf(of: string, lost: "requests" | "state"): Promise<string[]> {
-  const requests = await call<readonly Request[]>(`${of}/requests`);
-  const { created } = lost === "requests" ? { created: 0 } : await callBare<KeyPage>(`${of}/keys?limit=1`);
+  const requests = await call<readonly Shown<"Request">[]>(`${of}/requests`);
+  const { created } =
+    lost === "requests" ? { created: 0 } : await callBare<Shown<"KeyPage">>(`${of}/keys?limit=1`);
   return [
     ...(requests.length === 0 ? [] : [counted(requests.length, "request")]),
     ...(created === 0 ? [] : [`${counted(created, "key")} created since the start`]),

@@ -1,28 +1,23 @@
-import type { Report, Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { linkTo } from "../../route.js";
 import { aboutAdvice, DocsLink } from "../docs-link.js";
 import { counted, shortened } from "../words.js";
 
 /** Advice of the report, or of one request, which has no count. */
-export type ShownAdvice = Pick<
-  Report["advice"][number],
+type ShownAdvice = Pick<
+  Shown<"Report">["advice"][number],
   "id" | "level" | "rule" | "meaning" | "what_to_do"
-> & { readonly count?: number; readonly examples?: Report["advice"][number]["examples"] };
+> & { readonly count?: number; readonly examples?: Shown<"Report">["advice"][number]["examples"] };
 
-const tones = { error: "key", warning: "limit", note: "other" } as const;
-
-/** The tone of the most severe advice; a warning's if it is unknown. */
-export function toneOfAdvice(advice: readonly Pick<ShownAdvice, "level">[]): string {
-  const levels = advice.map(({ level }) => level);
-  return tones[(["error", "warning", "note"] as const).find((level) => levels.includes(level)) ?? "warning"];
-}
+/** The tones of the levels, the most severe one first. */
+export const adviceTones = { error: "key", warning: "limit", note: "other" } as const;
 
 /** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
 export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[] }) {
   return (
     <ul class="stack">
       {advice.map(({ id, level, rule, meaning, what_to_do, count, examples = [] }) => (
-        <li key={id} class={`bar advice tone-${tones[level]}`}>
+        <li key={id} class={`bar advice tone-${adviceTones[level]}`}>
           <details class="wide">
             <summary>
               <span class="badge toned">{level}</span> <strong>{id}</strong> {meaning}
@@ -53,7 +48,7 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
   );
 }
 
-type Example = Report["advice"][number]["examples"][number];
+type Example = Shown<"Report">["advice"][number]["examples"][number];
 
 /** The examples with a suggestion, one for each request target. */
 function suggestions(examples: readonly Example[]): readonly Example[] {
@@ -63,7 +58,7 @@ function suggestions(examples: readonly Example[]): readonly Example[] {
 }
 
 /** The method and path of a request; a long path is cut. */
-export function Target({ request }: { readonly request: Pick<Request, "method" | "path"> }) {
+export function Target({ request }: { readonly request: Pick<Shown<"Request">, "method" | "path"> }) {
   const { method, path } = request;
   return (
     <bdi class="target">

@@ -1,9 +1,9 @@
-import type { Sent } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { linkTo } from "../../route.js";
 import { BodyText } from "./body-text.js";
 import { OwnFault, PathBadge } from "./path-badge.js";
 
-export function SentResponse({ sent: { request, response } }: { readonly sent: Sent }) {
+export function SentResponse({ sent: { request, response } }: { readonly sent: Shown<"Sent"> }) {
   return (
     <>
       <p>

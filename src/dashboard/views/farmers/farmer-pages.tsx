@@ -1,54 +1,38 @@
-import { useMemo } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
-import { clock, farmersStart } from "../../control/resources.js";
-import { CopyButton } from "../../elements/copy-button.js";
+import { clock } from "../../control/resources.js";
 import { Paging } from "../../elements/paging.js";
+import { Read } from "../../elements/read.js";
 import { Table } from "../../elements/table.js";
 import { capitalized } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { countryName, OneFarmer } from "./one-farmer.js";
-import { type FarmerRow, population, usePopulation } from "./population.js";
+import { type FarmerRow, population } from "./population.js";
 
 export function FarmerPages() {
-  useResources(clock, farmersStart);
+  useResources(clock);
   const [part] = route.value.parts;
-  if (farmersStart.data.value?.total === 0) return <NoFarmers />;
   const year = new Date(clock.data.value?.now ?? Date.now()).getUTCFullYear();
   if (part === undefined) return <AllFarmers year={year} />;
   return <OneFarmer key={part} id={part} year={year} />;
 }
 
 function AllFarmers({ year }: { readonly year: number }) {
-  usePopulation();
-  const { total, wanted, farmers, problem } = population.value;
   const text = route.value.query.get("find") ?? "";
-  const found = useMemo(() => foundFarmers(farmers, text.trim().toLowerCase()), [farmers, text]);
   return (
     <>
-      <header class="bar">
-        <h1>Farmers</h1>
-        <p class="muted">
-          {total.toLocaleString("en")} synthetic farmers.{" "}
-          {wanted < total ? `The first ${wanted.toLocaleString("en")} are shown. ` : ""}
-          {farmers.length < wanted ? <Reading read={farmers.length} wanted={wanted} /> : null}
-        </p>
-      </header>
-      {problem === undefined ? null : (
-        <p class="notice warning" role="alert">
-          Failed to read the farmers after the first {farmers.length.toLocaleString("en")}: {problem.message}{" "}
-          This page tries again when the sandbox responds.
-        </p>
-      )}
-      <FarmerList found={found} text={text} year={year} />
+      <h1>Farmers</h1>
+      <Read of={population}>
+        {({ total, farmers }) => (
+          <>
+            <p class="muted">
+              {total.toLocaleString("en")} synthetic farmers.
+              {farmers.length < total ? ` The first ${farmers.length.toLocaleString("en")} are shown.` : ""}
+            </p>
+            <FarmerList found={foundFarmers(farmers, text.trim().toLowerCase())} text={text} year={year} />
+          </>
+        )}
+      </Read>
     </>
-  );
-}
-
-function Reading({ read, wanted }: { readonly read: number; readonly wanted: number }) {
-  return (
-    <label>
-      Reading… <progress value={read} max={wanted} />
-    </label>
   );
 }
 
@@ -115,25 +99,5 @@ function foundFarmers(farmers: readonly FarmerRow[], text: string): readonly Far
       id === text ||
       String(index) === text ||
       [name, region, countryName(country), ...crops].join("\n").toLowerCase().includes(text),
-  );
-}
-
-const example = "population: { farmers: 1000, locale: en }";
-
-function NoFarmers() {
-  return (
-    <>
-      <h1>Farmers</h1>
-      <div class="panel stack empty">
-        <p>
-          This sandbox has no farmers, because its scenario sets <code>farmers: 0</code>. Remove that line to
-          get 1,000 farmers, or set their number and region:
-        </p>
-        <pre class="code">{example}</pre>
-        <p class="bar">
-          <CopyButton text={example} /> <a href={linkTo("scenario")}>Change the scenario</a>
-        </p>
-      </div>
-    </>
   );
 }

@@ -1,9 +1,10 @@
 import { useResource } from "../../control/resource.js";
-import type { Farmer } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Fact } from "../../elements/fact.js";
+import { RejectionText } from "../../elements/forms/action.js";
 import { Table } from "../../elements/table.js";
-import { capitalized, codeWords } from "../../elements/words.js";
+import { capitalized } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
 import { ParcelPicture } from "./parcel-picture.js";
 
@@ -16,29 +17,23 @@ export function countryName(code: string): string {
 
 export function OneFarmer({ id, year }: { readonly id: string; readonly year: number }) {
   // Another scenario has other farmers.
-  const { data, problem } = useResource<Farmer>(`/farmers/${encodeURIComponent(id)}`, ["world."]);
+  const { data, problem } = useResource<Shown<"Farmer">>(`/farmers/${encodeURIComponent(id)}`, ["world."]);
   return (
     <>
       <p>
         <a href={linkTo("farmers")}>All farmers</a>
       </p>
-      {problem.value === undefined ? null : (
-        <>
-          <h1>Farmer</h1>
-          <p class="notice warning" role="alert">
-            {problem.value.message}
-          </p>
-        </>
-      )}
-      {problem.value === undefined && data.value === undefined ? <h1>Farmer</h1> : null}
       {problem.value === undefined && data.value !== undefined ? (
         <Facts farmer={data.value} year={year} />
-      ) : null}
+      ) : (
+        <h1>Farmer</h1>
+      )}
+      <RejectionText problem={problem.value} />
     </>
   );
 }
 
-function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: number }) {
+function Facts({ farmer, year }: { readonly farmer: Shown<"Farmer">; readonly year: number }) {
   const { name, location, livestock, parcels } = farmer;
   return (
     <>
@@ -80,7 +75,7 @@ function Facts({ farmer, year }: { readonly farmer: Farmer; readonly year: numbe
         <ParcelPicture parcels={parcels} />
         <Table
           label="Fields"
-          columns={columns.map((name) => capitalized(codeWords(name).replace(":", " ")))}
+          columns={columns.map((name) => capitalized(name.replace(/[:_]/g, " ")))}
           rows={parcels.map(({ id, properties }, index) => {
             const field: Readonly<Record<string, unknown>> = { field: index + 1, id, ...properties };
             return { key: id, cells: columns.map((name) => cellOf(field[name])) };

@@ -1,6 +1,6 @@
-import type { Farmer } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 
-type Parcels = Farmer["parcels"];
+type Parcels = Shown<"Farmer">["parcels"];
 
 /** The outlines of a farm's fields, north up, each with the number that it has in the table. */
 export function ParcelPicture({ parcels }: { readonly parcels: Parcels }) {

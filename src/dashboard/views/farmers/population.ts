@@ -1,18 +1,11 @@
-import { signal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import { type ControlError, fetchControl } from "../../control/call.js";
-import { farmersStart } from "../../control/resources.js";
-import type { FarmerSummaryPage } from "../../control/responses.js";
+import { callBare } from "../../control/call.js";
+import { resource } from "../../control/resource.js";
+import type { Shown } from "../../control/responses.js";
+
+type Page = Shown<"FarmerSummaryPage">;
 
 /** The summary of a farmer, with the number that scenarios use for the farmer. */
-export type FarmerRow = FarmerSummaryPage["data"][number] & { readonly index: number };
-
-export interface Population {
-  readonly total: number;
-  readonly wanted: number;
-  readonly farmers: readonly FarmerRow[];
-  readonly problem: ControlError | undefined;
-}
+export type FarmerRow = Page["data"][number] & { readonly index: number };
 
 /** Reading more farmers takes too long. */
 const mostRead = 5000;
@@ -20,62 +13,19 @@ const mostRead = 5000;
 // A page of a thousand would block the sandbox's clients for a fifth of a second.
 const pageLength = 250;
 
-// Filtering all farmers takes longer than reading a page.
-const shownTogether = 500;
-
-const empty: Population = { total: 0, wanted: 0, farmers: [], problem: undefined };
-
-export const population = signal<Population>(empty);
-
-let startRead: string | undefined;
-
-/** Reads the farmers of the running scenario, and of each later one, while a component is shown. */
-export function usePopulation(): void {
-  useEffect(() => {
-    const stopResource = farmersStart.follow();
-    let reading = new AbortController();
-    const stopReading = farmersStart.data.subscribe((first) => {
-      reading.abort();
-      if (first === undefined) return;
-      startOver(first);
-      reading = new AbortController();
-      void readOn(reading.signal);
-    });
-    return () => {
-      reading.abort();
-      stopReading();
-      stopResource();
-    };
-  }, []);
-}
-
-function startOver({ data, total }: FarmerSummaryPage): void {
-  // Seed, locales and time determine all farmers: if the first farmer is the same, all are.
-  const start = `${total} ${JSON.stringify(data)}`;
-  if (start === startRead) return;
-  startRead = start;
-  population.value = { ...empty, total, wanted: Math.min(total, mostRead) };
-}
-
-async function readOn(until: AbortSignal): Promise<void> {
-  const known = population.peek();
-  let farmers = known.farmers;
-  const show = (problem?: ControlError) => {
-    population.value = { ...known, farmers, problem };
-  };
-  try {
-    while (farmers.length < known.wanted) {
-      const offset = farmers.length;
-      const limit = Math.min(pageLength, known.wanted - offset);
-      const response = await fetchControl(`/farmers/summary?offset=${offset}&limit=${limit}`, {
-        signal: until,
-      });
-      const { data } = (await response.json()) as FarmerSummaryPage;
-      if (until.aborted || data.length === 0) return;
-      farmers = [...farmers, ...data.map((farmer, index) => ({ ...farmer, index: offset + index }))];
-      if (offset === 0 || farmers.length % shownTogether === 0 || farmers.length === known.wanted) show();
-    }
-  } catch (problem) {
-    if (!until.aborted) show(problem as ControlError);
-  }
-}
+/** The farmers of the running scenario, and how many it has. */
+export const population = resource<{ readonly total: number; readonly farmers: readonly FarmerRow[] }>(
+  "/farmers/summary",
+  {
+    on: ["world."],
+    async read(path) {
+      const farmers: FarmerRow[] = [];
+      for (;;) {
+        const limit = Math.min(pageLength, mostRead - farmers.length);
+        const { data, total } = await callBare<Page>(`${path}?offset=${farmers.length}&limit=${limit}`);
+        farmers.push(...data.map((farmer, index) => ({ ...farmer, index: farmers.length + index })));
+        if (farmers.length >= Math.min(total, mostRead)) return { total, farmers };
+      }
+    },
+  },
+);

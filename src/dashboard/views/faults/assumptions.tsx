@@ -1,11 +1,14 @@
 import { call } from "../../control/call.js";
 import { resource, useResources } from "../../control/resource.js";
 import { assumptions } from "../../control/resources.js";
-import type { AssumptionRow, Assumptions as Values } from "../../control/responses.js";
-import { type Action, ActionButton, Rejection, useAction } from "../../elements/forms/action.js";
+import type { Shown } from "../../control/responses.js";
+import { type Action, ActionButton, RejectionText, useAction } from "../../elements/forms/action.js";
 import { assumptionIn } from "./assumption-value.js";
 
-const rows = resource<readonly AssumptionRow[]>("/profiles", { on: [] });
+type Row = Shown<"AssumptionRow">;
+type Values = Shown<"Assumptions">;
+
+const rows = resource<readonly Row[]>("/profiles", { on: [] });
 
 type Profile = Values["profile"];
 const profiles: Readonly<Record<Profile, string>> = {
@@ -19,7 +22,7 @@ function change(values: Readonly<Record<string, unknown>>): Promise<unknown> {
 }
 
 /** The assumptions about open details of the specification. Values that differ from the profile are marked and can be reset. */
-export function Assumptions() {
+export function AssumptionList() {
   useResources(rows, assumptions);
   const values = assumptions.data.value;
   if (values === undefined || rows.data.value === undefined) return <p class="muted">Reading…</p>;
@@ -63,29 +66,29 @@ function ProfileChoice({ current }: { readonly current: Profile }) {
       {(Object.keys(profiles) as Profile[]).map((name) => (
         <label key={name} class="bar">
           <input type="radio" name="profile" checked={name === current} onChange={() => action.run(name)} />
-          <span>
+          <span class="wide">
             <strong>{name}</strong> <span class="muted">{profiles[name]}</span>
           </span>
         </label>
       ))}
-      <Rejection problem={action.problem} />
+      <RejectionText problem={action.problem} />
     </fieldset>
   );
 }
 
-function valueIn(row: AssumptionRow, values: Values): unknown {
+function valueIn(row: Row, values: Values): unknown {
   return values[row.assumption as keyof Values];
 }
 
-function profileValue({ minimal, typical }: AssumptionRow, profile: Profile): unknown {
+function profileValue({ minimal, typical }: Row, profile: Profile): unknown {
   return profile === "typical" ? typical : minimal;
 }
 
-function isAsProfile(row: AssumptionRow, values: Values): boolean {
+function isAsProfile(row: Row, values: Values): boolean {
   return JSON.stringify(valueIn(row, values)) === JSON.stringify(profileValue(row, values.profile));
 }
 
-function Assumption({ row, values }: { readonly row: AssumptionRow; readonly values: Values }) {
+function Assumption({ row, values }: { readonly row: Row; readonly values: Values }) {
   const { assumption: name, meaning, varied } = row;
   const value = valueIn(row, values);
   const standard = profileValue(row, values.profile);
@@ -124,7 +127,7 @@ function Assumption({ row, values }: { readonly row: AssumptionRow; readonly val
 function FieldRejection({ problem, name }: Pick<Action, "problem"> & { readonly name: string }) {
   if (problem === undefined) return null;
   const own = Object.entries(problem.fields).filter(([field]) => field.split(".")[0] === name);
-  if (own.length === 0) return <Rejection problem={problem} />;
+  if (own.length === 0) return <RejectionText problem={problem} />;
   return (
     <p class="rejection" role="alert">
       {own.map(([, text]) => text).join("; ")}
@@ -134,7 +137,7 @@ function FieldRejection({ problem, name }: Pick<Action, "problem"> & { readonly 
 
 interface ControlProps {
   readonly id: string;
-  readonly row: AssumptionRow;
+  readonly row: Row;
   readonly value: unknown;
   readonly action: Action<[unknown]>;
 }

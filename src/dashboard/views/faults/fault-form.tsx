@@ -1,12 +1,12 @@
 import { useSignal } from "@preact/signals";
 import { resource, useResources } from "../../control/resource.js";
 import { requestChecks } from "../../control/resources.js";
-import type { RequestChecks } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
 import type { ChangeFaults } from "./fault-words.js";
 
-type Kind = RequestChecks["effects"][number]["effect"];
+type Kind = Shown<"RequestChecks">["effects"][number]["effect"];
 
 type Refs = readonly { readonly ref: string }[];
 
@@ -54,7 +54,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
   return (
     <>
       <h3>Add a fault</h3>
-      <div class="form-fields">
+      <div class="form-fields narrow">
         <Choice
           label="Effect"
           {...field("then")}
@@ -90,7 +90,7 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
         {isDelay || value === "status" ? (
           <>
             <TextField
-              label={isDelay ? "Delay" : "Delay before the error"}
+              label="Delay"
               hint="such as 250ms or 2s"
               {...field("then.latency")}
               required={isDelay && latest.value === ""}

@@ -1,5 +1,7 @@
-import type { Fault, RequestChecks } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { counted, listText } from "../../elements/words.js";
+
+type Fault = Shown<"Fault">;
 
 /** Replaces the active faults with the result of a function. */
 export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
@@ -30,7 +32,10 @@ export function conditionWords(when: Condition = {}): string {
 }
 
 /** A description of a fault's effects: `sends 503, after 2s`. */
-export function effectsText({ latency, ...then }: Fault["then"], effects: RequestChecks["effects"]): string {
+export function effectsText(
+  { latency, ...then }: Fault["then"],
+  effects: Shown<"RequestChecks">["effects"],
+): string {
   const late =
     typeof latency !== "object"
       ? latency
@@ -54,7 +59,7 @@ export function effectsText({ latency, ...then }: Fault["then"], effects: Reques
 export function hitsText(
   { when = {}, then, requests_matched: matched }: Fault,
   before: readonly Fault[],
-  effects: RequestChecks["effects"],
+  effects: Shown<"RequestChecks">["effects"],
 ): string | undefined {
   const { every = 1, requests, probability, key } = when;
   if (matched === undefined) return undefined;

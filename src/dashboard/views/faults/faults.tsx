@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 import { call } from "../../control/call.js";
 import { faults, requestChecks } from "../../control/resources.js";
-import type { Fault } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Read } from "../../elements/read.js";
 import { capitalized } from "../../elements/words.js";
-import { Assumptions } from "./assumptions.js";
+import { AssumptionList } from "./assumptions.js";
 import { FaultForm } from "./fault-form.js";
 import { conditionWords, effectsText, hitsText } from "./fault-words.js";
 
@@ -14,7 +14,7 @@ export function FaultsView() {
     <>
       <h1>Faults and assumptions</h1>
       <Faults />
-      <Assumptions />
+      <AssumptionList />
     </>
   );
 }
@@ -22,15 +22,15 @@ export function FaultsView() {
 const effects = () => requestChecks.data.value?.effects ?? [];
 
 // The sandbox knows only active faults.
-const switchedOff = signal<readonly Fault[]>([]);
+const switchedOff = signal<readonly Shown<"Fault">[]>([]);
 
 // Another page may have changed the faults in between.
-async function changeFaults(next: (on: readonly Fault[]) => readonly unknown[]): Promise<void> {
-  const on = await call<readonly Fault[]>("/faults");
+async function changeFaults(next: (on: readonly Shown<"Fault">[]) => readonly unknown[]): Promise<void> {
+  const on = await call<readonly Shown<"Fault">[]>("/faults");
   await call("/faults", { method: "PUT", body: { faults: next(on) } });
 }
 
-function without(all: readonly Fault[], some: readonly Fault[]): readonly Fault[] {
+function without(all: readonly Shown<"Fault">[], some: readonly Shown<"Fault">[]): readonly Shown<"Fault">[] {
   const left = [...all];
   for (const fault of some) {
     const place = left.findIndex((one) => nameOf(one) === nameOf(fault));
@@ -40,7 +40,7 @@ function without(all: readonly Fault[], some: readonly Fault[]): readonly Fault[
 }
 
 // Its count changes with each request.
-function nameOf({ when, then }: Fault): string {
+function nameOf({ when, then }: Shown<"Fault">): string {
   return JSON.stringify([when, then]);
 }
 
@@ -57,14 +57,14 @@ function Faults() {
   );
 }
 
-function FaultList({ on }: { readonly on: readonly Fault[] }) {
+function FaultList({ on }: { readonly on: readonly Shown<"Fault">[] }) {
   const off = switchedOff.value;
-  const remove = (some: readonly Fault[]) => changeFaults((all) => without(all, some));
-  const turnOff = async (some: readonly Fault[]) => {
+  const remove = (some: readonly Shown<"Fault">[]) => changeFaults((all) => without(all, some));
+  const turnOff = async (some: readonly Shown<"Fault">[]) => {
     await remove(some);
     switchedOff.value = [...off, ...some];
   };
-  const turnOn = async (some: readonly Fault[]) => {
+  const turnOn = async (some: readonly Shown<"Fault">[]) => {
     await changeFaults((all) => [...all, ...some]);
     switchedOff.value = off.filter((one) => !some.includes(one));
   };
@@ -123,14 +123,14 @@ function FaultList({ on }: { readonly on: readonly Fault[] }) {
   );
 }
 
-function Which({ fault: { when, then } }: { readonly fault: Fault }) {
+function Which({ fault: { when, then } }: { readonly fault: Shown<"Fault"> }) {
   return (
     <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectsText(then, effects())}`}</span>
   );
 }
 
 function FaultRow(props: {
-  readonly fault: Fault;
+  readonly fault: Shown<"Fault">;
   readonly isOff?: boolean;
   readonly hits?: string | undefined;
   readonly children: preact.ComponentChildren;

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
-import type { ClaimedInstance, Sent } from "../../control/responses.js";
+import type { ClaimedInstance, Shown } from "../../control/responses.js";
 import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { saveFile } from "../../elements/save-file.js";
@@ -29,14 +29,14 @@ export function Claimed() {
 
 function Access({ instance }: { readonly instance: ClaimedInstance }) {
   useResources(report);
-  const sent = useSignal<Sent | undefined>(undefined);
+  const sent = useSignal<Shown<"Sent"> | undefined>(undefined);
   const { id, label, keys, base_url: url } = instance;
   const [[key, secret] = []] = Object.entries(keys);
   const lines = variablesOf(instance);
   const hasWorked = (report.data.value?.paths ?? []).some((one) => /^2/.test(one.path_id) && one.count > 0);
   const curl = secret && curlLine(url, secret);
   const send = async () => {
-    sent.value = await call<Sent>("/send", { method: "POST", body: { key } });
+    sent.value = await call<Shown<"Sent">>("/send", { method: "POST", body: { key } });
   };
   const close = (
     <button type="button" class="quiet" onClick={() => keepClaimed({ ...instance, isClosed: true })}>

@@ -4,9 +4,9 @@ import { useEffect } from "preact/hooks";
 import { baseUrl, call, callBare } from "../../control/call.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
-import type { Instance, InstancePage } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Rejection } from "../../elements/forms/action.js";
+import { RejectionText } from "../../elements/forms/action.js";
 import { AskButton, Confirm } from "../../elements/forms/dialog.js";
 import { Choice, Select, TextField } from "../../elements/forms/field.js";
 import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
@@ -49,7 +49,7 @@ const idleLimit = signal<number | undefined>(undefined);
 interface Notice {
   readonly of: Pick<Row, "id" | "label">;
   readonly url: string;
-  readonly made?: Instance;
+  readonly made?: Shown<"Instance">;
   readonly isCopied?: boolean;
 }
 
@@ -101,7 +101,7 @@ function NoticeOf({ notice }: { readonly notice: Notice }) {
   );
 }
 
-type Row = InstancePage["data"][number];
+type Row = Shown<"InstancePage">["data"][number];
 
 const nameOf = ({ label, id }: Pick<Row, "label" | "id">) => label ?? id;
 
@@ -115,7 +115,7 @@ function InstanceList() {
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });
-  const { shown, problem, refresh } = usePage<InstancePage>(path, ["instances."], callBare);
+  const { shown, problem, refresh } = usePage<Shown<"InstancePage">>(path, ["instances."], callBare);
   useEffect(() => {
     const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
@@ -123,13 +123,13 @@ function InstanceList() {
   useEffect(() => {
     idleLimit.value = shown?.idle_limit_seconds;
   }, [shown?.idle_limit_seconds]);
-  if (shown === undefined) return <Rejection problem={problem} />;
+  if (shown === undefined) return <RejectionText problem={problem} />;
   const makeLink = async (of: Row) => {
     const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
     addNotice({ of, url: made.claim_url });
   };
   return (
-    <section class="panel stack" aria-label="Instances">
+    <section class="stack" aria-label="Instances">
       <search class="bar">
         <label>
           Search{" "}
@@ -164,7 +164,7 @@ function InstanceList() {
           {counted(shown.total, "instance")}
         </Paging>
       </search>
-      <Rejection problem={problem} />
+      <RejectionText problem={problem} />
       {shown.data.length === 0 ? (
         <p>{label + errors === "" ? "No instances." : "No instances match the search."}</p>
       ) : (
@@ -251,7 +251,7 @@ function NewInstance() {
       seed: numberIn(fields, "seed"),
       requests_per_minute: numberIn(fields, "requests_per_minute"),
     };
-    const made = await call<Instance>("/instances", { method: "POST", body });
+    const made = await call<Shown<"Instance">>("/instances", { method: "POST", body });
     addNotice({ of: made, url: made.claim_url, made });
     form.reset();
   };
@@ -263,46 +263,53 @@ function NewInstance() {
       <div class="stack">
         <ActionForm action="Create the instance" send={create}>
           {(problems) => (
-            <div class="form-fields">
-              <TextField
-                name="label"
-                label="Label"
-                hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
-                problem={problems.label}
-              />
-              <Choice
-                name="scenario"
-                label="Scenario"
-                problem={problems.scenario}
-                of={[["", "the server's scenario"], ...(scenarios.data.value ?? []).map(({ name }) => name)]}
-              />
-              <Choice
-                name="profile"
-                label="Profile"
-                problem={problems.profile}
-                of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
-              />
-              <TextField
-                name="seed"
-                label="Seed"
-                hint="Default: the scenario's seed."
-                inputMode="numeric"
-                problem={problems.seed}
-              />
-              <TextField
-                name="expires"
-                label="Expires"
-                hint="Such as 30d. Default: when idle."
-                problem={problems.expires}
-              />
-              <TextField
-                name="requests_per_minute"
-                label="Requests per minute"
-                hint="Default: the server's limit for instances."
-                inputMode="numeric"
-                problem={problems.requests_per_minute}
-              />
-            </div>
+            <>
+              <div class="form-fields">
+                <TextField
+                  name="label"
+                  label="Label"
+                  hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
+                  problem={problems.label}
+                />
+                <Choice
+                  name="scenario"
+                  label="Scenario"
+                  problem={problems.scenario}
+                  of={[
+                    ["", "the server's scenario"],
+                    ...(scenarios.data.value ?? []).map(({ name }) => name),
+                  ]}
+                />
+                <Choice
+                  name="profile"
+                  label="Profile"
+                  problem={problems.profile}
+                  of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
+                />
+              </div>
+              <div class="form-fields narrow">
+                <TextField
+                  name="seed"
+                  label="Seed"
+                  hint="Default: the scenario's seed."
+                  inputMode="numeric"
+                  problem={problems.seed}
+                />
+                <TextField
+                  name="expires"
+                  label="Expires"
+                  hint="Such as 30d. Default: when idle."
+                  problem={problems.expires}
+                />
+                <TextField
+                  name="requests_per_minute"
+                  label="Requests per minute"
+                  hint="Default: the server's limit for instances."
+                  inputMode="numeric"
+                  problem={problems.requests_per_minute}
+                />
+              </div>
+            </>
           )}
         </ActionForm>
       </div>

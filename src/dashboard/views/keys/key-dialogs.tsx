@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { baseUrl, ControlError, call, lastIssued } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { assumptions, curlLine, report } from "../../control/resources.js";
-import type { IssuedKey, Key } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { Choice, TextField } from "../../elements/forms/field.js";
@@ -17,28 +17,27 @@ interface KeyAction {
   readonly words: string;
   readonly class: "quiet" | "danger";
   /** Whether it is possible with a key (R42). */
-  readonly isFor: (key: Key) => boolean;
-  /** What a confirmation shows. Default: it has a form. */
-  readonly loss?: (ref: string) => ComponentChildren;
+  readonly isFor: (key: Shown<"ListedKey">) => boolean;
+  /** Its dialog. Default: a confirmation. */
+  readonly form?: (props: KeyFormProps) => preact.JSX.Element;
+  /** Whether only the key's own page has it. */
+  readonly isOnPage?: boolean;
 }
 
 /** The actions with a key, in the order of their buttons. */
-export const keyActions: Readonly<Record<"rotate" | "revoke", KeyAction>> = {
-  rotate: { words: "Rotate", class: "quiet", isFor: ({ state }) => state === "active" },
-  revoke: {
-    ...{ words: "Revoke", class: "danger", isFor: (key) => !hasEnded(key) },
-    loss: (ref) => (
-      <>
-        The next request with <code>{ref}</code> gets 401. This cannot be undone.
-      </>
-    ),
+export const keyActions: Readonly<Record<"rotate" | "expire" | "revoke", KeyAction>> = {
+  rotate: { words: "Rotate", class: "quiet", isFor: ({ state }) => state === "active", form: RotateKey },
+  expire: {
+    ...{ words: "Ends in…", class: "quiet", isFor: (key) => !hasEnded(key) },
+    ...{ form: ExpireKey, isOnPage: true },
   },
+  revoke: { words: "Revoke", class: "danger", isFor: (key) => !hasEnded(key) },
 };
 
 /** The open dialog: an action, and the key or organization that it affects. */
-export type Doing =
-  | { readonly kind: "create"; readonly organization: string }
-  | { readonly kind: keyof typeof keyActions; readonly key: Key };
+type Doing =
+  | { readonly kind: "create"; readonly organizations: readonly string[] }
+  | { readonly kind: keyof typeof keyActions; readonly key: Shown<"ListedKey"> };
 
 export const doing = signal<Doing | undefined>(undefined);
 
@@ -51,25 +50,55 @@ export function KeyDialog() {
   useEffect(() => onClose, []);
   const open = doing.value;
   if (open === undefined) return null;
-  if (open.kind === "create") return <CreateKey organization={open.organization} />;
-  const { loss, words, class: tone } = keyActions[open.kind];
-  if (loss === undefined) return <RotateKey old={open.key} />;
-  const { ref } = open.key;
+  if (open.kind === "create") return <CreateKey organizations={open.organizations} />;
+  const { form: Form = RevokeKey } = keyActions[open.kind];
+  return <Form of={open.key} />;
+}
+
+interface KeyFormProps {
+  readonly of: Shown<"ListedKey">;
+}
+
+function RevokeKey({ of: key }: KeyFormProps) {
   return (
     <Confirm
-      title={`${words} ${ref}?`}
-      action={`${words} the key`}
-      class={tone}
-      run={() => call(pathOf(open), { method: "POST", actor: actor.value })}
+      title={`Revoke ${key.ref}?`}
+      action="Revoke the key"
+      run={() => call(pathOf({ kind: "revoke", key }), { method: "POST", actor: actor.value })}
       instead="Cancel"
       onClose={onClose}
     >
-      <p>{loss(ref)}</p>
+      <p>
+        The next request with <code>{key.ref}</code> gets 401. This cannot be undone.
+      </p>
     </Confirm>
   );
 }
 
-const pathOf = ({ kind, key }: Extract<Doing, { readonly key: Key }>) =>
+function ExpireKey({ of: key }: KeyFormProps) {
+  const send = async (form: FormData) => {
+    const body = { expires: textIn(form, "expires") };
+    await call(pathOf({ kind: "expire", key }), { method: "POST", body, actor: actor.value });
+    onClose();
+  };
+  return (
+    <Dialog title={`The end of ${key.ref}`} onClose={onClose}>
+      <ActionForm action="Set the end" send={send}>
+        {(problems) => (
+          <TextField
+            name="expires"
+            label="End"
+            hint="In a duration such as 30d, or at a time such as 2026-03-02T09:00:00Z. From then on, requests get 401."
+            problem={problems.expires}
+            required
+          />
+        )}
+      </ActionForm>
+    </Dialog>
+  );
+}
+
+const pathOf = ({ kind, key }: Extract<Doing, { readonly key: Shown<"ListedKey"> }>) =>
   `/keys/${encodeURIComponent(key.ref)}/${kind}`;
 
 const limits = [
@@ -77,15 +106,15 @@ const limits = [
   ["day", "1000"],
 ] as const;
 
-function CreateKey({ organization }: { readonly organization: string }) {
+function CreateKey({ organizations }: { readonly organizations: readonly string[] }) {
   useResources(assumptions);
   const { scopes: known = [], default_expiry: lifetime = "none" } = assumptions.data.value ?? {};
   return (
     <IssueKey
-      title={`Create a key for ${organization}`}
+      title="Create a key"
       path="/keys"
       bodyOf={(form) => ({
-        organization,
+        organization: form.get("organization"),
         environment: form.get("environment"),
         name: form.get("name"),
         scopes: form.getAll("scopes"),
@@ -103,6 +132,13 @@ function CreateKey({ organization }: { readonly organization: string }) {
             hint="The system that uses the key, such as “Core banking”."
             problem={problems.name}
             required
+          />
+          <Choice
+            name="organization"
+            label="Organization"
+            hint={organizations.length === 50 ? "Filter the list for another one." : undefined}
+            problem={problems.organization}
+            of={organizations}
           />
           <fieldset class="bar choices">
             <legend>Environment</legend>
@@ -177,7 +213,7 @@ const overlaps = [
 
 const overlapRange = "0 to 10,080 minutes (7 days).";
 
-function RotateKey({ old }: { readonly old: Key }) {
+function RotateKey({ of: old }: KeyFormProps) {
   const overlap = useSignal("60");
   const isOther = overlap.value === "other";
   return (
@@ -243,7 +279,7 @@ function IssueKey({ title, path, bodyOf, action: words, children }: IssueKeyProp
   const send = async (fields: FormData) => {
     const body = bodyOf(fields);
     try {
-      issued.value = await call<IssuedKey>(path, { method: "POST", body, actor: actor.value });
+      issued.value = await call<Shown<"IssuedKey">>(path, { method: "POST", body, actor: actor.value });
     } catch (error) {
       const { code, message } = error as ControlError;
       if (code !== "overlap_out_of_range") throw error;
@@ -297,7 +333,7 @@ function keepAddress(ask: () => void): () => void {
 
 /** A key that a component issues, until it no longer exists because another scenario or a reset has started. */
 export function useIssued() {
-  const issued = useSignal<IssuedKey | undefined>(undefined);
+  const issued = useSignal<Shown<"IssuedKey"> | undefined>(undefined);
   const isKnown = lastIssued.value !== undefined;
   useEffect(() => {
     if (!isKnown) issued.value = undefined;
@@ -306,7 +342,7 @@ export function useIssued() {
 }
 
 /** Asks before a secret that is not stored is lost: by `leave`, Back or a reload. */
-export function useUnstored(issued: IssuedKey | undefined, onClose: () => void) {
+export function useUnstored(issued: Shown<"IssuedKey"> | undefined, onClose: () => void) {
   const isStored = useSignal(false);
   const isLeaving = useSignal(false);
   const asks = (does: boolean) => () => {
@@ -338,7 +374,7 @@ export function useUnstored(issued: IssuedKey | undefined, onClose: () => void) 
 }
 
 interface SecretProps {
-  readonly issued: IssuedKey;
+  readonly issued: Shown<"IssuedKey">;
   readonly onCopied: () => void;
 }
 

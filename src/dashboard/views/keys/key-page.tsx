@@ -1,9 +1,9 @@
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import type { Key, Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
-import { Rejection } from "../../elements/forms/action.js";
-import { Instant, Until } from "../../elements/instant.js";
+import { RejectionText } from "../../elements/forms/action.js";
+import { InstantText, Until } from "../../elements/instant.js";
 import { endsOf, KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
@@ -13,21 +13,21 @@ import { KeyActions, NextRequest, UsageMeters } from "./organization-panel.js";
 const mostRequests = 10;
 
 export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
-  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
+  const one = useResource<Shown<"ListedKey">>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;
   return (
     <>
       <p>
         <a href={linkTo("keys")}>All keys</a>
       </p>
-      <Rejection problem={one.problem.value} />
+      <RejectionText problem={one.problem.value} />
       {key === undefined || one.problem.value !== undefined ? null : (
         <>
           <section class="panel stack key-page" aria-label={key.ref}>
-            <header class="bar apart">
+            <header class="bar">
               <h2 tabIndex={-1}>{key.ref}</h2>
               <KeyState state={key.state} />
-              <KeyActions of={key} />
+              <KeyActions of={key} isOnPage />
             </header>
             <NextRequest of={key} />
             <Facts of={key} />
@@ -42,7 +42,7 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
   );
 }
 
-function Facts({ of: key }: { readonly of: Key }) {
+function Facts({ of: key }: { readonly of: Shown<"ListedKey"> }) {
   return (
     <dl class="facts">
       <Fact name="Name">
@@ -63,21 +63,18 @@ function Facts({ of: key }: { readonly of: Key }) {
       </Fact>
       {endsOf(key).map(({ name, term, at }) => (
         <Fact key={name} name={term}>
-          <Instant at={at} precision="second" />{" "}
+          <InstantText at={at} precision="second" />{" "}
           <span class="muted">
             (<Until at={at} hasHappened={name === "revoked_at"} />)
           </span>
         </Fact>
       ))}
-      {key.replaced_by === null ? null : (
-        <Fact name="Replaced by">
-          <a href={linkTo("keys", [key.replaced_by])}>{key.replaced_by}</a>
-        </Fact>
-      )}
-      {key.replaces === null ? null : (
-        <Fact name="Replaces">
-          <a href={linkTo("keys", [key.replaces])}>{key.replaces}</a>
-        </Fact>
+      {[["Replaced by", key.replaced_by] as const, ["Replaces", key.replaces] as const].map(([name, ref]) =>
+        ref === null ? null : (
+          <Fact key={name} name={name}>
+            <a href={linkTo("keys", [ref])}>{ref}</a>
+          </Fact>
+        ),
       )}
     </dl>
   );
@@ -85,7 +82,7 @@ function Facts({ of: key }: { readonly of: Key }) {
 
 function Requests({ of: ref }: { readonly of: string }) {
   const path = withQuery("/requests", { key: ref, limit: String(mostRequests) });
-  const own = useResource<readonly Request[]>(path, ["world.", "request"]).data.value ?? [];
+  const own = useResource<readonly Shown<"Request">[]>(path, ["world.", "request"]).data.value ?? [];
   return (
     <section class="panel stack" aria-label="Requests">
       <h2>Requests</h2>
@@ -103,7 +100,7 @@ function Requests({ of: ref }: { readonly of: string }) {
                   </bdi>
                 </a>
                 <span class="muted">
-                  <Instant at={at} precision="second" />
+                  <InstantText at={at} precision="second" />
                 </span>
               </li>
             ))}

@@ -2,15 +2,15 @@ import { useSignal } from "@preact/signals";
 import { useUpcoming } from "../../control/now.js";
 import { usePage } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
-import type { Directory } from "../../control/responses.js";
-import { Rejection } from "../../elements/forms/action.js";
+import type { Shown } from "../../control/responses.js";
+import { RejectionText } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { stateShapes } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, route, withQuery } from "../../route.js";
 import { actor } from "./actor.js";
-import { KeyDialog } from "./key-dialogs.js";
+import { doing, KeyDialog } from "./key-dialogs.js";
 import { KeyDetails } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
@@ -57,8 +57,8 @@ function KeyList() {
     page: query.get("page") ?? "",
     filter: looksLikeSecret.test(filter) ? "" : filter,
   });
-  const { shown, problem } = usePage<Directory>(path, keyEvents);
-  const rejection = <Rejection problem={problem} />;
+  const { shown, problem } = usePage<Shown<"Directory">>(path, keyEvents);
+  const rejection = <RejectionText problem={problem} />;
   if (shown === undefined) return problem === undefined ? <p class="muted">Reading…</p> : rejection;
   const setFilter = (input: HTMLInputElement) => {
     rejected.value = looksLikeSecret.test(input.value);
@@ -68,6 +68,17 @@ function KeyList() {
   return (
     <>
       <search class="bar">
+        {shown.sections.length === 0 ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              const organizations = shown.sections.map(({ organization }) => organization.ref);
+              doing.value = { kind: "create", organizations };
+            }}
+          >
+            Create a key
+          </button>
+        )}
         <label>
           Filter{" "}
           <input
@@ -105,7 +116,7 @@ function KeyList() {
   );
 }
 
-function pageWords({ first, last, matching, total, pages }: Directory): string {
+function pageWords({ first, last, matching, total, pages }: Shown<"Directory">): string {
   const text = (count: number) => count.toLocaleString("en");
   if (pages > 1) {
     const whole = matching === total ? "" : ` (${text(total)} in total)`;

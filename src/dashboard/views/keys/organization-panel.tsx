@@ -2,8 +2,8 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { upcoming } from "../../control/now.js";
-import type { Directory, Key, Organization, Sent } from "../../control/responses.js";
-import { ActionButton, Rejection, useActionQueue } from "../../elements/forms/action.js";
+import type { Shown } from "../../control/responses.js";
+import { ActionButton, RejectionText, useActionQueue } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { Until } from "../../elements/instant.js";
 import { firstEndOf, hasEnded, KeyState } from "../../elements/key-state.js";
@@ -11,10 +11,10 @@ import { toneOf } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
-import { type Doing, doing, keyActions } from "./key-dialogs.js";
+import { doing, keyActions } from "./key-dialogs.js";
 
 interface OrganizationPanelProps {
-  readonly section: Directory["sections"][number];
+  readonly section: Shown<"Directory">["sections"][number];
 }
 
 export function OrganizationPanel({ section }: OrganizationPanelProps) {
@@ -30,9 +30,6 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
           <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
           {isContinued ? " · continued" : ""}
         </p>
-        <button type="button" class="quiet" onClick={open({ kind: "create", organization: ref })}>
-          Create a key<span class="visually-hidden"> for {ref}</span>
-        </button>
       </header>
       <Access organization={organization} />
       {keys.length === 0 ? (
@@ -53,9 +50,9 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
   );
 }
 
-type Change = Partial<Pick<Organization, "status" | "sandbox_access" | "live_access">>;
+type Change = Partial<Pick<Shown<"Organization">, "status" | "sandbox_access" | "live_access">>;
 
-function Access({ organization }: { readonly organization: Organization }) {
+function Access({ organization }: { readonly organization: Shown<"Organization"> }) {
   // Shown until the sandbox reports the change.
   const wanted = useSignal<Change>({});
   useEffect(() => {
@@ -95,15 +92,14 @@ function Access({ organization }: { readonly organization: Organization }) {
         of={[["not_approved", "not approved"], "approved", "suspended"]}
         onChange={(to) => change({ live_access: to as typeof live_access })}
       />
-      <Rejection problem={problem} />
+      <RejectionText problem={problem} />
     </div>
   );
 }
 
-function KeyRow({ of: key }: { readonly of: Key }) {
+function KeyRow({ of: key }: { readonly of: Shown<"ListedKey"> }) {
   const { ref, name, environment, legacy, scopes, state, usage, limits } = key;
   const end = firstEndOf(key);
-  const isOver = hasEnded(key);
   return (
     <li class="key-row small">
       <span class="bar key-name">
@@ -115,10 +111,9 @@ function KeyRow({ of: key }: { readonly of: Key }) {
       </span>
       <span class="key-end">
         <KeyState state={state} />{" "}
-        {end === null ? null : (
+        {end === null || hasEnded(key) ? null : (
           <span class="muted">
-            {isOver ? "" : "ends "}
-            <Until at={end} hasHappened={isOver} />
+            ends <Until at={end} />
           </span>
         )}
       </span>
@@ -134,11 +129,12 @@ function KeyRow({ of: key }: { readonly of: Key }) {
   );
 }
 
-const open = (next: Doing) => () => {
-  doing.value = next;
-};
+interface KeyActionsProps {
+  readonly of: Shown<"ListedKey">;
+  readonly isOnPage?: boolean;
+}
 
-export function KeyActions({ of: key }: { readonly of: Key }) {
+export function KeyActions({ of: key, isOnPage = false }: KeyActionsProps) {
   const { ref, state } = key;
   const box = useRef<HTMLDivElement>(null);
   const hasActed = useRef(false);
@@ -152,12 +148,14 @@ export function KeyActions({ of: key }: { readonly of: Key }) {
   return (
     <div class="bar key-actions" ref={box}>
       {Object.entries(keyActions).map(([kind, action]) =>
-        action.isFor(key) ? (
+        action.isFor(key) && (isOnPage || !action.isOnPage) ? (
           <button
             key={kind}
             type="button"
             class={`${action.class} action-${kind}`}
-            onClick={open({ kind: kind as keyof typeof keyActions, key })}
+            onClick={() => {
+              doing.value = { kind: kind as keyof typeof keyActions, key };
+            }}
           >
             {action.words}
             <span class="visually-hidden"> {ref}</span>
@@ -169,12 +167,12 @@ export function KeyActions({ of: key }: { readonly of: Key }) {
 }
 
 /** The outcome of the next request with a key, a button that sends it, and its response. */
-export function NextRequest(props: { readonly of: Key; readonly isShort?: boolean }) {
+export function NextRequest(props: { readonly of: Shown<"ListedKey">; readonly isShort?: boolean }) {
   const { ref, next_request: next } = props.of;
-  const sent = useSignal<Sent | undefined>(undefined);
+  const sent = useSignal<Shown<"Sent"> | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
-    sent.value = await call<Sent>("/send", { method: "POST", body: { key: ref } });
+    sent.value = await call<Shown<"Sent">>("/send", { method: "POST", body: { key: ref } });
   };
   return (
     <div class="bar small next-request">
@@ -194,7 +192,7 @@ export function NextRequest(props: { readonly of: Key; readonly isShort?: boolea
 }
 
 /** The outcome of the next request. For a key that ended, with the time since then, which is shorter than the time itself. */
-function Verdict({ of: key }: { readonly of: Key }) {
+function Verdict({ of: key }: { readonly of: Shown<"ListedKey"> }) {
   const { status, verdict } = key.next_request;
   const end = firstEndOf(key);
   if (status !== 401 || !hasEnded(key) || end === null) return verdict;
@@ -251,7 +249,7 @@ function Reset({ window }: Pick<UsageMeterProps, "window">) {
   );
 }
 
-export function UsageMeters({ of: { ref, usage, limits } }: { readonly of: Key }) {
+export function UsageMeters({ of: { ref, usage, limits } }: { readonly of: Shown<"ListedKey"> }) {
   return (
     <>
       <UsageMeter keyRef={ref} used={usage.this_minute} limit={limits.per_minute} window="minute" />

@@ -1,4 +1,4 @@
-import type { Report } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
 import { counted } from "../../elements/words.js";
 import { linkTo } from "../../route.js";
@@ -7,7 +7,7 @@ import { linkTo } from "../../route.js";
 const radius = 100 / (2 * Math.PI);
 
 /** The share of promised paths that clients have covered, as a ring around the percentage. */
-export function CoverageRing({ coverage }: { readonly coverage: Report["coverage"] }) {
+export function CoverageRing({ coverage }: { readonly coverage: Shown<"Report">["coverage"] }) {
   const { percent, met, promised } = coverage;
   return (
     <svg
@@ -27,7 +27,7 @@ export function CoverageRing({ coverage }: { readonly coverage: Report["coverage
 }
 
 /** The figures besides the promised paths: faults and requests. */
-export function CoverageFigures({ report }: { readonly report: Report }) {
+export function CoverageFigures({ report }: { readonly report: Shown<"Report"> }) {
   const {
     requests,
     faults,

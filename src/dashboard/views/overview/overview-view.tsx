@@ -2,7 +2,7 @@ import { fetchControl } from "../../control/call.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
 import { report, requestChecks } from "../../control/resources.js";
-import type { Report } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
@@ -42,8 +42,8 @@ export function OverviewView() {
 }
 
 /** What the clients should do, and the paths that they have not covered: the next one with its request. */
-function NextSteps({ report }: { readonly report: Report }) {
-  const { advice, repeats, paths, requests, from_story: fromStory = {} } = report;
+function NextSteps({ report }: { readonly report: Shown<"Report"> }) {
+  const { advice, paths, requests, from_story: fromStory = {} } = report;
   const missing = paths.filter(({ promised, met }) => promised && !met);
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
@@ -55,7 +55,6 @@ function NextSteps({ report }: { readonly report: Report }) {
       ) : requests === 0 ? null : (
         <p class="muted">No problems found.</p>
       )}
-      {repeats.length === 0 ? null : <Repeats rows={repeats} />}
       {next === undefined ? (
         <p>Your clients have covered every promised path.</p>
       ) : (
@@ -93,11 +92,11 @@ function Missing({
   all,
   endpoints,
 }: {
-  readonly all: Report["paths"];
-  readonly endpoints: Report["endpoints"];
+  readonly all: Shown<"Report">["paths"];
+  readonly endpoints: Shown<"Report">["endpoints"];
 }) {
   const more = all.slice(missingAtFirst);
-  const endpointOf = ({ path_id: id }: Report["paths"][number]) =>
+  const endpointOf = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
     endpoints.find(({ operation_id: operation }) => id.endsWith(`.${operation}`));
   const groups = [undefined, ...endpoints].map((endpoint) => ({
     endpoint,
@@ -136,7 +135,7 @@ function Missing({
 function WholeReport({
   report: { scenario, seed, profile, pinned, requests, unread, instances },
 }: {
-  readonly report: Report;
+  readonly report: Shown<"Report">;
 }) {
   return (
     <section class="panel stack" aria-labelledby="report-title">
@@ -167,28 +166,6 @@ function PathLink({ pathId }: { readonly pathId: string }) {
     <a href={linkTo("overview", [pathId])}>
       <PathBadge pathId={pathId} />
     </a>
-  );
-}
-
-function Repeats({ rows }: { readonly rows: Report["repeats"] }) {
-  const keys = new Set(rows.map(({ key, fingerprint }) => key ?? fingerprint)).size;
-  return (
-    <details>
-      <summary>
-        <strong>{counted(keys, "key")}</strong> {keys === 1 ? "was" : "were"} sent again after a rejection
-      </summary>
-      <ul class="stack">
-        {rows.map(({ path_id: pathId, key, fingerprint, count }) => (
-          <li key={`${pathId} ${key} ${fingerprint}`} class="bar">
-            <PathLink pathId={pathId} />
-            <bdi>{key ?? fingerprint}</bdi>
-            <a href={linkTo("requests", [], { path: pathId, key: key ?? fingerprint ?? undefined })}>
-              Show {counted(count, "request")}
-            </a>
-          </li>
-        ))}
-      </ul>
-    </details>
   );
 }
 

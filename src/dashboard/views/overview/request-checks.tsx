@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { baseUrl, call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { requestChecks } from "../../control/resources.js";
-import type { Report, Sent } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CodeLine } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { ActionButton } from "../../elements/forms/action.js";
@@ -22,7 +22,7 @@ interface Stage {
 }
 
 /** The request checks in order, each with its outcomes and their numbers of requests. */
-export function RequestChecks({ report }: { readonly report: Report }) {
+export function RequestChecks({ report }: { readonly report: Shown<"Report"> }) {
   useResources(requestChecks);
   const drawn = requestChecks.data.value;
   if (drawn === undefined) return <p class="panel muted">Reading…</p>;
@@ -46,7 +46,7 @@ export function RequestChecks({ report }: { readonly report: Report }) {
   ];
   // These faults only delay a request, so it also counts for its outcome.
   const delays = drawn.effects.filter((one) => one.only_delays).map(({ effect }) => `fault.${effect}`);
-  const countOf = (pathId: string) => clientCount(paths.get(pathId));
+  const countOf = (pathId: string) => paths.get(pathId)?.count ?? 0;
   const left = stages.map(({ exits }) => sum(exits.filter((one) => !delays.includes(one)).map(countOf)));
   const all = sum(left);
   return (
@@ -94,10 +94,6 @@ export function RequestChecks({ report }: { readonly report: Report }) {
 
 function sum(numbers: readonly number[]): number {
   return numbers.reduce((total, one) => total + one, 0);
-}
-
-function clientCount(path: ReportedPath | undefined): number {
-  return path?.count ?? 0;
 }
 
 /** The line between two checks, with the number of requests that reach it and the number of the check. */
@@ -169,7 +165,7 @@ function Legend() {
   );
 }
 
-type ReportedPath = Report["paths"][number];
+type ReportedPath = Shown<"Report">["paths"][number];
 type HowToMeet = NonNullable<ReportedPath["how_to_meet"]>;
 
 interface ExitProps {
@@ -225,13 +221,13 @@ interface SendNowProps {
 export function SendNow({ how, pathId, children }: SendNowProps) {
   const { ref, request, scenario, reset, scopes } = how;
   // Stays when the report has another request, because this one has covered its path.
-  const sent = useSignal<{ readonly pathId: string; readonly of: Sent } | undefined>(undefined);
+  const sent = useSignal<{ readonly pathId: string; readonly of: Shown<"Sent"> } | undefined>(undefined);
   const send = async () => {
     sent.value = undefined;
     if (scenario !== null) await call("/scenario", { method: "PUT", body: { name: scenario } });
     else if (reset) await call("/reset", { method: "POST" });
     const body = { key: ref, ...request, body: request.body ?? undefined };
-    sent.value = { pathId, of: await call<Sent>("/send", { method: "POST", body }) };
+    sent.value = { pathId, of: await call<Shown<"Sent">>("/send", { method: "POST", body }) };
   };
   // The scenario must change first.
   if (scopes !== undefined) return children;

@@ -2,12 +2,12 @@ import { ControlError, call, callBare } from "../../control/call.js";
 import { useNow } from "../../control/now.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { collections } from "../../control/resources.js";
-import type { Record, RecordPage } from "../../control/responses.js";
-import { ActionButton, Rejection } from "../../elements/forms/action.js";
+import type { Shown } from "../../control/responses.js";
+import { ActionButton, RejectionText } from "../../elements/forms/action.js";
 import { AskButton, Confirm, Dialog } from "../../elements/forms/dialog.js";
 import { TextField } from "../../elements/forms/field.js";
 import { ActionForm, textIn } from "../../elements/forms/form.js";
-import { Instant } from "../../elements/instant.js";
+import { InstantText } from "../../elements/instant.js";
 import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
@@ -30,11 +30,7 @@ export function RecordsView() {
         What the operations of the document create and read. Each record belongs to the organization and the
         environment of its key.
       </p>
-      {chosen === undefined ? (
-        <p class="panel">
-          This scenario has no collections. Add <code>records</code> to it; see <code>docs/openapi.md</code>.
-        </p>
-      ) : (
+      {chosen === undefined ? null : (
         <>
           <nav class="bar" aria-label="Collections">
             {all.map(({ collection, records }) => (
@@ -61,19 +57,23 @@ function RecordList({ name }: { readonly name: string }) {
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });
-  const { shown, problem } = usePage<RecordPage>(path, ["world.", "record.", "clock.", "time."], callBare);
-  if (shown === undefined) return <Rejection problem={problem} />;
+  const { shown, problem } = usePage<Shown<"RecordPage">>(
+    path,
+    ["world.", "record.", "clock.", "time."],
+    callBare,
+  );
+  if (shown === undefined) return <RejectionText problem={problem} />;
   const { data, total } = shown;
   const pages = Math.max(1, Math.ceil(total / rowsOnAPage));
   return (
-    <div class="panel stack">
+    <div class="stack">
       <Paging page={page} pages={pages}>
         {counted(total, "record")}
       </Paging>
       {total === 0 ? null : (
         <Table
           label={name}
-          columns={["Record", "Owner", "Changed", "Next", "Members", "Change"]}
+          columns={["Record", "Changed", "Next", "Members", "Change"]}
           rows={data.map((record) => ({ key: record.id, cells: cellsOf(record) }))}
         />
       )}
@@ -81,19 +81,21 @@ function RecordList({ name }: { readonly name: string }) {
   );
 }
 
-function cellsOf(record: Record) {
+function cellsOf(record: Shown<"Record">) {
   const { id, organization, environment, updated_at, next, members } = record;
   return [
-    <code key="id">{id}</code>,
-    <span key="owner">
-      <bdi>{organization}</bdi>, {environment}
-    </span>,
-    <Instant key="changed" at={updated_at} />,
+    <div key="id">
+      <code>{id}</code>
+      <p class="muted">
+        <bdi>{organization}</bdi>, {environment}
+      </p>
+    </div>,
+    <InstantText key="changed" at={updated_at} />,
     next === null ? (
       "nothing"
     ) : (
       <span key="next">
-        <Instant at={next.at} /> <code>{JSON.stringify(next.set)}</code>
+        <InstantText at={next.at} /> <code>{JSON.stringify(next.set)}</code>
       </span>
     ),
     <details key="members">
@@ -104,7 +106,7 @@ function cellsOf(record: Record) {
   ];
 }
 
-function Changes({ record: { collection, id, moves } }: { readonly record: Record }) {
+function Changes({ record: { collection, id, moves } }: { readonly record: Shown<"Record"> }) {
   const path = `/records/${collection}/${encodeURIComponent(id)}`;
   const set = (body: object) => call(path, { method: "PATCH", body });
   return (

@@ -1,12 +1,12 @@
 import { computed, signal } from "@preact/signals";
 import { requests } from "../../control/live-requests.js";
-import type { Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { route } from "../../route.js";
 
 export const filterNames = ["path", "key", "status", "advice"] as const;
 
 /** Whether a request matches the filters. An empty filter matches all requests. */
-function isChosen(request: Request, query: URLSearchParams): boolean {
+function isChosen(request: Shown<"Request">, query: URLSearchParams): boolean {
   const [path, key, status, advice] = filterNames.map((name) => query.get(name) ?? "");
   return (
     (!path || request.path_id === path || request.fault === path) &&
@@ -16,9 +16,9 @@ function isChosen(request: Request, query: URLSearchParams): boolean {
   );
 }
 
-const isIdOf = ({ id }: Request, text: string) => text.startsWith("req_") && id.startsWith(text);
+const isIdOf = ({ id }: Shown<"Request">, text: string) => text.startsWith("req_") && id.startsWith(text);
 
-const held = signal<readonly Request[] | undefined>(undefined);
+const held = signal<readonly Shown<"Request">[] | undefined>(undefined);
 
 export const isHeld = computed(() => held.value !== undefined);
 

@@ -1,6 +1,6 @@
-import type { Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 
-type Sent = Pick<Request, "method" | "path" | "key" | "fingerprint" | "path_id">;
+type Sent = Pick<Shown<"Request">, "method" | "path" | "key" | "fingerprint" | "path_id">;
 
 /**
  * Code that repeats a request, without query, body and other headers, which the journal does not store. The key and the

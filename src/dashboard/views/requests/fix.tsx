@@ -2,10 +2,14 @@ import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { useResource, useResources } from "../../control/resource.js";
 import { faults, keyEvents } from "../../control/resources.js";
-import type { Fault, IssuedKey, Key, RequestDetails, Sent } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
 import { Secret, useIssued, useUnstored } from "../keys/key-dialogs.js";
+
+type Details = Shown<"RequestDetails">;
+type Key = Shown<"ListedKey">;
+type Issued = Shown<"IssuedKey">;
 
 /** A change by an administrator after which the request gets 200. */
 interface Fix {
@@ -13,7 +17,7 @@ interface Fix {
   /** What it changes for other requests. */
   readonly also: string;
   /** Returns the key to send instead, if the change creates one. */
-  readonly run: (request: RequestDetails, key: Key) => Promise<IssuedKey | undefined>;
+  readonly run: (request: Details, key: Key) => Promise<Issued | undefined>;
 }
 
 const likeThisOne: Fix = {
@@ -30,7 +34,7 @@ const approval: Fix = {
 
 const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
 
-type RejectedPath = Extract<RequestDetails["path_id"], `${401 | 403 | 429}.${string}`>;
+type RejectedPath = Extract<Details["path_id"], `${401 | 403 | 429}.${string}`>;
 
 /** By path id; `null` if no change makes the same request pass. */
 const fixes: Readonly<Record<RejectedPath, Fix | null>> = {
@@ -71,7 +75,7 @@ function rejectionFix(pathId: string): Fix | undefined {
 
 type KeyValues = Pick<Key, "organization" | "environment" | "name" | "scopes" | "limits">;
 
-function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<IssuedKey> {
+function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<Issued> {
   const body = { organization, environment, name, scopes, limits };
   return call("/keys", { method: "POST", body, actor: actor.value });
 }
@@ -81,12 +85,12 @@ async function changeOrganization({ organization }: Key, body: object): Promise<
   await call(path, { method: "PATCH", body, actor: actor.value });
 }
 
-async function waitForLimit(_: RequestDetails, { next_request: { until: now } }: Key): Promise<undefined> {
+async function waitForLimit(_: Details, { next_request: { until: now } }: Key): Promise<undefined> {
   if (now !== null) await call("/clock", { method: "PUT", body: { now } });
 }
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
-function fixOf({ path_id: pathId }: RequestDetails, { next_request: next, limits }: Key): Fix | undefined {
+function fixOf({ path_id: pathId }: Details, { next_request: next, limits }: Key): Fix | undefined {
   const fix = rejectionFix(pathId);
   if (fix === undefined || pathId === "403.insufficient_scope") return fix;
   if (next.path_id !== pathId) return undefined;
@@ -94,9 +98,9 @@ function fixOf({ path_id: pathId }: RequestDetails, { next_request: next, limits
 }
 
 interface FixProps {
-  readonly request: RequestDetails;
+  readonly request: Details;
   /** Shows a request that was sent again. */
-  readonly onSent: (sent: RequestDetails) => void;
+  readonly onSent: (sent: Details) => void;
 }
 
 /** The change that lets a rejected request pass, and a button that sends the request again. */
@@ -106,10 +110,10 @@ export function FixAndSend({ request, onSent }: FixProps) {
   const { onCopied, question } = useUnstored(issued.value, () => {});
   const send = async () => {
     const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
-    const sent = await call<Sent>("/send", { method: "POST", body });
-    onSent(await call<RequestDetails>(`/requests/${encodeURIComponent(sent.request.id)}`));
+    const sent = await call<Shown<"Sent">>("/send", { method: "POST", body });
+    onSent(await call<Details>(`/requests/${encodeURIComponent(sent.request.id)}`));
   };
-  const onFixed = (made: IssuedKey | undefined) => {
+  const onFixed = (made: Issued | undefined) => {
     if (made !== undefined) issued.value = made;
     // The button of the fix disappears.
     panel.current?.querySelector<HTMLElement>(".send-again")?.focus();
@@ -137,7 +141,7 @@ export function FixAndSend({ request, onSent }: FixProps) {
 
 interface FixOfKeyProps extends Pick<FixProps, "request"> {
   readonly keyRef: string;
-  readonly onFixed: (made: IssuedKey | undefined) => void;
+  readonly onFixed: (made: Issued | undefined) => void;
 }
 
 function FixOfKey({ keyRef, request, onFixed }: FixOfKeyProps) {
@@ -155,7 +159,7 @@ function FixOfKey({ keyRef, request, onFixed }: FixOfKeyProps) {
 function FixOfFault({ request: { fault: pathId, key }, onFixed }: Omit<FixOfKeyProps, "keyRef">) {
   useResources(faults);
   const on = faults.data.value ?? [];
-  const effect = pathId?.replace("fault.", "") as keyof Fault["then"];
+  const effect = pathId?.replace("fault.", "") as keyof Shown<"Fault">["then"];
   // The first fault that matches a request fires.
   const fired = on.find(({ when, then }) => then[effect] !== undefined && (when?.key ?? key) === key);
   if (fired === undefined) return null;

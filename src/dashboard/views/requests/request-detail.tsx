@@ -2,12 +2,12 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { baseUrl, type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
-import type { RequestDetails } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CodeLine, CopyButton } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Fact } from "../../elements/fact.js";
-import { Rejection } from "../../elements/forms/action.js";
-import { Instant } from "../../elements/instant.js";
+import { RejectionText } from "../../elements/forms/action.js";
+import { InstantText } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
@@ -16,10 +16,10 @@ import { millisecondsText } from "../../elements/words.js";
 import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
-import { resultWords, retriesOf, secondsText, supportText } from "./support-text.js";
+import { requestsAround, resultWords, secondsText, supportText } from "./support-text.js";
 
 export function RequestDetail({ id }: { readonly id: string }) {
-  const read = useSignal<RequestDetails | undefined>(undefined);
+  const read = useSignal<Shown<"RequestDetails"> | undefined>(undefined);
   const problem = useSignal<ControlError | undefined>(undefined);
   const panel = useRef<HTMLElement>(null);
   // The request that was opened; the shown one may be the same, sent again.
@@ -29,7 +29,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
     // A request never changes. It is read once, or again after a lost connection.
     if (read.peek()?.id === id || connection.value === "waiting") return;
     read.value = undefined;
-    call<RequestDetails>(`/requests/${encodeURIComponent(id)}`).then(
+    call<Shown<"RequestDetails">>(`/requests/${encodeURIComponent(id)}`).then(
       (response) => {
         problem.value = undefined;
         read.value = response;
@@ -58,13 +58,13 @@ export function RequestDetail({ id }: { readonly id: string }) {
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
         <span class="bar">
           {request === undefined ? null : (
-            <CopyButton text={supportText(request, retriesOf(request))}>Copy for support</CopyButton>
+            <CopyButton text={supportText(request, requestsAround(request))}>Copy for support</CopyButton>
           )}
           <a href={back}>Close</a>
         </span>
       </header>
       {request === undefined ? null : <When request={request} />}
-      <Rejection problem={problem.value} />
+      <RejectionText problem={problem.value} />
       {request === undefined ? (
         problem.value === undefined && <p class="muted">Reading…</p>
       ) : (
@@ -94,11 +94,11 @@ export function RequestDetail({ id }: { readonly id: string }) {
   );
 }
 
-function When({ request: { id, at, duration_ms, source } }: { readonly request: RequestDetails }) {
+function When({ request: { id, at, duration_ms, source } }: { readonly request: Shown<"RequestDetails"> }) {
   return (
     <p class="muted small">
-      <Instant at={at} precision="second" /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent by{" "}
-      {source === "story" ? "the story or this page" : "a client"}
+      <InstantText at={at} precision="second" /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent
+      by {source === "story" ? "the story or this page" : "a client"}
     </p>
   );
 }
@@ -109,7 +109,7 @@ function focusRow(ids: readonly string[]): void {
   (row ?? found(".request-row") ?? found("main"))?.focus();
 }
 
-function Facts({ request }: { readonly request: RequestDetails }) {
+function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
   const { key, fingerprint, fault, what_to_do, sent, why, path_id, status, code } = request;
   return (
     <dl class="facts of-request">
@@ -157,14 +157,14 @@ function Facts({ request }: { readonly request: RequestDetails }) {
   );
 }
 
-function causeText({ path_id, key_scopes, required_scope, note, when }: RequestDetails): string {
+function causeText({ path_id, key_scopes, required_scope, note, when }: Shown<"RequestDetails">): string {
   if (path_id !== "403.insufficient_scope" || key_scopes === null) return note ?? when;
   return `needs ${required_scope}, this key has ${key_scopes.join(" ") || "none"}`;
 }
 
 /** The requests with the same key around a request. */
-function Retries({ request: { id, at }, request }: { readonly request: RequestDetails }) {
-  const around = retriesOf(request);
+function Retries({ request: { id, at }, request }: { readonly request: Shown<"RequestDetails"> }) {
+  const around = requestsAround(request);
   if (around.length < 2) return null;
   return (
     <>
@@ -185,7 +185,7 @@ function Retries({ request: { id, at }, request }: { readonly request: RequestDe
 }
 
 interface ChecksProps {
-  readonly request: RequestDetails;
+  readonly request: Shown<"RequestDetails">;
   /** Whether this page has sent it again, so that it passes the checks one by one. */
   readonly isSentAgain: boolean;
 }
@@ -222,7 +222,7 @@ function Checks({ request: { id, checks, path_id, status }, isSentAgain }: Check
   );
 }
 
-function ReceivedResponse({ request: { response, fault } }: { readonly request: RequestDetails }) {
+function ReceivedResponse({ request: { response, fault } }: { readonly request: Shown<"RequestDetails"> }) {
   if (response === null) {
     return (
       <>
@@ -252,7 +252,7 @@ function ReceivedResponse({ request: { response, fault } }: { readonly request: 
   );
 }
 
-function AsCode({ request }: { readonly request: RequestDetails }) {
+function AsCode({ request }: { readonly request: Shown<"RequestDetails"> }) {
   return (
     <>
       <h3>As code</h3>

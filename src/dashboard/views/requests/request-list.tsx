@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { report } from "../../control/resources.js";
-import type { Request } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { useKeyboard } from "../../elements/keyboard.js";
-import { Target, toneOfAdvice } from "../../elements/traffic/advice.js";
+import { adviceTones, Target } from "../../elements/traffic/advice.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { linkTo, route } from "../../route.js";
 import { chosen, hold, isHeld } from "./chosen.js";
@@ -18,7 +18,7 @@ export function RequestList() {
   const height = useSignal(600);
   const top = useSignal(0);
   // The row that the keys have moved to. It gets the focus when it is drawn.
-  const current = useSignal<Request | undefined>(undefined);
+  const current = useSignal<Shown<"Request"> | undefined>(undefined);
 
   useEffect(() => {
     const measure = () => {
@@ -99,19 +99,22 @@ function stepOf({ key, target }: KeyboardEvent): number {
   return key === "k" || (isInList && key === "ArrowUp") ? -1 : 0;
 }
 
-/** The tone of the most severe advice. */
-const adviceTone = (ids: Request["advice"]) =>
-  toneOfAdvice((report.data.value?.advice ?? []).filter(({ id }) => ids.includes(id)));
+/** The most severe level of advice. */
+function levelOf(ids: Shown<"Request">["advice"]) {
+  const found = (report.data.value?.advice ?? []).filter(({ id }) => ids.includes(id));
+  const levels = Object.keys(adviceTones) as (keyof typeof adviceTones)[];
+  return levels.find((level) => found.some((one) => one.level === level)) ?? "note";
+}
 
 /** The day of a request: `2 Mar`. */
-function dayOf(request: Request | undefined): string | undefined {
+function dayOf(request: Shown<"Request"> | undefined): string | undefined {
   if (request === undefined) return undefined;
   const [, day, month] = new Date(request.at).toUTCString().split(" ");
   return `${Number(day)} ${month}`;
 }
 
 interface RowProps {
-  readonly request: Request;
+  readonly request: Shown<"Request">;
   /** Its day, if the row above has another one. */
   readonly day: string | undefined;
   readonly isOpen: boolean;
@@ -133,16 +136,18 @@ function Row({ request, day, isOpen }: RowProps) {
       <Target request={request} />
       <PathBadge pathId={pathId} />
       <span class="request-key">
-        <bdi>{key ?? fingerprint ?? "no key"}</bdi>
+        <bdi>{key ?? fingerprint ?? "none"}</bdi>
         {source === "story" ? <span class="badge">story or page</span> : null}
         {fault === null ? null : (
-          <span class="badge">
-            {fault === pathId ? "fault" : <PathBadge pathId={fault} />}
-            <span class="visually-hidden"> set in this sandbox</span>
+          <span class="badge" title={fault}>
+            fault<span class="visually-hidden"> set in this sandbox: {fault}</span>
           </span>
         )}
         {advice.length === 0 ? null : (
-          <span class={`badge toned tone-${adviceTone(advice)}`}>{advice.join(", ")}</span>
+          <span class={`badge toned tone-${adviceTones[levelOf(advice)]}`} title={advice.join(", ")}>
+            {levelOf(advice)}
+            <span class="visually-hidden">: {advice.join(", ")}</span>
+          </span>
         )}
       </span>
     </a>

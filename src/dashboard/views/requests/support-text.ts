@@ -1,8 +1,8 @@
 import { requests } from "../../control/live-requests.js";
-import type { Request, RequestDetails } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 
 /** The requests with the same key around one, itself included: at most three before it and five after it. */
-export function retriesOf({ id, fingerprint }: RequestDetails): readonly Request[] {
+export function requestsAround({ id, fingerprint }: Shown<"RequestDetails">): readonly Shown<"Request">[] {
   const same = requests.value.filter(
     (one) => one.id === id || (one.fingerprint === fingerprint && one.source === "client"),
   );
@@ -19,7 +19,7 @@ export function secondsText(at: string, since: string): string {
 export const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
 
 /** A request as text, with the parts of `explain <request id>` in the same order. It contains no secret. */
-export function supportText(request: RequestDetails, around: readonly Request[]): string {
+export function supportText(request: Shown<"RequestDetails">, around: readonly Shown<"Request">[]): string {
   const { id, method, path, at, key, fingerprint, status, path_id, fault, sent } = request;
   const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
   const facts = [

@@ -1,8 +1,8 @@
 import type { Text } from "@codemirror/state";
-import type { Validation } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 
 /** A problem of the text, as in `svc-sandbox validate`. */
-export type Problem = Validation["problems"][number];
+export type Problem = Shown<"Validation">["problems"][number];
 
 /** The place of a line and column, counted from 1. */
 export function offsetOf(doc: Text, line: number, column: number): number {

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
-import { Rejection, useAction } from "../../elements/forms/action.js";
+import { RejectionText, useAction } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { counted, firstSentence } from "../../elements/words.js";
 import { openEditor } from "./editor.js";
@@ -61,6 +61,12 @@ function TextEditor() {
     isAsking.value = problems.peek()?.every(({ level }) => level !== "error") ?? true;
     if (!isAsking.value) void applying.run();
   };
+  const shown = useRef<unknown>(undefined);
+  useEffect(() => {
+    if (shown.current === applying.problem || problems.value === undefined) return;
+    shown.current = applying.problem;
+    if (applying.problem) document.querySelector(".problems li")?.scrollIntoView({ block: "center" });
+  });
   const startNow = useRef(start);
   startNow.current = start;
   useEffect(
@@ -102,7 +108,7 @@ function TextEditor() {
               Not applied: the text has problems, listed below the editor. <code>validation_failed</code>
             </p>
           ) : (
-            <Rejection problem={applying.problem} />
+            <RejectionText problem={applying.problem} />
           )}
           <p class="muted">Nothing changed: the sandbox is still running.</p>
         </div>
@@ -157,20 +163,13 @@ function ProblemList() {
     return (
       <div>
         <p>Failed to check the text.</p>
-        <Rejection problem={checkProblem.value} />
+        <RejectionText problem={checkProblem.value} />
       </div>
     );
   }
-  const errors = found?.filter(({ level }) => level === "error").length ?? 0;
+  const count = found?.length ?? 0;
   const summary =
-    found === undefined
-      ? "Checking…"
-      : found.length === 0
-        ? "No problems found."
-        : [
-            ...(errors === 0 ? [] : [counted(errors, "error")]),
-            ...(errors === found.length ? [] : [counted(found.length - errors, "warning")]),
-          ].join(", ");
+    found === undefined ? "Checking…" : `${count === 0 ? "No problems" : counted(count, "problem")} found.`;
   return (
     <section class="stack problems" aria-labelledby="problems">
       <h2 id="problems">Problems</h2>
@@ -180,10 +179,8 @@ function ProblemList() {
           <OneProblem key={index} problem={problem} />
         ))}
       </ol>
-      {(found?.length ?? 0) > mostProblems ? (
-        <p class="muted">
-          {((found?.length ?? 0) - mostProblems).toLocaleString("en")} more are marked in the text.
-        </p>
+      {count > mostProblems ? (
+        <p class="muted">{(count - mostProblems).toLocaleString("en")} more are marked in the text.</p>
       ) : null}
     </section>
   );

@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
-import type { Validation } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { saveFile } from "../../elements/save-file.js";
 import type { Editor } from "./editor.js";
 import type { Problem } from "./problem.js";
@@ -101,7 +101,7 @@ async function check(): Promise<void> {
   checking = new AbortController();
   const { signal: until } = checking;
   try {
-    const response = await call<Validation>("/scenario/validate", {
+    const response = await call<Shown<"Validation">>("/scenario/validate", {
       method: "POST",
       yaml: checked.text(),
       signal: until,

@@ -1,14 +1,14 @@
-import type { RequestChecks, StepResult } from "../../control/responses.js";
-import { Instant } from "../../elements/instant.js";
+import type { Shown } from "../../control/responses.js";
+import { InstantText } from "../../elements/instant.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
 export function Stage(props: {
-  readonly step: StepResult;
+  readonly step: Shown<"StepResult">;
   /** The narration, possibly from an earlier step. */
   readonly narration: string | null;
-  readonly requestChecks: RequestChecks | undefined;
+  readonly requestChecks: Shown<"RequestChecks"> | undefined;
   /** Whether everything was as the step expects; `null` if it expects nothing. */
   readonly verdict: boolean | null;
 }) {
@@ -38,20 +38,14 @@ export function Stage(props: {
   );
 }
 
-type Request = NonNullable<StepResult["request"]>;
-
-const keyWords: Readonly<Record<string, string>> = {
-  none: "no key",
-  malformed: "a malformed key",
-  unknown: "an unknown key",
-};
+type Request = NonNullable<Shown<"StepResult">["request"]>;
 
 function Exchange({
   request,
   response,
 }: {
   readonly request: Request;
-  readonly response: StepResult["response"];
+  readonly response: Shown<"StepResult">["response"];
 }) {
   const { method, path, key, headers, body, times } = request;
   return (
@@ -66,12 +60,9 @@ function Exchange({
           </code>
         </p>
         <p>
+          Key{" "}
           <strong>
-            {keyWords[key] ?? (
-              <>
-                the key <bdi>{key}</bdi>
-              </>
-            )}
+            <bdi>{key}</bdi>
           </strong>
         </p>
         <Headers headers={headers} />
@@ -123,8 +114,8 @@ function CheckStrip({
   requestChecks,
   response,
 }: {
-  readonly requestChecks: RequestChecks;
-  readonly response: NonNullable<StepResult["response"]>;
+  readonly requestChecks: Shown<"RequestChecks">;
+  readonly response: NonNullable<Shown<"StepResult">["response"]>;
 }) {
   const { path_id: pathId, fault } = response;
   // A fault that only delays a request does not change its outcome.
@@ -160,14 +151,14 @@ function CheckStrip({
   );
 }
 
-function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
+function Meanwhile({ steps }: { readonly steps: Shown<"StepResult">["meanwhile"] }) {
   return (
     <section class="stack" aria-labelledby="meanwhile-title">
       <h2 id="meanwhile-title">From the timeline</h2>
       <ul class="bulleted">
         {steps.map(({ timeline_step: number, at, text, message }) => (
           <li key={number}>
-            <Instant at={at} />: <bdi>{text}</bdi> {message === null ? null : <small>{message}</small>}
+            <InstantText at={at} />: <bdi>{text}</bdi> {message === null ? null : <small>{message}</small>}
           </li>
         ))}
       </ul>
@@ -175,7 +166,7 @@ function Meanwhile({ steps }: { readonly steps: StepResult["meanwhile"] }) {
   );
 }
 
-function Failure({ step: { differences, failure } }: { readonly step: StepResult }) {
+function Failure({ step: { differences, failure } }: { readonly step: Shown<"StepResult"> }) {
   if (failure !== null) {
     return (
       <p class="verdict failed">

@@ -3,9 +3,9 @@ import { useEffect, useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, requestChecks, scenarios, story } from "../../control/resources.js";
-import type { Request, Story } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
-import { Rejection, useActionQueue } from "../../elements/forms/action.js";
+import { RejectionText, useActionQueue } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { Read } from "../../elements/read.js";
@@ -29,14 +29,14 @@ const runNext = () => call("/story/next", { method: "POST" });
 
 /** Goes back one step: resets the sandbox and runs the earlier steps. Returns the number of the last step. */
 async function replayBack(): Promise<number> {
-  const { done } = await call<Story>("/story");
+  const { done } = await call<Shown<"Story">>("/story");
   if (done === 0) return 0;
   await call("/reset", { method: "POST" });
   for (let step = 1; step < done; step++) await runNext();
   return done - 1;
 }
 
-function Presenter({ progress }: { readonly progress: Story }) {
+function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   const stage = useRef<HTMLDivElement>(null);
   const { last, over, steps, done: stepsRun, outline } = progress;
   const queue = useActionQueue();
@@ -54,7 +54,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
   // A replay does not repeat client requests, because a story does not contain them.
   const back = () =>
     queue.add(async () => {
-      const ofClients = await call<readonly Request[]>("/requests?source=client&limit=1");
+      const ofClients = await call<readonly Shown<"Request">[]>("/requests?source=client&limit=1");
       isAsking.value = stepsRun > 0 && ofClients.length > 0;
       if (!isAsking.value) await replay();
     });
@@ -110,7 +110,7 @@ function Presenter({ progress }: { readonly progress: Story }) {
         </p>
       </header>
       <section class="stack story-stage" aria-label="Latest step" aria-live="polite">
-        <Rejection problem={queue.problem} />
+        <RejectionText problem={queue.problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
           <p class="notice" role="status">
             Replayed from the start, up to step {stepsRun}.
@@ -175,7 +175,7 @@ const kinds = {
   ahead: ["", "", "not run yet"],
 } as const;
 
-function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Story }) {
+function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Shown<"Story"> }) {
   const list = useRef<HTMLElement>(null);
   useEffect(() => {
     const current = list.current?.querySelector<HTMLElement>("[aria-current]");

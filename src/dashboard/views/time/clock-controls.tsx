@@ -3,8 +3,8 @@ import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
 import { clock } from "../../control/resources.js";
-import type { Upcoming } from "../../control/responses.js";
-import { type ActionQueue, Rejection } from "../../elements/forms/action.js";
+import type { Shown } from "../../control/responses.js";
+import { type ActionQueue, RejectionText } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { Until } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
@@ -19,7 +19,7 @@ const leaps = [
 ] as const;
 
 interface ClockControlsProps {
-  readonly next: Upcoming | undefined;
+  readonly next: Shown<"Upcoming"> | undefined;
   readonly changes: ActionQueue;
 }
 
@@ -83,7 +83,7 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
           Next: {next.text}, <Until at={next.at} />
         </p>
       )}
-      <Rejection problem={problem} />
+      <RejectionText problem={problem} />
     </fieldset>
   );
 }

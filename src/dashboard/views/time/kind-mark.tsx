@@ -1,7 +1,7 @@
-import type { Upcoming } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { stateShapes } from "../../elements/key-state.js";
 
-type Kind = Upcoming["kind"];
+type Kind = Shown<"Upcoming">["kind"];
 
 const minute = "M4 0H6V10H4Z";
 const day = "M2 0H4V10H2ZM6 0H8V10H6Z";

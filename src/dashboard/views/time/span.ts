@@ -1,5 +1,8 @@
-import type { Key, Upcoming } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { firstEndOf, hasEnded } from "../../elements/key-state.js";
+
+type Event = Shown<"Upcoming">;
+type Key = Shown<"ListedKey">;
 
 /** The part of time that the axis shows, in epoch milliseconds. */
 export interface Span {
@@ -12,17 +15,17 @@ const hour = 60 * minute;
 const day = 24 * hour;
 
 /** The span from now until after all coming events, at least an hour. */
-export function spanOf(now: number, coming: readonly Upcoming[]): Span {
+export function spanOf(now: number, coming: readonly Event[]): Span {
   const last = Math.max(...coming.filter(({ kind }) => !isReset(kind)).map(({ at }) => Date.parse(at)), now);
   return { start: now, end: now + Math.max(hour, (last - now) * 1.1) };
 }
 
 /** Whether an event is the reset of a limit, which happens every minute or day. */
-export function isReset(kind: Upcoming["kind"]): boolean {
+export function isReset(kind: Event["kind"]): boolean {
   return kind === "minute_reset" || kind === "day_reset";
 }
 
-export interface Tick {
+interface Tick {
   readonly at: number;
   readonly label: string;
 }
@@ -54,7 +57,7 @@ function labelOf(at: number, step: number): string {
 }
 
 /** The keys in the order of their lanes: keys with the earliest events, keys without events, then ended keys. */
-export function inOrderOfEvents(keys: readonly Key[], coming: readonly Upcoming[]): Key[] {
+export function inOrderOfEvents(keys: readonly Key[], coming: readonly Event[]): Key[] {
   const firsts = new Map<string, number>();
   for (const { key, at } of coming) {
     if (key !== null && !firsts.has(key)) firsts.set(key, Date.parse(at));

@@ -1,16 +1,19 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId, useRef } from "preact/hooks";
-import type { Key, Upcoming } from "../../control/responses.js";
+import type { Shown } from "../../control/responses.js";
 import { firstEndOf, hasEnded, stateShapes, stateTones } from "../../elements/key-state.js";
 import { shortened } from "../../elements/words.js";
 import { kinds } from "./kind-mark.js";
 import { type Span, ticksIn } from "./span.js";
 
+type Event = Shown<"Upcoming">;
+type Key = Shown<"ListedKey">;
+
 interface TimeAxisProps {
   readonly span: Span;
   readonly now: number;
   readonly lanes: readonly Key[];
-  readonly coming: readonly Upcoming[];
+  readonly coming: readonly Event[];
   /** The element that describes the same events as text. */
   readonly describedBy: string;
 }
@@ -75,7 +78,7 @@ export function TimeAxis({ span, now, lanes, coming, describedBy }: TimeAxisProp
                   {shortened(ref, letters - 1)}
                 </text>
                 <text class="lane-label lane-verdict" x={x} y={y + 14}>
-                  {shortened(verdict, letters - 1)}
+                  {verdict.split(": ")[0]}
                   <title>{verdict}</title>
                 </text>
               </g>
@@ -115,7 +118,7 @@ function EventLine({
   place,
   height,
 }: {
-  readonly event: Upcoming;
+  readonly event: Event;
   readonly place: Place;
   readonly height: number;
 }) {

@@ -3,15 +3,18 @@ import { isOffline } from "../../control/events.js";
 import { now, upcoming, useUpcoming } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
 import { clock, keys, keyTotal } from "../../control/resources.js";
-import type { Key, Upcoming } from "../../control/responses.js";
-import { type ActionQueue, Rejection, useActionQueue } from "../../elements/forms/action.js";
-import { Instant, Until } from "../../elements/instant.js";
+import type { Shown } from "../../control/responses.js";
+import { type ActionQueue, RejectionText, useActionQueue } from "../../elements/forms/action.js";
+import { InstantText, Until } from "../../elements/instant.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
 import { ClockControls, moveTo } from "./clock-controls.js";
 import { KindMark, kinds } from "./kind-mark.js";
 import { inOrderOfEvents, isReset, spanOf } from "./span.js";
 import { TimeAxis } from "./time-axis.js";
+
+type Event = Shown<"Upcoming">;
+type Key = Shown<"ListedKey">;
 
 const lanesAtFirst = 12;
 
@@ -25,12 +28,12 @@ export function TimeView() {
   const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));
   return (
     <>
-      <div class="bar apart">
+      <div class="bar">
         <h1>Time</h1>
         <span class="badge time-state">{clock.data.value?.frozen ? "frozen" : "running"}</span>
       </div>
       <ClockControls next={nextEvent(coming, all)} changes={changes} />
-      <Rejection problem={upcoming.problem.value ?? keys.problem.value} />
+      <RejectionText problem={upcoming.problem.value ?? keys.problem.value} />
       {Number.isNaN(now.value) ? (
         <p class="muted">Reading…</p>
       ) : (
@@ -45,7 +48,7 @@ export function TimeView() {
 }
 
 /** The first event that changes something. The reset of an unused limit changes nothing. */
-function nextEvent(coming: readonly Upcoming[], all: readonly Key[]): Upcoming | undefined {
+function nextEvent(coming: readonly Event[], all: readonly Key[]): Event | undefined {
   const isUsed = {
     minute_reset: all.some(({ usage }) => usage.this_minute > 0),
     day_reset: all.some(({ usage }) => usage.today > 0),
@@ -55,7 +58,7 @@ function nextEvent(coming: readonly Upcoming[], all: readonly Key[]): Upcoming |
 
 interface AxisProps {
   readonly keys: readonly Key[];
-  readonly coming: readonly Upcoming[];
+  readonly coming: readonly Event[];
   readonly describedBy: string;
 }
 
@@ -92,7 +95,7 @@ const bars = [
   ["over", "ended"],
 ] as const;
 
-function Legend({ coming }: { readonly coming: readonly Upcoming[] }) {
+function Legend({ coming }: { readonly coming: readonly Event[] }) {
   const shown = new Set(coming.map(({ kind }) => kind));
   return (
     <ul class="bar muted small">
@@ -119,7 +122,7 @@ function ComingList({
   coming,
   move,
 }: {
-  readonly coming: readonly Upcoming[];
+  readonly coming: readonly Event[];
   readonly move: ActionQueue["add"];
 }) {
   const isWhole = route.value.query.get("list") === "all";
@@ -135,7 +138,7 @@ function ComingList({
             </strong>
             <span>{key === null ? text : <a href={linkTo("keys", [key])}>{text}</a>}</span>
             <span class="muted">
-              <Instant at={at} precision="second" />
+              <InstantText at={at} precision="second" />
             </span>
             <button
               type="button"

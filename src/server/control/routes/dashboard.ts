@@ -90,7 +90,8 @@ export const dashboardRoutes: readonly Route[] = [
     response: responses.IssuedKey,
     view: ({ replacement: key, secret }) => ({ key, secret }),
   }),
-  operation("revoke", { response: responses.RevokedKey }),
+  operation("revoke", { response: responses.ChangedKey }),
+  operation("expire", { body: "key_expiry", response: responses.ChangedKey }),
 ];
 
 interface OperationRow<Body extends ControlBodyName, Of extends Shape>

@@ -58,6 +58,7 @@ export const instanceRoutes: readonly Route[] = [
       const all = (await instances.list()).filter(({ id, tenancy }) =>
         `${tenancy.label ?? ""} ${id}`.toLowerCase().includes(label.toLowerCase()),
       );
+      const broken = server.log.status()?.broken ?? [];
       const orderOf = orders[sort];
       const traffic = ({ id }: ListedInstance) => trafficOf(instances.find(id));
       // Counting is only needed for the page that is returned, unless the counts choose it.
@@ -74,6 +75,7 @@ export const instanceRoutes: readonly Route[] = [
           traffic: traffic(one),
         })),
         total: sorted.length,
+        ...(broken.length > 0 && { broken }),
         idleLimitSeconds: server.instanceTtl / 1000,
       };
     },
@@ -85,7 +87,7 @@ export const instanceRoutes: readonly Route[] = [
     status: 201,
     isOfInstances: true,
     response: responses.Instance,
-    async run(context, { server, request }) {
+    async run(context, { server, request, response }) {
       const instances = requireInstances(context);
       const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
       const repeatable = request.get("idempotency-key");
@@ -120,7 +122,7 @@ export const instanceRoutes: readonly Route[] = [
       if (!isNew && instance.tenancy.madeBy !== madeBy) throw usedIdempotencyKey();
       // Only its caller lacks the response with the first token.
       if (!isNew) await instances.changeHashes(instance.id, { ...hashes, claimedAt: undefined });
-      server.audit(`${isNew ? "Created the" : "Created a token for the"} ${instanceName(instance)}.`);
+      response.locals.instance = instance;
       return {
         ...summaryOf(instance, context),
         keys: secretsForClients(settled(instance.runtime)),
@@ -133,11 +135,10 @@ export const instanceRoutes: readonly Route[] = [
     status: 201,
     isOfInstances: true,
     response: responses.InstanceLink,
-    async run(context, { server }) {
+    async run(context) {
       const code = newSecret();
       const hashes = { claimHash: code.sha256, claimedAt: undefined };
       const instance = await requireInstances(context).changeHashes(context.params.id as string, hashes);
-      server.audit(`Created a claim link for the ${instanceName(instance)}.`);
       return { claimUrl: linkTo(instance, code.text, context) };
     },
   }),
@@ -167,7 +168,6 @@ export const instanceRoutes: readonly Route[] = [
       // The last step: whoever gets an error can try again.
       const hashes = { tokenHash: token.sha256, claimedAt: context.world.platform.time() };
       const claimed = await instances.changeHashes(id, hashes, requireCode);
-      server.audit(`Claimed the ${instanceName(instance)}.`);
       const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
       return {
         ...summary,
@@ -179,18 +179,11 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("DELETE /instances/{id}", {
     summary: "Removes an instance",
     isOfInstances: true,
-    async run(context, { server }) {
-      const instances = requireInstances(context);
-      const { id = "" } = context.params;
-      await instances.remove(id);
-      server.audit(`Removed the instance ${id}.`);
+    async run(context) {
+      await requireInstances(context).remove(context.params.id as string);
     },
   }),
 ];
-
-function instanceName({ id, tenancy: { label } }: Pick<ListedInstance, "id" | "tenancy">): string {
-  return label === undefined ? `instance ${id}` : `instance ${id} (${label})`;
-}
 
 /** Returns the instances of the server; throws `not_found` inside an instance. */
 export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {

@@ -11,8 +11,10 @@ import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
 import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
+import { captureRoute } from "./capture.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
+import { mcpRoute } from "./mcp.js";
 import { recordRoutes } from "./records.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
@@ -27,6 +29,7 @@ export const routes: readonly Route[] = [
   ...recordRoutes,
   ...requestChecksRoutes,
   ...trafficRoutes,
+  captureRoute,
   ...instanceRoutes,
   controlRoute("GET /export", {
     summary: "The sandbox and its instances as a state file, for --import",
@@ -35,7 +38,8 @@ export const routes: readonly Route[] = [
     isLocal: true,
     async run(context, { server: { log, own } }) {
       requireInstances(context);
-      const state = { startedWith: identityOf(own()), ...(await log.describe()) };
+      const without = log.status()?.broken?.map(({ id }) => id);
+      const state = { startedWith: identityOf(own()), without, ...(await log.describe()) };
       return textResponse("application/json", stateLine(state).text);
     },
   }),
@@ -71,19 +75,7 @@ export const routes: readonly Route[] = [
       response.set("Content-Type", contentType).send(text);
     },
   }),
-  controlRoute("POST /mcp", {
-    summary: "The Model Context Protocol over HTTP, without a session: one message, one response",
-    body: "mcp_message",
-    response: document,
-    isBare: true,
-    isLocal: true,
-    isRaw: true,
-    async run({ baseUrl }, local) {
-      // Loaded when needed: most servers have no agents.
-      const { respondToMcp } = await import("../mcp.js");
-      await respondToMcp(local, baseUrl(), routes);
-    },
-  }),
+  mcpRoute(() => routes),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     response: document,

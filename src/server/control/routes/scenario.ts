@@ -72,6 +72,7 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_text",
     response: responses.Validation,
     isLocal: true,
+    isReading: true,
     run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
     runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
   }),

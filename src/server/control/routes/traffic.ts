@@ -1,23 +1,22 @@
 import { storySender } from "../../../api/handle.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
-import type { Farmer } from "../../../farmers/farmer-shape.js";
-import { captureText, requestStep } from "../../../library/capture.js";
+import { repeatedRequest } from "../../../library/repeated-request.js";
 import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
-import { defaultFarmerPage } from "../../../sandbox/farmers.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
+import type { Farmer } from "../../../sandbox/population/farmer-shape.js";
+import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
-import { ref } from "../../../scenario/format/fields.js";
 import { type ControlBody, expectationQuery, query, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
@@ -30,7 +29,6 @@ import {
   flag,
   list,
   mapping,
-  text,
   type ValueOf,
 } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
@@ -83,17 +81,6 @@ export const trafficRoutes: readonly Route[] = [
       };
       return { data: { ...report, ...more } };
     },
-  }),
-  controlRoute("GET /capture", {
-    summary: "Requests and changes as a scenario with a story, for verify and play",
-    query: query({
-      from: described(text(), "The id of the first request. Default: the oldest one that is kept."),
-      to: described(text(), "The id of the last request. Default: the last one."),
-      key: described(ref(), "Only requests with the key of this ref, or with none, malformed or unknown."),
-    }),
-    response: text(),
-    types: ["application/yaml"],
-    run: ({ world, query }) => textResponse("application/yaml", captureText(world, query)),
   }),
   controlRoute("GET /farmers", {
     summary: "The synthetic farmers",
@@ -214,7 +201,7 @@ export const requestChecksRoutes: readonly Route[] = [
     response: responses.RequestDetails,
     run: ({ world, params: { id = "" } }) => ({
       ...requestDetails(world, id),
-      repeat: requestStep(requireRequest(world, id)).step.request as ControlBody<"sending">,
+      repeat: repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">,
     }),
   }),
   controlRoute("POST /send", {

@@ -31,7 +31,11 @@ export const worldRoutes: readonly Route[] = [
         version,
         ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
         ...(store?.in === "file" && { state: fileState(store) }),
-        ...(response.locals.mayKnowAll && { ...summaryOf(world), startedAt: isoOf(server.startedAt) }),
+        ...(response.locals.mayKnowAll && {
+          ...summaryOf(world),
+          startedAt: isoOf(server.startedAt),
+          usesFarmers: Boolean(world.scenario.population?.farmers ?? world.scenario.records),
+        }),
         ...(response.locals.mayKnowAll &&
           instance !== undefined && {
             label: server.log.instances.find(instance)?.tenancy.label ?? null,
@@ -55,7 +59,7 @@ export const worldRoutes: readonly Route[] = [
           memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
         },
         ...(stored?.in === "file" && { state: fileState(stored) }),
-        ...(stored?.broken && { brokenInstances: stored.broken }),
+        ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
       };
     },
   }),

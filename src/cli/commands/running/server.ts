@@ -1,0 +1,142 @@
+import { askExport, askReport, stopSandbox } from "../../../node/clients/ask-control.js";
+import { unmetThresholds } from "../../../report/brief.js";
+import { pluralize } from "../../../report/plain-text.js";
+import { mergeReports } from "../../../report/report.js";
+import { githubAnnotations, renderReport } from "../../../report/report-document.js";
+import { parseReport, type Report } from "../../../report/report-shape.js";
+import { redactKeys } from "../../../spec/redact.js";
+import { parsedJson } from "../../../spec/schema/json.js";
+import { isMapping } from "../../../spec/schema/shape.js";
+import { quote } from "../../../spec/schema/words.js";
+import { declareCommand, fileName, plainOption, plainToggle } from "../../command.js";
+import { exitCode, usageError } from "../../exit-codes.js";
+import { openOutput, readGivenFile } from "../../files.js";
+import {
+  askFlags,
+  controlCall,
+  force,
+  formatFlag,
+  json,
+  quiet,
+  runningUrl,
+  thresholdFlags,
+} from "../../flags.js";
+import type { Io } from "../../io.js";
+import { runsOnGithub } from "../../serve/exec-report.js";
+import { styleFor } from "../../terminal.js";
+
+export const reportCommand = declareCommand({
+  summary: "print the report of a running sandbox: covered paths, other paths, advice",
+  description:
+    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
+  words: {
+    "[url...]": `${runningUrl}; with --merge the files`,
+  },
+  flags: {
+    merge: plainToggle(
+      "--merge",
+      "merge the reports in these files, written with --report or --json, into one",
+    ),
+    format: formatFlag,
+    json,
+    ...thresholdFlags,
+    ...askFlags,
+  },
+  examples: {
+    "svc-sandbox report": "for people",
+    'svc-sandbox report --format markdown >> "$GITHUB_STEP_SUMMARY"': "in the summary of a CI job",
+    "svc-sandbox report --min-coverage 80 --fail-on warning": "with thresholds",
+    "svc-sandbox report --merge unit.json end-to-end.json": "of two runs of exec --report",
+  },
+  async run({ words, flags, io }) {
+    const format = flags.json ? "json" : (flags.format ?? "text");
+    const found = flags.merge
+      ? await readReports(words, io)
+      : await askReport(controlCall(oneUrl(words), flags, io));
+    const unmet = unmetThresholds(found, flags);
+    const style = { ...styleFor(io.stdout, io.env), failures: unmet };
+    io.stdout.write(redactKeys(renderReport(found, format, style)));
+    if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
+    return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
+  },
+});
+
+function oneUrl([url, ...others]: readonly string[]): string | undefined {
+  if (others.length === 0) return url;
+  throw usageError("report accepts one URL. To merge files with the reports of several runs, add --merge.");
+}
+
+async function readReports(files: readonly string[], io: Io): Promise<Report> {
+  const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
+  if (first !== undefined) return mergeReports([first, ...others]);
+  throw usageError("--merge requires files. Name the files that exec --report run.json wrote.");
+}
+
+async function readReport(file: string, io: Io): Promise<Report> {
+  const report = parseReport(jsonOf(await readGivenFile(file, "the report", io)));
+  if (report !== undefined) return report;
+  throw usageError(
+    `${quote(file)} is not a JSON report of this version. Write one with exec --report run.json, or report --json.`,
+  );
+}
+
+function jsonOf(text: string): unknown {
+  const json = parsedJson(text);
+  // The control plane's response contains it in `data`.
+  return isMapping(json) ? (json.data ?? json) : undefined;
+}
+
+export const stopCommand = declareCommand({
+  summary: "stop a running sandbox, even if its npx has ended",
+  description:
+    "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
+  words: { "[url]": runningUrl },
+  flags: { ...askFlags, json, quiet },
+  examples: {
+    "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
+    "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",
+    "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "a sandbox on another machine",
+  },
+  async run({ words, flags, io }) {
+    const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));
+    if (flags.json) {
+      const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
+      io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
+    } else if (!flags.quiet) {
+      io.stdout.say(redactKeys(`Stopped ${url}: ${scenario}, since ${startedAt}.\n`));
+    }
+    return exitCode.fine;
+  },
+});
+
+export const exportCommand = declareCommand({
+  summary: "back up a running sandbox, with its run-time keys and instances",
+  description:
+    "Writes a running sandbox with its instances, journals and reports as a state file, which start --import loads into a new --state or --store. It contains run-time keys and tokens as hashes, and the keys that a scenario pins. Exits with 1 if the file of an instance is broken: it names the instance, and exports the others.",
+  words: { "[url]": runningUrl },
+  flags: {
+    output: plainOption(
+      "-o, --output <file>",
+      "write it to this file, readable only by its owner, and not to stdout",
+      fileName,
+    ),
+    force,
+    ...askFlags,
+    quiet,
+  },
+  examples: {
+    "svc-sandbox export -o backup.json": "the sandbox on http://127.0.0.1:4747",
+    "svc-sandbox start --state sandbox.json --import backup.json": "a server that continues from it",
+  },
+  async run({ words, flags, io }) {
+    // For its owner only: a scenario may pin keys.
+    const write = openOutput(flags, io, 0o600);
+    const text = await askExport(controlCall(words[0], flags, io));
+    await write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
+    const { without } = parsedJson(text) as { readonly without?: readonly string[] };
+    if (without === undefined) return exitCode.fine;
+    const sentence = `The export lacks ${pluralize(without.length, "instance")}, whose file cannot be read: ${without.join(", ")}. The log of the server has the reason.`;
+    io.stderr.say(redactKeys(`${sentence}\n`));
+    return exitCode.failed;
+  },
+});

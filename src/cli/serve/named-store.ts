@@ -1,0 +1,56 @@
+import type { Log } from "../../log/log.js";
+import type { RedisAddress } from "../../node/addresses.js";
+import { openStore } from "../../redis/open-store.js";
+import { runCall } from "../../server/control/routes/routes.js";
+import { SandboxError } from "../../spec/errors.js";
+import { listed } from "../../spec/schema/words.js";
+import type { CommandCall } from "../command.js";
+import { usageError } from "../exit-codes.js";
+import { givenFlags } from "../open-scenario.js";
+import { type KeepingFlags, type LogContext, readImport } from "./keeping.js";
+
+// Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
+
+/** Waits for an unreachable Redis; resolves to `undefined` if stopped before it is reachable. */
+export async function openNamedStore(
+  address: RedisAddress,
+  { flags, io }: CommandCall<KeepingFlags>,
+  { own, logger, onProblem, stop }: LogContext,
+): Promise<Log | undefined> {
+  rejectOthers(flags);
+  const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
+  const imported = await readImport(flags, io);
+  const open = () =>
+    openStore({
+      ...{ imported, address, named: own(), given: givenFlags(flags, own()), runCall },
+      ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
+      ...{ onNote: logger.note, onWarning: logger.warning },
+    });
+  let known = "";
+  while (!stop.aborted) {
+    try {
+      const log = await open();
+      logger.note(`This is one replica of the sandbox in ${address.shown}.`);
+      return log;
+    } catch (error) {
+      if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
+      if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);
+      known = error.message;
+    }
+    await io.wait(1000, stop);
+  }
+  return undefined;
+}
+
+// A replica that behaves differently would send different responses.
+function rejectOthers({ state, watch, handlers }: KeepingFlags): void {
+  const others = [
+    ...(state === undefined ? [] : ["--state"]),
+    ...(watch === true ? ["--watch"] : []),
+    ...(handlers === undefined ? [] : ["--handlers"]),
+  ];
+  if (others.length === 0) return;
+  throw usageError(
+    `--store cannot be combined with ${listed(others, "and")}: other replicas would not get the changes that a file or a handler makes.`,
+  );
+}

@@ -1,0 +1,263 @@
+import { promises } from "node:fs";
+import { dirname } from "node:path";
+import { lock } from "../../node/files/lock.js";
+import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../../node/files/write-file.js";
+import { clearInterval, loadReader, nodePlatform, setInterval } from "../../node/platform.js";
+import { scenarioDuration } from "../../sandbox/clock.js";
+import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
+import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { SandboxError } from "../../spec/errors.js";
+import { foundingSettings } from "../founding.js";
+import {
+  defaultInstanceTtl,
+  defaultMaxInstances,
+  type InstanceLimits,
+  type InstanceState,
+  type Instances,
+} from "../instances.js";
+import { distantId, type Log } from "../log.js";
+import { createMemoryLog, type MemoryLog } from "../memory-log.js";
+import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
+import { findState, readInstance } from "./found-state.js";
+import {
+  changeFile,
+  fileOf,
+  followAll,
+  type KeptFiles,
+  keepChanges,
+  listFiles,
+  openFiles,
+  saveFiles,
+  saveUnsaved,
+} from "./kept-files.js";
+import { isSaved, type KeptSandbox, markUnsaved, saveKept, unsavedFor } from "./kept-sandbox.js";
+import {
+  folderOf,
+  instancePlace,
+  isFullDisk,
+  orUnreadable,
+  type StatePlace,
+  takenOver,
+  unwritableState,
+} from "./sandbox-file.js";
+
+export interface FileLogOptions extends InstanceLimits {
+  readonly own: () => NamedScenario;
+  readonly start: () => SandboxState;
+  /** The options of scenarios that start later; the saved state has its own. */
+  readonly given: GivenOptions;
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
+  readonly onProblem: (error: unknown) => void;
+}
+
+export interface FileLog extends MemoryLog {
+  /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
+  readonly savedAt: number | undefined;
+  /** Sentences about a changed version or setting, or a missing file; empty if there is nothing to note. */
+  readonly note: string;
+}
+
+/** Milliseconds between two saves of requests. */
+const pause = 500;
+
+/**
+ * Opens the log of a server whose sandboxes are each in a file, and continues all of them.
+ *
+ * A change is written before it is acknowledged; requests are written twice a second. Throws `state_unreadable` for the server's own
+ * sandbox, `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the
+ * files unchanged. A use of an instance whose file is broken throws `state_unreadable`.
+ */
+export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
+  // All names of a state's file share one lock.
+  const file = orUnreadable(place.given, () => targetOf(place.file));
+  const unlock = await lock(file);
+  if (unlock === undefined) {
+    throw new SandboxError(
+      "state_in_use",
+      `The state ${JSON.stringify(place.given)} is in use by a running server. Stop that server, or name another file with --state.`,
+    );
+  }
+  try {
+    return fileLog(await continued({ ...place, file }, options), options, unlock);
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+type Continued = Awaited<ReturnType<typeof continued>>;
+
+/** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
+async function continued(place: StatePlace, options: FileLogOptions) {
+  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
+  const settings = foundingSettings({
+    "--max-instances": maxInstances,
+    "--instance-ttl": scenarioDuration(instanceTtl),
+  });
+  const found = findState(place, { ...options, settings });
+  if (found.own?.scenario.openapi !== undefined) await loadReader();
+  const runtime =
+    found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);
+  // No start gives out the request ids of another one, even if the disk is read-only.
+  if (runtime.idGroup !== undefined || found.ids.length + found.inside.length > 0)
+    runtime.idSeries.last = runtime.idGroup ?? newGroup();
+  const log = createMemoryLog(runtime, options);
+  const broken = new Map<string, SandboxError>();
+  const used: [id: string, usedAt: number][] = [];
+  let alive = found.own === undefined ? 0 : savedAt(found.own);
+  const restore = async (id: string, read: () => InstanceState) => {
+    try {
+      const state = read();
+      if (state.runtime.scenario.openapi !== undefined) await loadReader();
+      log.instances.restore(state);
+      alive = Math.max(alive, savedAt(state.runtime));
+      used.push([id, state.usedAt]);
+    } catch (error) {
+      const { given } = instancePlace(place, id);
+      broken.set(id, error instanceof SandboxError ? error : brokenState(given, true));
+    }
+  };
+  const known: KnownScenarios = new Map();
+  for (const id of found.ids) await restore(id, () => readInstance(place, id, known));
+  for (const one of found.inside) await restore(one.id, () => one);
+  // The stop does not count as idle time.
+  for (const [id, usedAt] of used) log.instances.setIdle(id, Math.max(0, alive - usedAt));
+  const saved = new Set(found.ids);
+  const { own, note, isThere } = found;
+  return { place, log, broken, saved, settings, isThere, note, savedAt: own && savedAt(own) };
+}
+
+function fileLog(found: Continued, options: FileLogOptions, unlock: () => void): FileLog {
+  const { log, broken } = found;
+  const files = openFiles({ ...found, ...options });
+  const { ownFile } = files;
+  let saving: NodeJS.Timeout | undefined;
+  return {
+    ...log,
+    savedAt: found.savedAt,
+    note: found.note,
+    // Followers of an earlier process must notice that they have missed events.
+    firstEvent: distantId,
+    enter(id) {
+      const error = broken.get(id);
+      if (error !== undefined) throw error;
+      // Its last use is kept with the next requests.
+      const file = fileOf(files, id);
+      if (file !== undefined) markUnsaved(file, "behind");
+      return log.enter(id);
+    },
+    countUnread(at, id) {
+      log.countUnread(at, id);
+      // Its request may already be in the file.
+      changeFile(files, fileOf(files, at.instance));
+    },
+    call: (call, run, from) =>
+      keepChanges(files, () => {
+        const response = log.call(call, run, from);
+        changeFile(files, fileOf(files, from.instance));
+        return response;
+      }),
+    manage: (run, from) =>
+      keepChanges(files, (changed) =>
+        log.manage(
+          (at) => run({ ...at, instances: at.instances && keptInstances(found, files, changed) }),
+          from,
+        ),
+      ),
+    status: () => statusOf(found, files),
+    async begin() {
+      broken.forEach(options.onProblem);
+      const first = followAll(files);
+      saving = setInterval(() => saveUnsaved(files), pause).unref();
+      try {
+        makeFolders(found);
+        await Promise.allSettled(first);
+        // The last one: without it, the others are written again.
+        await saveKept(ownFile);
+      } catch (error) {
+        // If there is a state, it is whole, and is written once the disk allows it.
+        if (!found.isThere) throw error;
+        options.onProblem(error);
+      }
+    },
+    async close() {
+      try {
+        if (saving === undefined) return;
+        clearInterval(saving);
+        saving = undefined;
+        if (!isSaved(ownFile) || ownFile.file.sizes().rest > 0) markUnsaved(ownFile, "changed");
+        await saveFiles(files);
+      } finally {
+        unlock();
+      }
+    },
+  };
+}
+
+function makeFolders({ place, isThere, saved }: Continued): void {
+  try {
+    if (!isThere) makeFolder(dirname(place.file), 0o700);
+    if (saved.size > 0) makeOwnFolder(folderOf(place.file));
+  } catch (error) {
+    throw unwritableState(place.given, error);
+  }
+}
+
+/** The instances for a call: a broken one can be removed, and new hashes are stored. */
+function keptInstances(
+  { place, log: { instances }, broken }: Continued,
+  files: KeptFiles,
+  changed: Set<KeptSandbox>,
+): Instances {
+  return {
+    ...instances,
+    async remove(id) {
+      if (!broken.has(id)) return instances.remove(id);
+      const { file, given } = instancePlace(place, id);
+      await promises.rm(file, { force: true }).catch((error) => {
+        throw unwritableState(given, error);
+      });
+      broken.delete(id);
+    },
+    changeHashes(...given) {
+      const instance = instances.changeHashes(...given);
+      const file = fileOf(files, instance.id) as KeptSandbox;
+      markUnsaved(file, "changed");
+      changed.add(file);
+      return instance;
+    },
+  };
+}
+
+function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Log["status"]> {
+  const isTaken = files.ownFile.file.isForeign();
+  const all = listFiles(files);
+  const failure = isTaken ? takenOver : all.find((one) => one.failure !== undefined)?.failure;
+  return {
+    ...{
+      in: "file",
+      reachable: true,
+      losses: 0,
+      isTaken,
+      broken: [...broken].map(([id, { message }]) => ({ id, reason: message })),
+    },
+    bytes: all.reduce((sum, one) => sum + one.file.sizes().all, 0),
+    unsavedFor: Math.max(...all.map((one) => unsavedFor(one))),
+    problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
+    isFull: isFullDisk(failure),
+  };
+}
+
+function restoredOwn(given: string, own: SavedSandbox, options: GivenOptions): SandboxState {
+  try {
+    return restoreSandbox(own, nodePlatform, { given: options, idGroup: newGroup() });
+  } catch {
+    throw brokenState(given);
+  }
+}
+
+/** Returns a group of request ids that no other start is likely to have, with room for a million instances after it. */
+function newGroup(): number {
+  return (1 + (nodePlatform.random() % 2 ** 31)) * 2 ** 20;
+}

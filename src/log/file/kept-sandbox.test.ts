@@ -1,0 +1,64 @@
+import { promises, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, expect, test, vi } from "vitest";
+import { asked } from "../../../test/support/send.js";
+import { temporaryFolder } from "../../../test/support/temporary-folder.js";
+import { handle } from "../../api/handle.js";
+import { openWorld } from "../../node/platform.js";
+import { settled } from "../../sandbox/operations/operations.js";
+import { describeSandbox } from "../../sandbox/start.js";
+import { bundledScenarios } from "../../scenario/bundled.js";
+import { parseState } from "../state-format.js";
+import { addRequest, markUnsaved, openKept, saveKept } from "./kept-sandbox.js";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const opened = () => {
+  const place = { file: join(temporaryFolder(), "state"), given: "state" };
+  const world = openWorld(bundledScenarios.active, { name: "active" });
+  const describe = () => ({ own: describeSandbox(world) });
+  const request = (path = "/v1/relying-party/me") => handle(settled(world), asked({ path }));
+  const read = () => parseState(readFileSync(place.file, "utf8"), "state").own;
+  return { kept: openKept(place, world, { describe }), request, read };
+};
+
+test("a save waits for what happened before it, also while another write is under way, and many share one write", async () => {
+  const { kept, request, read } = opened();
+  const rename = promises.rename;
+  let letGo = () => {};
+  const renamed = vi.spyOn(promises, "rename").mockImplementation(async (...given) => {
+    await new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    return rename(...given);
+  });
+  markUnsaved(kept, "changed");
+  const first = saveKept(kept);
+  await vi.waitFor(() => expect(renamed).toHaveBeenCalledOnce());
+  addRequest(kept, request());
+  const others = [saveKept(kept), saveKept(kept)];
+  expect(kept.file.isForeign()).toBe(false);
+  letGo();
+  await Promise.all([first, ...others]);
+  expect([read()?.since?.exchanges.length, renamed.mock.calls.length]).toEqual([1, 1]);
+});
+
+test("a sandbox's requests are lines until these are 256 kB and four times its state, then everything is written again", async () => {
+  const { kept, request, read } = opened();
+  markUnsaved(kept, "changed");
+  await saveKept(kept);
+  let most = 0;
+  let count = 0;
+  for (; count < 1000 && kept.file.sizes().rest >= most; count += 1) {
+    most = kept.file.sizes().rest;
+    for (let n = 0; n < 20; n += 1) addRequest(kept, request(`/v1/${"words/".repeat(80)}`));
+    await saveKept(kept);
+  }
+  expect(most).toBeGreaterThan(256_000);
+  expect([kept.file.sizes().rest, count < 1000]).toEqual([0, true]);
+  addRequest(kept, request());
+  markUnsaved(kept, "changed");
+  await saveKept(kept);
+  expect(kept.file.sizes().rest).toBe(0);
+  expect(read()?.exchanges.length).toBe(Math.min(1000, count * 20 + 1));
+});

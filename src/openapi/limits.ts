@@ -1,0 +1,23 @@
+import { scenarioLimits } from "../scenario/limits.js";
+
+/** What a document and its requests may cost: the table of docs/openapi.md is made from these. */
+export const documentLimits = {
+  levels: scenarioLimits.levelsOfDocument,
+  /** Members and items of the document. */
+  nodes: 2_000_000,
+  operations: 2000,
+  /** Parameters and responses of all operations. */
+  parts: 50_000,
+  /** The parts and characters of the smallest value of a schema. A sample is never larger. */
+  required: 20_000,
+  /** A sample of this many parts and characters gets no more optional members and items. */
+  enough: 150,
+  /** The work that one value may cause, in steps of up to 0.2 µs. A usual body of 64 kB needs a tenth. */
+  steps: 300_000,
+  /** Of a body, unless the document needs more. */
+  levelsOfBody: 16,
+  /** The characters of a pattern. */
+  pattern: 1000,
+  /** The characters of a text whose format is checked: some formats take quadratic time. */
+  formatted: 1000,
+} as const;

@@ -1,0 +1,28 @@
+/** Adds members to an object that are made when they are first read. */
+export function lazily<Of extends object, Made extends object>(
+  of: Of,
+  makers: { readonly [Name in keyof Made]: () => Made[Name] },
+): Of & Made {
+  const made = new Map<string, unknown>();
+  for (const [name, make] of Object.entries<() => unknown>(makers))
+    Object.defineProperty(of, name, { enumerable: true, get: () => keptIn(made, name, make) });
+  return of as Of & Made;
+}
+
+/** As `keptIn`, for the last few keys: a stranger may choose them. */
+export function recentIn<Value>(all: Map<string, Value>, key: string, make: () => Value, most = 8): Value {
+  const made = keptIn(all, key, make);
+  const [oldest] = all.keys();
+  if (all.size > most && oldest !== undefined) all.delete(oldest);
+  return made;
+}
+
+/** The value of a key, which is made when it is first needed. */
+export function keptIn<Key, Value>(
+  all: Pick<Map<Key, Value>, "has" | "get"> & { set(key: Key, value: Value): unknown },
+  key: Key,
+  make: () => Value,
+): Value {
+  if (!all.has(key)) all.set(key, make());
+  return all.get(key) as Value;
+}

@@ -1,0 +1,74 @@
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { Farmer } from "./farmer-shape.js";
+
+export const defaultFarmerPage = 20;
+
+/** The start of a farmer's dates, and which locale or language; default: all locales. */
+export interface FarmerSettings {
+  readonly seed: number;
+  readonly start: number;
+  readonly locale: string | undefined;
+}
+
+/** Creates farmers from settings: the same ones each time. */
+export type FarmerMaker = (settings: FarmerSettings) => {
+  readonly at: (index: number) => Farmer;
+  readonly idOf: (index: number) => string;
+  readonly indexOf: (id: string) => number | undefined;
+};
+
+/**
+ * Creates the farmers of a scenario whose clock starts at `start`; `make` is called for the first one. Each is created
+ * on demand, so that a million farmers cost nothing before.
+ */
+export function farmersOf(
+  { population = {} }: Scenario,
+  { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },
+) {
+  const { farmers: count = 1000, locale, as_of: asOf } = population;
+  // The instant that their dates depend on.
+  const start = asOf === undefined ? clockStart : Date.parse(asOf);
+  let made: ReturnType<FarmerMaker> | undefined;
+  const all = () => {
+    if (make === undefined)
+      throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
+    made ??= make({ seed, start, locale });
+    return made;
+  };
+  /** Throws `unknown_ref` for an index without a farmer. */
+  const at = (index: number): Farmer => {
+    if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
+    throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
+  };
+  const indexOf = (id: string): number | undefined => {
+    // HTTP and JavaScript may pass anything.
+    const index = all().indexOf(String(id));
+    return index !== undefined && index < count ? index : undefined;
+  };
+  return {
+    count,
+    start,
+    at,
+    indexOf,
+    /** Returns the id of the farmer at an index, without creating the farmer. */
+    idOf: (index: number): string => all().idOf(index),
+    /** Throws `unknown_ref` if there is no farmer with this id. */
+    get(id: string): Farmer {
+      const index = indexOf(id);
+      if (index !== undefined) return at(index);
+      throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
+    },
+    list({ offset, limit }: { readonly offset: number; readonly limit: number }): Farmer[] {
+      const length = Math.max(0, Math.min(limit, count - offset));
+      return Array.from({ length }, (_, position) => at(offset + position));
+    },
+  };
+}
+
+export type Farmers = ReturnType<typeof farmersOf>;
+
+function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
+  const message = `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`;
+  return new SandboxError("unknown_ref", message, { kind: "farmer", ref, count });
+}
