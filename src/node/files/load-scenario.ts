@@ -175,7 +175,8 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
     // Would wait for a writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    return textOfFile(readStart(file, scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1));
+    const most = scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1;
+    return textOfFile(readStart(file, Math.min(most, stats.size || most)));
   } catch (error) {
     if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
     const why = readFailure(error);
