@@ -53,7 +53,8 @@ function headersIn(document: ApiDocument, { headers }: Members): string[] {
   });
 }
 
-function examplesIn(document: ApiDocument, { examples, ...media }: Members): Map<string, unknown> {
+/** The examples of a media type or a parameter, by name. */
+export function examplesIn(document: ApiDocument, { examples, ...media }: Members): Map<string, unknown> {
   const found = new Map<string, unknown>();
   if (Object.hasOwn(media, "example")) found.set("example", media.example);
   for (const [name, node] of Object.entries(isMapping(examples) ? examples : {})) {

@@ -9,11 +9,13 @@ import { listed, quote } from "../spec/schema/words.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type DocumentText, mismatchText, readApiDocument } from "./document.js";
 import { endpointOf } from "./endpoints.js";
+import type { Mismatch } from "./keywords.js";
 import { createNotes, type Notes } from "./notes.js";
 import { recentIn } from "./once.js";
 import { contentAt, operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { recordEndpoints } from "./records.js";
+import { requestExamples } from "./requests.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 import { differencesTo } from "./shapes.js";
@@ -24,6 +26,8 @@ export interface ReadApi {
   readonly endpoints: readonly Endpoint[];
   /** For each operation of the document that is not built in, its success and its path. */
   readonly served: ReadonlyMap<string, Content>;
+  /** The examples of each operation's requests, by its id. */
+  readonly examples: ReadonlyMap<string, () => ReturnType<typeof requestExamples>>;
   /** Every status that an operation documents, by its id. */
   readonly statuses: ReadonlyMap<string, readonly string[]>;
   /** The title and version of the document. */
@@ -78,6 +82,9 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
         contentAt(responses, endpoint.status ?? 200) as Content,
       ]),
     ),
+    examples: new Map(
+      served.map(({ operation }) => [operation.id, () => requestExamples(operation, document, schemas)]),
+    ),
     statuses: new Map(
       served.map(({ endpoint, operation }) => [endpoint.operationId, [...operation.responses.keys()]]),
     ),
@@ -107,7 +114,7 @@ function apiOf({ text, file, files, operations }: DocumentText, own: readonly En
 /** Makes each sample. */
 const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
   if (!isMapping(openapi)) return { operations: 0, notes: [] };
-  const { endpoints, served, ...read } = apiOf(openapi as DocumentText, own);
+  const { endpoints, served, examples, ...read } = apiOf(openapi as DocumentText, own);
   const notes = createNotes(read.notes.groups());
   for (const { operationId, scope } of endpoints)
     if (typeof scope === "string" && !scopes.has(scope)) {
@@ -115,6 +122,8 @@ const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
       notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
     }
   for (const [id, content] of served) addSampleNotes(notes, id, content);
+  for (const [id, all] of examples)
+    for (const [name, value, check] of all()) addMisfit(notes, `${id} ${name}`, check(value));
   for (const one of endpoints.filter(({ operationId }) => served.has(operationId)))
     addRequestNote(notes, one);
   return { operations: served.size, notes: notes.list() };
@@ -124,21 +133,18 @@ function addSampleNotes(notes: Notes, id: string, content: Content): void {
   const { type, isJson, schema, reader, examples } = content;
   if (type === "" || !isJson) return;
   const check = reader.checkOf(schema);
-  for (const [name, value] of examples) {
-    const found = check(value);
-    if (found === undefined) continue;
-    const place = pathText(found.path);
-    const why = `${place}${place && " "}${mismatchText(found)}`;
-    notes.add(
-      "differs",
-      `${id} ${name}`,
-      `does not fit its schema: ${why}`,
-      `have an example that does not fit: ${why}`,
-    );
-  }
+  for (const [name, value] of examples) addMisfit(notes, `${id} ${name}`, check(value));
   if (sampledBody(content, ofExamples) !== undefined) return;
   const what = "{}: its schema allows no sample that the sandbox can make. Add an example";
   notes.add("broken", id, `responds with ${what}`, `respond with ${what}`);
+}
+
+function addMisfit(notes: Notes, name: string, found: Mismatch | undefined): void {
+  if (found === undefined) return;
+  const place = pathText(found.path);
+  const why = `${place}${place && " "}${mismatchText(found)}`;
+  const many = `have an example that does not fit: ${why}`;
+  notes.add("differs", name, `does not fit its schema: ${why}`, many);
 }
 
 /** Notes that even the request which the sandbox makes for an operation is rejected. */

@@ -8,7 +8,14 @@ import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import { acceptedContent, type Content, contentIn, mediaTypeOf, sampledBody } from "./contents.js";
+import {
+  acceptedContent,
+  type Content,
+  contentIn,
+  examplesIn,
+  mediaTypeOf,
+  sampledBody,
+} from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
 import { documentLimits } from "./limits.js";
@@ -223,17 +230,29 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
   const text = headerIn(headers, "prefer") ?? "";
   const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
   const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
-  if (code !== undefined) return { code: Number(code) };
-  const named = example === undefined ? undefined : { example };
-  const accept = headerIn(headers, "accept");
   const { responses } = operation;
+  if (code !== undefined)
+    return contentAt(responses, Number(code)) === undefined
+      ? { note: `Prefer: code=${code} is not documented` }
+      : { code: Number(code) };
+  const accept = headerIn(headers, "accept");
   const content = contentAt(responses, successOf(responses) ?? 200);
+  const all = content === undefined ? [] : [content, ...content.others];
+  const isKnown = all.some(({ examples }) => examples.has(example ?? ""));
+  const note = `Prefer: example=${redactKeys(example ?? "")}${isKnown ? "" : " is not documented"}`;
+  const named = example === undefined ? undefined : { example, note };
   if (accept === undefined || accept === "*/*" || content === undefined || content.type === "") return named;
   const chosen = acceptedContent(content, accept);
   if (chosen === content) return named;
   if (chosen !== undefined) return { ...named, type: chosen.type };
-  const types = [content, ...content.others].map(({ type }) => type);
-  return { ...named, ...unaccepted(accept, types, operation) };
+  return {
+    ...named,
+    ...unaccepted(
+      accept,
+      all.map(({ type }) => type),
+      operation,
+    ),
+  };
 }
 
 /** The documented 406 for a client that accepts none of these media types, or only a note. */
@@ -257,11 +276,25 @@ function problemOf({ path, missing, message }: Mismatch, within?: string) {
 /** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
 function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
   const { examples = [], enum: choices = [], const: constant } = whole(reader, at.schema);
-  const named = Object.values(isMapping(at.examples) ? at.examples : {});
-  const inSchema = [examples, constant, choices].flat();
-  const all = [at.example, ...named.map((one) => resolved(document, one, []).at.value), ...inSchema];
+  const all = [...examplesIn(document, at).values(), ...[examples, constant, choices].flat()];
   const check = reader.checkOf(at.schema, { reads: true });
   return all.find((value) => value !== undefined && value !== null && check(value) === undefined);
+}
+
+/** The examples of an operation's parameters and body, each with its name and its check. */
+export function* requestExamples(
+  { at, place, parameters }: Operation,
+  document: ApiDocument,
+  { request: reader }: Schemas,
+): Generator<readonly [name: string, value: unknown, check: Check]> {
+  for (const one of parameters) {
+    const check = reader.checkOf(one.at.schema, { reads: true });
+    for (const [name, value] of examplesIn(document, one.at)) yield [`${one.name} ${name}`, value, check];
+  }
+  const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
+  const content = contentIn(document, reader, body, path);
+  for (const { isJson, schema, examples } of [content, ...content.others])
+    for (const [name, value] of isJson ? examples : []) yield [`body ${name}`, value, reader.checkOf(schema)];
 }
 
 /** The parts of a request that its document has no value for: `{id}` of the path, and what no sample is valid for. */

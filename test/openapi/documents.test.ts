@@ -489,7 +489,11 @@ test("a client prefers a documented status or example for one response, which th
     201,
     { data: expect.objectContaining({ status: "rejected" }) },
   ]);
-  expect(await preferring("code=418")).toEqual([201, expect.anything()]);
+  expect(sandbox.requests.list().at(-1)?.note).toBe("Prefer: example=rejected");
+  for (const prefer of ["code=418", "example=lost"]) {
+    expect(await preferring(prefer)).toEqual([201, expect.anything()]);
+    expect(sandbox.requests.list().at(-1)?.note).toBe(`Prefer: ${prefer} is not documented`);
+  }
   expect((await ask("POST", "/reports", months, "reader")).status).toBe(403);
 });
 

@@ -101,6 +101,24 @@ test.each([
     /^a names the security scheme key/,
   ],
   [
+    "an example of a parameter that does not fit",
+    documentOf({
+      "/a": operation({
+        parameters: [{ name: "n", in: "query", schema: { type: "integer" }, example: "ten" }],
+      }),
+    }),
+    /^a n example does not fit its schema: must be integer/,
+  ],
+  [
+    "an example of a request body that does not fit",
+    documentOf({
+      "/a": operation({
+        requestBody: { content: content({ type: "object", required: ["n"] }, { example: {} }) },
+      }),
+    }),
+    /^a body example does not fit its schema: "n" is missing/,
+  ],
+  [
     "an example that does not fit",
     documentOf({
       "/a": operation({
