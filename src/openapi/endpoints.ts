@@ -9,7 +9,7 @@ import { isMapping } from "../spec/schema/shape.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import { keptIn, lazily, recentIn } from "./once.js";
-import { checkName, contentAt, type Operation, successOf } from "./operations.js";
+import { checkName, contentAt, type Operation } from "./operations.js";
 import { inputOf, inventedIn } from "./requests.js";
 import { mostSamples, ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
@@ -19,9 +19,7 @@ const day = 86_400_000;
 
 /** An operation as an endpoint. */
 export function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
-  const { method, path, id, at, responses } = operation;
-  const status = successOf(responses) ?? 200;
-  const content = contentAt(responses, status) as Content;
+  const { method, path, id, at, responses, status, success: content } = operation;
   const made = new Map<Content, Map<string, Success>>();
   const sent = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
     // A sandbox that starts again on the same day has the same samples.

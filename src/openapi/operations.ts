@@ -21,6 +21,9 @@ export interface Operation {
   readonly parameters: readonly Parameter[];
   /** By status, such as `404`, `4XX` or `default`. */
   readonly responses: ReadonlyMap<string, Content>;
+  /** Of its success. */
+  readonly status: 200 | 201 | 202 | 204;
+  readonly success: Content;
 }
 
 export interface Parameter {
@@ -64,14 +67,14 @@ export function operationsOf(
       notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
     if (wanted !== undefined && !wanted.includes(id)) continue;
     const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
-    const why = whyUnserved(path, responses) ?? sameRoute(routes, one);
-    if (why !== undefined) {
-      unserved.push({ operation: name, why });
-      notes.add("broken", name, `is not served: ${why}`, `are not served: ${why}`);
+    const success = successOf(one, responses, routes);
+    if (typeof success === "string") {
+      unserved.push({ operation: name, why: success });
+      notes.add("broken", name, `is not served: ${success}`, `are not served: ${success}`);
     } else {
       const parameters = parametersIn(document, one.owners);
       checkParameters(document, id, path, parameters);
-      found.push({ method, path, id, at, place, parameters, responses });
+      found.push({ ...{ method, path, id, at, place, parameters, responses }, ...success });
       parts += parameters.length;
     }
     parts += responses.size;
@@ -132,13 +135,16 @@ function* describedIn(document: ApiDocument): Generator<Described> {
   }
 }
 
-/** Why an operation cannot be served. */
-function whyUnserved(path: string, responses: Operation["responses"]): string | undefined {
-  if (path.split("/").some((step) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step)))
-    return "a segment has several parameters, or a brace alone";
-  return successOf(responses) === undefined
-    ? "no response with status 200, 201, 202 or 204 is documented"
-    : undefined;
+const successes = [200, 201, 202, 204] as const;
+
+/** The success of an operation, or why it cannot be served. */
+function successOf(one: Described, responses: Operation["responses"], routes: Map<string, string>) {
+  const isWrong = (step: string) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step);
+  if (one.path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
+  const status = successes.find((each) => responses.has(String(each))) ?? 200;
+  const success = contentAt(responses, status);
+  if (success === undefined) return "no response with status 200, 201, 202 or 204 is documented";
+  return sameRoute(routes, one) ?? { status, success };
 }
 
 function sameRoute(routes: Map<string, string>, { method, path }: Described): string | undefined {
@@ -250,15 +256,6 @@ function responsesIn(
     },
   );
   return new Map(entries);
-}
-
-const successes = [200, 201, 202, 204] as const;
-
-export function successOf(responses: Operation["responses"]): (typeof successes)[number] | undefined {
-  return (
-    successes.find((status) => responses.has(String(status))) ??
-    (responses.has("2XX") || responses.has("DEFAULT") ? 200 : undefined)
-  );
 }
 
 export function contentAt(responses: Operation["responses"], status: number): Content | undefined {

@@ -12,7 +12,7 @@ import { endpointOf } from "./endpoints.js";
 import type { Mismatch } from "./keywords.js";
 import { createNotes, type Notes } from "./notes.js";
 import { recentIn } from "./once.js";
-import { contentAt, operationsOf, routeKey, unknownOperation } from "./operations.js";
+import { operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { recordEndpoints } from "./records.js";
 import { requestExamples } from "./requests.js";
@@ -24,12 +24,9 @@ import { differencesTo } from "./shapes.js";
 export interface ReadApi {
   /** All endpoints, the built-in ones first. */
   readonly endpoints: readonly Endpoint[];
-  /** For each operation of the document that is not built in, its success and its path. */
-  readonly served: ReadonlyMap<string, Content>;
-  /** The examples of each operation's requests, by its id. */
-  readonly examples: ReadonlyMap<string, () => ReturnType<typeof requestExamples>>;
-  /** Every status that an operation documents, by its id. */
-  readonly statuses: ReadonlyMap<string, readonly string[]>;
+  /** Each operation of the document that is not built in, by its id. */
+  readonly served: ReadonlyMap<string, ServedOperation>;
+  readonly requestExamples: (one: ServedOperation) => ReturnType<typeof requestExamples>;
   /** The title and version of the document. */
   readonly info: { readonly title: string; readonly version: string };
   /** Every operation of the document. */
@@ -76,18 +73,8 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     endpoints,
     info: { title: shortened(title), version: shortened(version) },
     described: [...described, ...unserved],
-    served: new Map(
-      served.map(({ endpoint, operation: { responses } }) => [
-        endpoint.operationId,
-        contentAt(responses, endpoint.status ?? 200) as Content,
-      ]),
-    ),
-    examples: new Map(
-      served.map(({ operation }) => [operation.id, () => requestExamples(operation, document, schemas)]),
-    ),
-    statuses: new Map(
-      served.map(({ endpoint, operation }) => [endpoint.operationId, [...operation.responses.keys()]]),
-    ),
+    served: byId,
+    requestExamples: ({ operation }) => requestExamples(operation, document, schemas),
     notes,
     withRecords(records) {
       const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
@@ -114,18 +101,18 @@ function apiOf({ text, file, files, operations }: DocumentText, own: readonly En
 /** Makes each sample. */
 const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
   if (!isMapping(openapi)) return { operations: 0, notes: [] };
-  const { endpoints, served, examples, ...read } = apiOf(openapi as DocumentText, own);
+  const { endpoints, served, requestExamples: examplesOf, ...read } = apiOf(openapi as DocumentText, own);
   const notes = createNotes(read.notes.groups());
   for (const { operationId, scope } of endpoints)
     if (typeof scope === "string" && !scopes.has(scope)) {
       const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
       notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
     }
-  for (const [id, content] of served) addSampleNotes(notes, id, content);
-  for (const [id, all] of examples)
-    for (const [name, value, check] of all()) addMisfit(notes, `${id} ${name}`, check(value));
-  for (const one of endpoints.filter(({ operationId }) => served.has(operationId)))
-    addRequestNote(notes, one);
+  for (const [id, one] of served) {
+    addSampleNotes(notes, id, one.operation.success);
+    for (const [name, value, check] of examplesOf(one)) addMisfit(notes, `${id} ${name}`, check(value));
+    addRequestNote(notes, one.endpoint);
+  }
   return { operations: served.size, notes: notes.list() };
 };
 
@@ -189,9 +176,9 @@ export const documentReader: DocumentReader = { endpoints: endpointsWith, notes:
 function exampleMistakes(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioMistake[] {
   return Object.entries(examples).flatMap(([id, name]): ScenarioMistake[] => {
     const mistake = { code: "unknown_example", path: ["examples", id] } as const;
-    const content = served.get(id);
-    if (content === undefined) return [{ ...mistake, ...unknownOperation(id, served.keys()) }];
-    const names = [...content.examples.keys()];
+    const found = served.get(id);
+    if (found === undefined) return [{ ...mistake, ...unknownOperation(id, served.keys()) }];
+    const names = [...found.operation.success.examples.keys()];
     if (names.includes(name)) return [];
     if (names.length === 0) return [{ ...mistake, message: `${id} has no examples`, hint: "remove it" }];
     const hint = `write ${listed(names.slice(0, 20), "or")}`;
@@ -200,14 +187,14 @@ function exampleMistakes(examples: Readonly<Record<string, string>>, { served }:
 }
 
 /** A fault with a status that neither the document nor a failure of the service has is a typo. */
-function faultMistakes(faults: NonNullable<Scenario["faults"]>, { statuses }: ReadApi): ScenarioMistake[] {
+function faultMistakes(faults: NonNullable<Scenario["faults"]>, { served }: ReadApi): ScenarioMistake[] {
   return faults.flatMap(({ when = {}, then = {} }, index): ScenarioMistake[] => {
     const { status } = then;
     if (status === undefined || Object.hasOwn(failures, status)) return [];
     const [, id] = /^\d+\.(.+)$/.exec(when.path_id ?? "") ?? [];
-    const documented = new Set(
-      id !== undefined && statuses.has(id) ? statuses.get(id) : [...statuses.values()].flat(),
-    );
+    const only = served.get(id ?? "");
+    const all = only === undefined ? [...served.values()] : [only];
+    const documented = new Set(all.flatMap(({ operation }) => [...operation.responses.keys()]));
     const isFine = [String(status), `${String(status)[0]}XX`, "DEFAULT"].some((one) => documented.has(one));
     if (isFine) return [];
     const message = `${id ?? "no operation of the document"} ${id ? "does not document" : "documents"} status ${status}`;

@@ -13,11 +13,12 @@ import {
 } from "../spec/schema/shape.js";
 import { didYouMean, quote } from "../spec/schema/words.js";
 import { base62From, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
-import { type Content, sampledBody } from "./contents.js";
+import { sampledBody } from "./contents.js";
 import { recentIn } from "./once.js";
-import { contentAt, type Operation } from "./operations.js";
+import type { Operation } from "./operations.js";
 import { problemIn } from "./requests.js";
 import { mostSamples, ofExamples } from "./sampler.js";
+import type { Check } from "./validator.js";
 
 // Where the responses of a collection have records, and what a record of them looks like.
 
@@ -31,36 +32,33 @@ export type Role = "create" | "read" | "list" | "update" | "remove" | "move";
 /** An operation of a collection, and where its response has a record, or the list of them. */
 export interface View extends ServedOperation {
   readonly role: Role;
-  readonly content: Content | undefined;
   /** `undefined` if the response has no record. */
   readonly at: Path | undefined;
   /** The members of a record in it; `undefined` for any. */
   readonly fields: Fields | undefined;
   readonly sample: (world: Seeded) => unknown;
-  readonly isValid: (body: unknown) => boolean;
+  /** Of the whole body. */
+  readonly check: Check;
 }
 
 const usualPlaces = ["data.id", "id"];
 
 export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id: string | undefined): View {
-  const content = contentAt(operation.responses, endpoint.status ?? 200);
+  const { success: content } = operation;
   const made = new Map<string, unknown>();
   const sample = ({ seed, scenario }: Seeded) => {
     const example = scenario.examples?.[operation.id];
-    const make = () => {
-      if (content?.isJson !== true) return undefined;
-      return sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {};
-    };
+    const make = () =>
+      content.isJson ? (sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {}) : undefined;
     return recentIn(made, `${seed} ${example ?? ""}`, make, mostSamples);
   };
   const shape = endpoint.responseShape;
-  const first = content?.isJson ? sample({ seed: 1, scenario: { version: 1 } }) : undefined;
+  const first = sample({ seed: 1, scenario: { version: 1 } });
   const has = (path: Path) => shapeAt(shape, path) !== undefined || memberIn(first, path) !== undefined;
   const places = (id === undefined ? usualPlaces : [id]).map((one) => one.split("."));
-  const isValid = (body: unknown) =>
-    content?.schema === undefined || content.reader.checkOf(content.schema)(body) === undefined;
-  const common = { role, operation, endpoint, content, sample, isValid };
-  if (content === undefined || !content.isJson) return { ...common, at: undefined, fields: undefined };
+  const check = content.reader.checkOf(content.schema);
+  const common = { role, operation, endpoint, sample, check };
+  if (!content.isJson) return { ...common, at: undefined, fields: undefined };
   if (role !== "list") {
     const at = places.find(has)?.slice(0, -1);
     return { ...common, at, fields: at && fieldsIn(shape, at) };
@@ -130,9 +128,7 @@ export function formOf(
       : Object.fromEntries(Object.entries(given).filter(([one]) => Object.hasOwn(fields, one)));
   const problemOf: RecordForm["problemOf"] = (world, members) => {
     for (const view of having) {
-      const { content } = view;
-      const check = content?.schema === undefined ? undefined : content.reader.checkOf(content.schema);
-      const problem = check && problemIn(check, recordBody(view, world, members));
+      const problem = problemIn(view.check, recordBody(view, world, members));
       if (problem)
         return `the response of ${view.operation.id} would not be valid: ${problem.field} ${problem.message}`;
     }

@@ -157,21 +157,21 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
 }
 
 /** Reads input for a response with a record, which has only one media type. */
-function readerOf({ at, content, operation }: View, { read }: InputSchema): InputSchema["read"] {
+function readerOf({ at, operation }: View, { read }: InputSchema): InputSchema["read"] {
   return (asked, sent, isChecked) => {
     const input = read(asked, sent, isChecked);
     if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
     const accept = headerIn(sent.headers, "accept") ?? "";
     const { type: _, ...prefer } = input.prefer;
-    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [content?.type ?? ""], operation) } };
+    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [operation.success.type], operation) } };
   };
 }
 
 const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
-function sent({ content }: View, body: unknown): Success {
-  const { headers = [], type } = content ?? {};
+function sent({ operation: { success } }: View, body: unknown): Success {
+  const { headers, type } = success;
   return { ...jsonBody(body), headers, ...(type && { type }) };
 }
 
@@ -306,7 +306,7 @@ const list: Respond = (call) => {
   const shownItems = items.map(({ members }) => shown(call, members));
   const body = withValue(call.sample(world), at, shownItems);
   const counted = withFacts(body, facts);
-  return sent(call, call.isValid(counted) ? counted : body);
+  return sent(call, call.check(counted) === undefined ? counted : body);
 };
 
 /** Requests with this key that show its outcomes now. */
@@ -365,13 +365,13 @@ const longestList = 1000;
 /** The records of a page, and the facts about it that a response may have. */
 function pageOf(
   all: readonly KeptRecord[],
-  { input: { query }, operation: { parameters }, content, collection: { records, removed, form } }: Call,
+  { input: { query }, operation: { parameters, success }, collection: { records, removed, form } }: Call,
 ) {
   const given = (...names: readonly string[]) =>
     names.map((name) => query[name]).find((value) => value !== undefined);
   const sizeAt = parameters.find((one) => one.in === "query" && sizeNames.includes(one.name));
   const schema = (sizeAt?.at.schema ?? {}) as Members;
-  const target = typeof schema.$ref === "string" ? content?.reader.target(schema.$ref) : undefined;
+  const target = typeof schema.$ref === "string" ? success.reader.target(schema.$ref) : undefined;
   const { default: usual, maximum = usualPage } = { ...(target as Members | undefined), ...schema };
   const size = Number(given(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
   const page = Number(given("page") ?? 1);

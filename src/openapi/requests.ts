@@ -20,7 +20,7 @@ import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
 import { documentLimits } from "./limits.js";
 import { keptIn, lazily } from "./once.js";
-import { contentAt, type Operation, type Parameter, parameterNames, successOf } from "./operations.js";
+import { contentAt, type Operation, type Parameter, parameterNames } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -230,20 +230,19 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
   const text = headerIn(headers, "prefer") ?? "";
   const [, code] = /(?:^|[,;])\s*code="?([1-5]\d\d)\b/.exec(text) ?? [];
   const [, example] = /(?:^|[,;])\s*example="?([\w.-]{1,100})/.exec(text) ?? [];
-  const { responses } = operation;
+  const { responses, success } = operation;
   if (code !== undefined)
     return contentAt(responses, Number(code)) === undefined
       ? { note: `Prefer: code=${code} is not documented` }
       : { code: Number(code) };
   const accept = headerIn(headers, "accept");
-  const content = contentAt(responses, successOf(responses) ?? 200);
-  const all = content === undefined ? [] : [content, ...content.others];
+  const all = [success, ...success.others];
   const isKnown = all.some(({ examples }) => examples.has(example ?? ""));
   const note = `Prefer: example=${redactKeys(example ?? "")}${isKnown ? "" : " is not documented"}`;
   const named = example === undefined ? undefined : { example, note };
-  if (accept === undefined || accept === "*/*" || content === undefined || content.type === "") return named;
-  const chosen = acceptedContent(content, accept);
-  if (chosen === content) return named;
+  if (accept === undefined || accept === "*/*" || success.type === "") return named;
+  const chosen = acceptedContent(success, accept);
+  if (chosen === success) return named;
   if (chosen !== undefined) return { ...named, type: chosen.type };
   return {
     ...named,
