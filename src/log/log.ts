@@ -33,8 +33,6 @@ export interface ControlPlace {
   readonly runtime: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
   readonly instances: Instances | undefined;
-  /** Whether the target instance was removed in between. */
-  readonly isGone: boolean;
   readonly baseUrl: () => string;
 }
 
@@ -44,7 +42,7 @@ export function distantId(): number {
 }
 
 export function controlPlace({ instance, ...place }: CallOrigin, instances?: Instances): ControlPlace {
-  return { ...place, isGone: false, instances: instance === undefined ? instances : undefined };
+  return { ...place, instances: instance === undefined ? instances : undefined };
 }
 
 export type RunIn = (place: ControlPlace) => unknown;

@@ -1,13 +1,6 @@
 import { basename } from "node:path";
-import {
-  changeSince,
-  type Founding,
-  foundingOf,
-  foundingSettings,
-  requireSame,
-  sandboxExists,
-} from "../log/founding.js";
-import { defaultInstanceTtl, defaultMaxInstances } from "../log/instances.js";
+import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
+import { type InstanceLimits, limitsOf } from "../log/instances.js";
 import type { Log } from "../log/log.js";
 import {
   continueState,
@@ -18,8 +11,8 @@ import {
   stateFormat,
 } from "../log/state-format.js";
 import { loadReader } from "../node/platform.js";
-import { isoOf, scenarioDuration } from "../sandbox/clock.js";
-import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
+import { isoOf } from "../sandbox/clock.js";
+import { describeSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import {
   beginRedis,
@@ -33,11 +26,9 @@ import {
 import { createRedisLog, type RedisLogOptions } from "./redis-log.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
-import { createIn, type Loaded, loadToReplay, startAt } from "./stored-sandbox.js";
+import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-export interface StoreOptions
-  extends ConnectionOptions,
-    Omit<RedisLogOptions, "connection" | "own" | "recreate"> {
+export interface StoreOptions extends ConnectionOptions, RedisLogOptions {
   readonly named: NamedScenario;
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
 }
@@ -65,8 +56,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
 }
 
 async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
-  const { given, imported, onNote } = options;
-  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
+  const { given, imported, runCall } = options;
   const { shown } = connection;
   const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
   // Each machine may have the file in another folder.
@@ -76,50 +66,43 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
     ...{ "--frozen": frozen, "--profile": profile },
   });
-  const load = async () =>
-    (await loadToReplay(connection, ownId, () => ({ given }), options.runCall)) as Loaded | undefined;
-  const create = (state: SavedSandbox) => createIn(connection, ownId, state, JSON.stringify(ours));
-  const startOwn = () => create(describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)));
+  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
+  const startOwn = () =>
+    createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
 
   const there = await load();
   if (there !== undefined && imported !== undefined) throw sandboxExists(`The store ${shown}`, elsewhere);
-  if (there === undefined && imported === undefined) await startOwn();
-  else if (imported !== undefined) {
+  if (imported !== undefined) {
     const state = continueState(parseState(imported.text, imported.given), named, imported.given);
-    await importInstances(connection, state, instanceTtl);
-    await create(state.own);
-  }
+    await importInstances(connection, state, options);
+    await createOwn(connection, state.own, ours);
+  } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
-  const change = await changeOfSettings(connection, {
-    ...{ "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) },
-  });
-  if (change !== undefined) onNote(change);
+  await noteSettings(connection, options);
   beginRedis(connection);
-  return createRedisLog({ ...options, connection, own, recreate: startOwn });
+  return createRedisLog(connection, own, startOwn, options);
 }
 
-async function importInstances(connection: RedisConnection, state: SavedState, instanceTtl: number) {
+async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
   const at = redisTime(connection);
   const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
   for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
-    const { name, snapshot } = runtime;
-    const settings = { tenancy, createdAt, name, seed: snapshot.seed ?? 1, given, idGroup };
-    const left = instanceTtl - Math.max(0, alive - usedAt);
-    const expiresAt = tenancy.expiresAt ?? at + Math.max(1000, left);
-    const listed = { settings: JSON.stringify(settings), most: Number.POSITIVE_INFINITY, expiresAt };
-    await createIn(connection, id, runtime, listed);
+    const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
+    const about = { tenancy, createdAt, given, idGroup };
+    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
   }
 }
 
-/** Keeps the version and the settings of the server that started last; resolves to a sentence about a change. */
-async function changeOfSettings(connection: RedisConnection, flags: Founding) {
+/** Keeps the version and the settings of the server that started last, and notes a change. */
+async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
   const [hash] = connection.keys.of(ownId);
-  const now = foundingSettings(flags);
+  const now = foundingSettings(options);
   const before = await commandRedis(connection, "HGET", hash, "settings");
   // A full Redis does not store it.
   await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
-  return typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
+  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
+  if (change !== undefined) options.onNote(change);
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */

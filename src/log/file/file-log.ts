@@ -3,19 +3,12 @@ import { dirname } from "node:path";
 import { lock } from "../../node/files/lock.js";
 import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../../node/files/write-file.js";
 import { clearInterval, loadReader, nodePlatform, setInterval } from "../../node/platform.js";
-import { scenarioDuration } from "../../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { foundingSettings } from "../founding.js";
-import {
-  defaultInstanceTtl,
-  defaultMaxInstances,
-  type InstanceLimits,
-  type InstanceState,
-  type Instances,
-} from "../instances.js";
+import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
@@ -90,11 +83,7 @@ type Continued = Awaited<ReturnType<typeof continued>>;
 
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
 async function continued(place: StatePlace, options: FileLogOptions) {
-  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
-  const settings = foundingSettings({
-    "--max-instances": maxInstances,
-    "--instance-ttl": scenarioDuration(instanceTtl),
-  });
+  const settings = foundingSettings(options);
   const found = findState(place, { ...options, settings });
   if (found.own?.scenario.openapi !== undefined) await loadReader();
   const runtime =
