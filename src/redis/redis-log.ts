@@ -1,8 +1,11 @@
+import { basename } from "node:path";
+import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
   type InstanceLimits,
   type InstanceState,
   instanceState,
+  limitsOf,
   type ServerState,
 } from "../log/instances.js";
 import {
@@ -15,9 +18,20 @@ import {
   type LogStatus,
   type RunIn,
 } from "../log/log.js";
+import {
+  continueState,
+  identityOf,
+  parseState,
+  type SavedState,
+  savedAt,
+  stateFormat,
+} from "../log/state-format.js";
+import { loadReader } from "../node/platform.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import type { ApiRequest } from "../spec/request.js";
 import {
@@ -30,9 +44,12 @@ import {
   type Shared,
 } from "./followed-sandbox.js";
 import {
+  beginRedis,
+  type ConnectionOptions,
   closeRedis,
   commandRedis,
   connectionProblem,
+  connectRedis,
   type RedisConnection,
   redisTime,
   withinTimeout,
@@ -51,15 +68,115 @@ import {
   unloadUnused,
   waits,
 } from "./redis-instances.js";
+import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
 import { createRoom } from "./room.js";
 import { entryOfCall, entryOfRequest, isCopyDue, type RunCall } from "./sandbox-copy.js";
-import type { Loaded } from "./stored-sandbox.js";
+import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-export interface RedisLogOptions extends InstanceLimits {
+export interface StoreOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;
   readonly runCall: RunCall;
   readonly onProblem: (error: unknown) => void;
+  readonly named: NamedScenario;
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
+}
+
+/**
+ * Makes this process one of the servers of the sandbox in a Redis. The first one starts the sandbox.
+ *
+ * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` if another scenario or other options
+ * started it.
+ */
+export async function openStore(options: StoreOptions): Promise<Log> {
+  let connection: RedisConnection | undefined;
+  try {
+    connection = await connectRedis(options);
+    const warning = await checkRedis(connection);
+    // An entry of another server may start a scenario with a document, and applying it cannot wait.
+    await loadReader();
+    const log = await openOn(connection, options);
+    if (warning !== undefined) options.onWarning(warning);
+    return log;
+  } catch (error) {
+    if (connection !== undefined) closeRedis(connection);
+    throw unusableStore(options.address.shown, error);
+  }
+}
+
+async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
+  const { given, imported, runCall } = options;
+  const { shown } = connection;
+  const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
+  // Each machine may have the file in another folder.
+  const named = { ...options.named, name: basename(options.named.name) };
+  const { seed, now, frozen, profile } = given;
+  const ours = foundingOf(identityOf(named), {
+    ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
+    ...{ "--frozen": frozen, "--profile": profile },
+  });
+  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
+  const startOwn = () =>
+    createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
+
+  const there = await load();
+  if (there !== undefined && imported !== undefined) throw sandboxExists(`The store ${shown}`, elsewhere);
+  if (imported !== undefined) {
+    const state = continueState(parseState(imported.text, imported.given), named, imported.given);
+    await importInstances(connection, state, options);
+    await createOwn(connection, state.own, ours);
+  } else if (there === undefined) await startOwn();
+  const own = there ?? ((await load()) as Loaded);
+  requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
+  await noteSettings(connection, options);
+  beginRedis(connection);
+  return createRedisLog(connection, own, startOwn, options);
+}
+
+async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
+  const at = redisTime(connection);
+  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
+  for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
+    const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
+    const about = { tenancy, createdAt, given, idGroup };
+    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
+  }
+}
+
+/** Keeps the version and the settings of the server that started last, and notes a change. */
+async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
+  const [hash] = connection.keys.of(ownId);
+  const now = foundingSettings(options);
+  const before = await commandRedis(connection, "HGET", hash, "settings");
+  // A full Redis does not store it.
+  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
+  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
+  if (change !== undefined) options.onNote(change);
+}
+
+/** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
+async function checkRedis(connection: RedisConnection): Promise<string | undefined> {
+  const { shown } = connection;
+  const info = await commandRedis(connection, "INFO").catch((error) => {
+    if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
+    throw error;
+  });
+  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
+  const version = read("redis_version");
+  // The first version with XTRIM MINID.
+  if (version?.localeCompare("6.2", "en", { numeric: true }) === -1) {
+    throw unfitStore(shown, `it is a Redis ${version}, which is too old. Use Redis 6.2 or newer, or Valkey.`);
+  }
+  const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
+  // Instances have an expiry, so that the volatile policies evict them, too.
+  if (policy !== "noeviction" && most !== "0") {
+    throw unfitStore(
+      shown,
+      `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,
+    );
+  }
+  if (read("aof_enabled") !== "0") return undefined;
+  return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
 }
 
 /**
@@ -67,11 +184,11 @@ export interface RedisLogOptions extends InstanceLimits {
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy. `recreate` creates the
  * server's own sandbox again, after the store lost it.
  */
-export function createRedisLog(
+function createRedisLog(
   connection: RedisConnection,
   loaded: Loaded,
   recreate: () => Promise<unknown>,
-  { given, runCall, onProblem, ...limits }: RedisLogOptions,
+  { given, runCall, onProblem, ...limits }: StoreOptions,
 ): Log {
   const report = (error: unknown) => {
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";

@@ -214,7 +214,7 @@ test.each([
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
   ["src/log/log.ts", "src/server/serve.ts"],
-  ["src/server/serve.ts", "src/redis/open-store.ts"],
+  ["src/server/serve.ts", "src/redis/redis-log.ts"],
   ["src/redis/redis-log.ts", "src/server/serve.ts"],
   ["src/integrations/msw.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "left-pad"],
