@@ -50,7 +50,8 @@ export interface FollowedSandbox extends Followed {
   readonly shared: Shared;
   readonly copy: SandboxCopy;
   isCompacting: boolean;
-  limits: typeof compactAfter;
+  /** How much larger its state is than what usually causes a compaction; at least 1. */
+  factor: number;
 }
 
 export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: Shared): FollowedSandbox {
@@ -59,7 +60,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ options, shared, keys: [hash, stream], expires: options.expires ?? (() => "") },
     copy: openCopy(loaded.state, options, shared.runCall),
     ...{ position: loaded.position, loading: undefined, waiting: [] },
-    ...{ isCompacting: false, limits: compactAfter },
+    ...{ isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
   replay(sandbox, loaded.batches);
@@ -98,9 +99,7 @@ export async function compactSandbox(
     // Another server may compact it first.
     const text = await appendTo(sandbox, { kind: "compact", least, journal });
     if (typeof text !== "string") return;
-    const factor = Math.max(1, text.length / compactAfter.characters);
-    const { entries, characters } = compactAfter;
-    sandbox.limits = { entries: entries * factor, characters: characters * factor };
+    sandbox.factor = Math.max(1, text.length / compactAfter.characters);
     // It is the last of its batch, and no reply has followed.
     await compactIn(shared.connection, options.id, sandbox.position, text);
   } catch (error) {
@@ -156,14 +155,15 @@ function push(
 }
 
 function applyStored(sandbox: FollowedSandbox, entries: readonly Waiting[], at: string, time: number): void {
-  const { shared, copy, limits } = sandbox;
+  const { shared, copy, factor } = sandbox;
   sandbox.position = at;
   takeWaiting(shared.connection, entries);
   shared.isApplyingOwn = true;
   for (const one of entries) one.onReply(at, time);
   shared.isApplyingOwn = false;
-  const isLarge = copy.sizes.entries >= limits.entries || copy.sizes.characters >= limits.characters;
-  if (isLarge) compactSandbox(sandbox, undefined, copy.sizes.entries);
+  const { entries: count, characters } = copy.sizes;
+  const isLarge = count >= compactAfter.entries * factor || characters >= compactAfter.characters * factor;
+  if (isLarge) compactSandbox(sandbox, undefined, count);
   // A full Redis stores a batch with an urgent entry.
   if (!entries.some(isUrgent)) shared.room.onStored();
 }

@@ -9,6 +9,7 @@ import {
   limitsOf,
   newInstanceId,
   noInstance,
+  type Tenancy,
   tooMany,
 } from "../log/instances.js";
 import { createMemoryBudget } from "../node/memory.js";
@@ -79,22 +80,19 @@ export function instancesUntil(server: StoreServer, latest?: number): Instances 
       return text === null ? undefined : listedOf(id, text);
     },
     remove: (id) => remove(server, id),
-    changeHashes: (id, hashes, check) =>
-      change(
-        server,
-        id,
-        (tenancy) => {
-          check?.(tenancy);
-          return { tenancy: { ...tenancy, ...hashes } };
-        },
-        latest,
-      ),
+    changeHashes(id, hashes, check) {
+      const make = (tenancy: Tenancy | undefined) => {
+        check?.(tenancy);
+        return { tenancy: { ...tenancy, ...hashes } };
+      };
+      return change(server, id, make, latest);
+    },
     count: () => server.stored.count,
     onExpired: (listener) => void server.onExpired.add(listener),
   };
 }
 
-/** Returns the own sandbox and those of the loaded instances, or only of those whose events somebody follows. */
+/** Returns the own sandbox and those of loaded instances. */
 export function sandboxesOf({ own, loaded }: StoreServer, isIn: (one: Open) => boolean = () => true) {
   return [own, ...loaded.loaded().flatMap((one) => (isIn(one) ? one.sandbox : []))];
 }
@@ -222,7 +220,7 @@ async function textOf({ shared: { connection } }: StoreServer, id: string): Prom
 async function change(
   server: StoreServer,
   id: string,
-  make: (before: Settings["tenancy"] | undefined) => Partial<Settings>,
+  make: (before: Tenancy | undefined) => Partial<Settings>,
   latest?: number,
 ): Promise<ListedInstance> {
   const { connection } = server.shared;

@@ -7,8 +7,13 @@ import { markUnread } from "../log/memory-log.js";
 import { nodePlatform } from "../node/platform.js";
 import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
-import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import {
+  describeSandbox,
+  restoreSandbox,
+  type SandboxSettings,
+  type SavedSandbox,
+} from "../sandbox/start.js";
 import { secretFrom } from "../scenario/population.js";
 import { environments } from "../spec/api-key.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
@@ -41,10 +46,7 @@ export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 export const keptJournal = { requests: 100, bytes: 100_000 };
 
 /** The options of later scenarios, and of the sandbox. */
-export interface CopyOptions {
-  readonly given: GivenOptions;
-  readonly idGroup?: number | undefined;
-}
+export type CopyOptions = Omit<SandboxSettings, "platform">;
 
 /** What the platform of a copy returns while an entry is applied: its time, and what it has for a new key. */
 interface Moment {

@@ -59,7 +59,7 @@ export function startAt(
   return startSandbox(scenario, { platform, name, text, ...checkedOptions(given), given, idGroup });
 }
 
-/** Creates a sandbox in Redis unless it exists. Resolves to `created`, `exists` or `full`. */
+/** Creates a sandbox unless it exists. Resolves to `created`, `exists` or `full`. */
 function createIn(connection: RedisConnection, id: string, state: SavedSandbox, ...rest: readonly string[]) {
   // No two sandboxes share a position.
   const position = `0-${nodePlatform.random()}`;
@@ -140,7 +140,6 @@ export function onReplayed(connection: RedisConnection, id: string): void {
   commandRedis(connection, "HDEL", connection.keys.of(id)[0], "replaying").catch(() => {});
 }
 
-/** The options of the copy of a sandbox. */
 export function optionsOf({ given }: Loading, { settings }: Loaded): CopyOptions {
   return { given: settings?.given ?? given, idGroup: settings?.idGroup };
 }
