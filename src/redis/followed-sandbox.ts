@@ -49,6 +49,8 @@ export interface FollowedSandbox extends Followed {
   readonly options: SandboxOptions;
   readonly shared: Shared;
   readonly copy: SandboxCopy;
+  /** The position of the last compaction by this server. */
+  compacted: string;
   isCompacting: boolean;
   /** How much larger its state is than what usually causes a compaction; at least 1. */
   factor: number;
@@ -60,7 +62,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ options, shared, keys: [hash, stream], expires: options.expires ?? (() => "") },
     copy: openCopy(loaded.state, options, shared.runCall),
     ...{ position: loaded.position, loading: undefined, waiting: [] },
-    ...{ isCompacting: false, factor: 1 },
+    ...{ compacted: "", isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
   replay(sandbox, loaded.batches);
@@ -71,6 +73,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
 export function appendTo(sandbox: FollowedSandbox, entry: Entry, own: OwnPart = {}): Promise<unknown> {
   const text = JSON.stringify(entry);
   return push(sandbox, text, entry.kind, (at) => {
+    if (entry.kind === "compact") sandbox.compacted = at;
     // A request is plain data. Other entries are parsed, so that every copy applies the same data.
     const parsed: Entry = entry.kind === "request" ? entry : JSON.parse(text);
     return applyEntry(sandbox.copy, parsed, at, text.length, own);
@@ -100,8 +103,7 @@ export async function compactSandbox(
     const text = await appendTo(sandbox, { kind: "compact", least, journal });
     if (typeof text !== "string") return;
     sandbox.factor = Math.max(1, text.length / compactAfter.characters);
-    // It is the last of its batch, and no reply has followed.
-    await compactIn(shared.connection, options.id, sandbox.position, text);
+    await compactIn(shared.connection, options.id, sandbox.compacted, text);
   } catch (error) {
     shared.report(error);
   } finally {
