@@ -129,8 +129,7 @@ function fileLog(found: Continued, options: FileLogOptions, unlock: () => void):
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
     enter(id) {
-      const error = broken.get(id);
-      if (error !== undefined) throw error;
+      requireWhole(found, id);
       // Its last use is kept with the next requests.
       const file = fileOf(files, id);
       if (file !== undefined) markUnsaved(file, "behind");
@@ -193,12 +192,16 @@ function makeFolders({ place, isThere, saved }: Continued): void {
   }
 }
 
+/** Throws if the file of the instance is broken. */
+function requireWhole({ broken }: Continued, id = ""): void {
+  const error = broken.get(id);
+  if (error !== undefined) throw error;
+}
+
 /** The instances for a call: a broken one can be removed, and new hashes are stored. */
-function keptInstances(
-  { place, log: { instances }, broken }: Continued,
-  files: KeptFiles,
-  changed: Set<KeptSandbox>,
-): Instances {
+function keptInstances(found: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
+  const { place, log, broken } = found;
+  const { instances } = log;
   return {
     ...instances,
     async remove(id) {
@@ -209,7 +212,12 @@ function keptInstances(
       });
       broken.delete(id);
     },
+    create(source, given, tenancy, id) {
+      requireWhole(found, id);
+      return instances.create(source, given, tenancy, id);
+    },
     changeHashes(...given) {
+      requireWhole(found, given[0]);
       const instance = instances.changeHashes(...given);
       const file = fileOf(files, instance.id) as KeptSandbox;
       markUnsaved(file, "changed");
