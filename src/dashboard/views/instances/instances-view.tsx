@@ -191,7 +191,7 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
     traffic?.last_path_id ? (
       <span key="last">
         <PathBadge pathId={traffic.last_path_id} />{" "}
-        <span class="muted">{durationText(of.idle_seconds * 1000)} ago</span>
+        <span class="muted">{durationText(of.idle_seconds * 1000, 1)} ago</span>
       </span>
     ) : null,
     end === null ? (
