@@ -96,7 +96,7 @@ async function saveCapture(): Promise<void> {
 const isFiltered = () => filterNames.some((name) => route.value.query.get(name));
 
 function Nothing() {
-  if (isFiltered()) {
+  if (isFiltered() && requests.value.length > 0) {
     const all = requests.value.length;
     return (
       <p class="no-requests">
