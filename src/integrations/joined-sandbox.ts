@@ -1,20 +1,86 @@
-import { runtimeKey } from "../library/create-sandbox.js";
+import type { AddressInfo } from "node:net";
+import { runtimeKey, type SandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf, writtenInstant } from "../sandbox/clock.js";
 import type { Actor } from "../sandbox/steps.js";
 import type { ControlResponse } from "../server/control/responses.js";
+import type { RunningServer } from "../server/serve.js";
 import { SandboxError, type SandboxErrorCode } from "../spec/errors.js";
+import { requireKnownOptions } from "../spec/schema/check.js";
 import { camelCase, parsedJson, snakeCase } from "../spec/schema/json.js";
 
-export type JoinedSandbox = ReturnType<typeof joinSandbox>;
+type JoinedSandbox = ReturnType<typeof joinSandbox>;
+
+const joined = new WeakMap<Sandbox, JoinedSandbox>();
+
+/** Uses an instance of the sandbox at this control plane. Throws the control plane's errors. */
+export async function useJoined(
+  controlUrl: string,
+  given: SandboxOptions,
+  use: (sandbox: Sandbox) => Promise<void>,
+): Promise<void> {
+  requireKnownOptions("create the sandbox", given, ["scenario", "seed", "now", "frozen", "profile"]);
+  const now = given.now === undefined ? undefined : isoOf(instantOf(given.now));
+  const instance = joinSandbox(controlUrl, process.env.SVC_SANDBOX_CONTROL_TOKEN, { ...given, now });
+  joined.set(instance.sandbox, instance);
+  await use(instance.sandbox);
+  await instance.leave();
+}
+
+/** Serves the instance of a sandbox while it is used; resolves to `false` if the sandbox is of this process. */
+export async function serveJoined(
+  sandbox: Sandbox,
+  use: (server: Omit<RunningServer, "close">) => Promise<void>,
+): Promise<boolean> {
+  const instance = joined.get(sandbox);
+  if (instance === undefined) return false;
+  const { url, close } = await forwardTo(instance.url);
+  const { SVC_SANDBOX_CONTROL_TOKEN: controlToken } = process.env;
+  await use({ url, localUrl: url, controlUrl: instance.controlUrl, controlToken, certificate: undefined });
+  close();
+  return true;
+}
+
+const http = process.getBuiltinModule("node:http");
+const https = process.getBuiltinModule("node:https");
+
+/**
+ * Serves a base URL's paths at their own origin: a path with a leading slash, such as `/v1/…`, would leave an instance's
+ * base URL. Each request has its own connection, which faults reset, hold and cut.
+ */
+async function forwardTo(baseUrl: string) {
+  const { protocol, hostname, port, pathname } = new URL(baseUrl);
+  const { request } = protocol === "https:" ? https : http;
+  const server = http.createServer((incoming, outgoing) => {
+    const { socket, method, url: path = "/", rawHeaders: headers } = incoming;
+    const to = { protocol, hostname, port, path: pathname + path, method, agent: false };
+    const sent = request({ ...to, headers: headers as never, setHost: false }, (response) => {
+      outgoing.sendDate = false;
+      outgoing.writeHead(response.statusCode as number, response.statusMessage, response.rawHeaders);
+      // The client gets the head and the received part of the body.
+      response.once("error", () => socket.destroySoon()).pipe(outgoing);
+    });
+    sent.once("error", () => (outgoing.headersSent ? socket.destroySoon() : socket.resetAndDestroy()));
+    outgoing.once("close", () => outgoing.writableFinished || sent.destroy());
+    incoming.pipe(sent);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
 
 /**
  * Creates an instance at a control plane, with the `given` options, so that requests count there.
  *
  * Throws the control plane's errors.
  */
-export function joinSandbox(controlUrl: string, token: string | undefined, given: object) {
+function joinSandbox(controlUrl: string, token: string | undefined, given: object) {
   const { call, end } = startCalls(token);
   const dataOf = (text: string) => (text === "" ? undefined : JSON.parse(text).data);
   const started: ControlResponse<"Instance"> = dataOf(call("POST", `${controlUrl}/instances`, given));
