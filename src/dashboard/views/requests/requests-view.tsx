@@ -96,7 +96,7 @@ async function saveCapture(): Promise<void> {
 const isFiltered = () => filterNames.some((name) => route.value.query.get(name));
 
 function Nothing() {
-  if (isFiltered() && requests.value.length > 0) {
+  if (isFiltered()) {
     const all = requests.value.length;
     return (
       <p class="no-requests">
