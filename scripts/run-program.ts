@@ -76,11 +76,11 @@ export async function mustRun(
 
 /**
  * The environment without variables that `npm run` and test runners set about themselves: both
- * would lead an npm, an npx or a runner in another folder astray.
+ * would lead an npm, an npx or a runner in another folder astray. `npm run --silent` would also silence their errors.
  */
 export function ownEnvironment(): Record<string, string | undefined> {
   const foreign =
-    /^(?:npm_package_|npm_lifecycle_|npm_config_local_prefix$|INIT_CWD$|NODE_OPTIONS$|NODE_TEST|VITEST|JEST_)/;
+    /^(?:npm_package_|npm_lifecycle_|npm_config_(?:local_prefix|loglevel)$|INIT_CWD$|NODE_OPTIONS$|NODE_TEST|VITEST|JEST_)/;
   const kept = Object.entries(process.env).filter(([name]) => !foreign.test(name));
   return { ...Object.fromEntries(kept), NO_COLOR: "1" };
 }

@@ -23,7 +23,8 @@ export function apiKeyFor(
   const { keys } = world.registry;
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
   if (!looksLikeRef(word)) return word.trim();
-  const hint = didYouMean(word, [...keys.keys(), ...reservedKeyRefs]);
+  // Also for the path that the key of this name ends on.
+  const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...keys.keys(), ...reservedKeyRefs]);
   throw new SandboxError(
     "unknown_ref",
     `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`${program} keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
@@ -32,7 +33,7 @@ export function apiKeyFor(
 
 // Anything else counts as a client's header. Messages leave out long words: a key without its prefix may look like this.
 function looksLikeRef(word: string): boolean {
-  return /^[a-z0-9]+(?:[-_][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
+  return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
 }
 
 /** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */

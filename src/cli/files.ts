@@ -1,6 +1,7 @@
 import { existsSync, promises } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
+import { pluralize } from "../report/plain-text.js";
 import { endingWords, formatOfEnding, type ReportFormat } from "../report/render/document.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
@@ -37,6 +38,12 @@ export function openOutput(
     await writeFileAtomically(file, text, mode).catch(unwritable(quote(output)));
     if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
   };
+}
+
+/** A sentence about the instances whose file is broken. */
+export function brokenSentence(ids: readonly string[]): string {
+  const files = `The file of ${pluralize(ids.length, "instance")} cannot be read`;
+  return redactKeys(`${files}: ${ids.join(", ")}. The log of the server has the reason.\n`);
 }
 
 export interface ReportTarget {

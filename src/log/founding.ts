@@ -1,8 +1,10 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
+import { scenarioDuration } from "../sandbox/clock.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { listed } from "../spec/schema/words.js";
+import { type InstanceLimits, limitsOf } from "./instances.js";
 
 /** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
 export type Founding = Readonly<Record<string, unknown>>;
@@ -42,8 +44,9 @@ export function requireSame({ code, what, elsewhere }: Stored, theirs: Founding,
 }
 
 /** The version and the settings of a server, which may change from start to start. */
-export function foundingSettings(settings: Founding): Founding {
-  return { version, ...settings };
+export function foundingSettings(limits: InstanceLimits): Founding {
+  const { maxInstances, instanceTtl } = limitsOf(limits);
+  return { version, "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) };
 }
 
 /** A sentence about what differs from the last start; `undefined` if nothing does. */

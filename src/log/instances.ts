@@ -87,8 +87,9 @@ export interface InstanceLimits {
   readonly instanceTtl?: number | undefined;
 }
 
-export const defaultInstanceTtl = 60 * 60_000;
-export const defaultMaxInstances = 1000;
+export function limitsOf({ maxInstances = 1000, instanceTtl = 60 * 60_000, maxMemory }: InstanceLimits) {
+  return { maxInstances, instanceTtl, maxMemory };
+}
 
 export function newInstanceId(): string {
   return base62From(nodePlatform.random, 12);

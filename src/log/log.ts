@@ -33,8 +33,6 @@ export interface ControlPlace {
   readonly runtime: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
   readonly instances: Instances | undefined;
-  /** Whether the target instance was removed in between. */
-  readonly isGone: boolean;
   readonly baseUrl: () => string;
 }
 
@@ -44,16 +42,10 @@ export function distantId(): number {
 }
 
 export function controlPlace({ instance, ...place }: CallOrigin, instances?: Instances): ControlPlace {
-  return { ...place, isGone: false, instances: instance === undefined ? instances : undefined };
+  return { ...place, instances: instance === undefined ? instances : undefined };
 }
 
 export type RunIn = (place: ControlPlace) => unknown;
-
-export interface BrokenInstance {
-  readonly id: string;
-  /** The error of its requests. */
-  readonly reason: string;
-}
 
 /** The state of the place where sandboxes are stored, for health checks and metrics. */
 export interface LogStatus {
@@ -62,8 +54,8 @@ export interface LogStatus {
   readonly problem: string | undefined;
   /** Whether another server has taken over the file: this one's changes are lost. */
   readonly isTaken?: boolean;
-  /** The instances whose file cannot be read: each request to them gets 500. */
-  readonly broken?: readonly BrokenInstance[];
+  /** The instances whose file cannot be read: each request to them gets 500 with the reason. */
+  readonly broken?: readonly { readonly id: string; readonly reason: string }[];
   /** The milliseconds since the oldest request or change that is not in its file. */
   readonly unsavedFor?: number;
   readonly isFull: boolean;

@@ -8,8 +8,6 @@ import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js
 import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import {
-  defaultInstanceTtl,
-  defaultMaxInstances,
   type EndedInstance,
   type Instance,
   type InstanceLimits,
@@ -17,6 +15,7 @@ import {
   type Instances,
   instanceState,
   keepLoaded,
+  limitsOf,
   newInstanceId,
   noInstance,
   type ServerState,
@@ -31,7 +30,7 @@ export interface MemoryLog extends Log {
 
 /** Creates the log of a single server. It ends with the process. */
 export function createMemoryLog(runtime: SandboxState, options: InstanceLimits = {}): MemoryLog {
-  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
+  const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
     ...{ most: maxInstances, server: runtime, platform: nodePlatform },
     requireRoom: () => budget.requireRoom(),

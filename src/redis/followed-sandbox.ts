@@ -3,7 +3,6 @@ import {
   enqueueAgain,
   type Followed,
   isUrgent,
-  type RedisConnection,
   storeUnavailable,
   takeWaiting,
   type Waiting,
@@ -19,12 +18,11 @@ import {
   keptJournal,
   type OwnPart,
   openCopy,
-  type RunCall,
   readCopy,
   restartCopy,
   type SandboxCopy,
 } from "./sandbox-copy.js";
-import { compactIn, type Loaded, loadToReplay, onReplayed } from "./stored-sandbox.js";
+import { compactIn, type Loaded, type Loading, loadSandbox, onReplayed } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -37,10 +35,9 @@ interface SandboxOptions extends CopyOptions, Partial<Pick<Followed, "expires">>
   readonly onGone: () => Promise<boolean>;
 }
 
-export interface Shared {
-  readonly connection: RedisConnection;
+/** What all sandboxes of a server share. */
+export interface Shared extends Loading {
   readonly room: Room;
-  readonly runCall: RunCall;
   /** Whether an entry of this server is being applied. */
   isApplyingOwn: boolean;
   /** Called with a failure that no caller waits for. */
@@ -55,7 +52,8 @@ export interface FollowedSandbox extends Followed {
   /** The position of the last compaction by this server. */
   compacted: string;
   isCompacting: boolean;
-  limits: typeof compactAfter;
+  /** How much larger its state is than what usually causes a compaction; at least 1. */
+  factor: number;
 }
 
 export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: Shared): FollowedSandbox {
@@ -64,7 +62,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ options, shared, keys: [hash, stream], expires: options.expires ?? (() => "") },
     copy: openCopy(loaded.state, options, shared.runCall),
     ...{ position: loaded.position, loading: undefined, waiting: [] },
-    ...{ compacted: "", isCompacting: false, limits: compactAfter },
+    ...{ compacted: "", isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
   replay(sandbox, loaded.batches);
@@ -104,9 +102,7 @@ export async function compactSandbox(
     // Another server may compact it first.
     const text = await appendTo(sandbox, { kind: "compact", least, journal });
     if (typeof text !== "string") return;
-    const factor = Math.max(1, text.length / compactAfter.characters);
-    const { entries, characters } = compactAfter;
-    sandbox.limits = { entries: entries * factor, characters: characters * factor };
+    sandbox.factor = Math.max(1, text.length / compactAfter.characters);
     await compactIn(shared.connection, options.id, sandbox.compacted, text);
   } catch (error) {
     shared.report(error);
@@ -116,7 +112,7 @@ export async function compactSandbox(
 }
 
 function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
-  const { connection } = sandbox.shared;
+  const { shared } = sandbox;
   const [state, stored, found] = reply;
   if (state !== "ok") {
     sandbox.loading ??= reload(sandbox).finally(() => {
@@ -128,13 +124,14 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
   applyBatches(sandbox, found);
   const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
   const entries = own.filter(({ text }) => text !== "");
-  const reads = entries.length === own.length ? [] : own.filter(({ text }) => text === "");
   // What is stored is applied also if its caller no longer waits. Nobody needs such a read.
-  const awaited = takeWaiting(connection, reads);
-  if (!isRejected) takeWaiting(connection, entries);
-  if (isRejected) again(sandbox, entries, makeRoom(sandbox.shared, new Error(stored)));
+  const reads = takeWaiting(
+    shared.connection,
+    own.filter(({ text }) => text === ""),
+  );
+  if (isRejected) again(sandbox, entries, makeRoom(shared, new Error(stored)));
   else if (entries.length > 0) applyStored(sandbox, entries, stored, time);
-  for (const one of awaited) one.onReply("", time);
+  for (const one of reads) one.onReply("", time);
 }
 
 function push(
@@ -160,13 +157,15 @@ function push(
 }
 
 function applyStored(sandbox: FollowedSandbox, entries: readonly Waiting[], at: string, time: number): void {
-  const { shared, copy, limits } = sandbox;
+  const { shared, copy, factor } = sandbox;
   sandbox.position = at;
+  takeWaiting(shared.connection, entries);
   shared.isApplyingOwn = true;
   for (const one of entries) one.onReply(at, time);
   shared.isApplyingOwn = false;
-  const isLarge = copy.sizes.entries >= limits.entries || copy.sizes.characters >= limits.characters;
-  if (isLarge) compactSandbox(sandbox, undefined, copy.sizes.entries);
+  const { entries: count, characters } = copy.sizes;
+  const isLarge = count >= compactAfter.entries * factor || characters >= compactAfter.characters * factor;
+  if (isLarge) compactSandbox(sandbox, undefined, count);
   // A full Redis stores a batch with an urgent entry.
   if (!entries.some(isUrgent)) shared.room.onStored();
 }
@@ -186,7 +185,7 @@ function replay(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   const { options, shared, copy } = sandbox;
   const { connection } = shared;
-  const found = await loadToReplay(connection, options.id, () => options, shared.runCall);
+  const found = await loadSandbox(shared, options.id);
   if (found === undefined || "ended" in found) return (await options.onGone()) ? reload(sandbox) : false;
   if (isLost(sandbox.position, found.position)) {
     connection.losses += 1;
@@ -210,13 +209,12 @@ async function again(
   act: Promise<boolean>,
 ): Promise<void> {
   const { connection } = sandbox.shared;
-  try {
-    if (await act) return enqueueAgain(connection, sandbox, own);
-    for (const one of takeWaiting(connection, own)) one.resolve(noSandbox);
-  } catch (error) {
+  const isThere = await act.catch((error) => {
     for (const one of takeWaiting(connection, own)) one.reject(error);
-  }
-  enqueueAgain(connection, sandbox, []);
+  });
+  if (isThere === false) for (const one of takeWaiting(connection, own)) one.resolve(noSandbox);
+  // Those that got an outcome no longer wait.
+  enqueueAgain(connection, sandbox, own);
 }
 
 /** Whether a position that the stream does not have was lost, not compacted up to a snapshot. */

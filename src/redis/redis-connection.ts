@@ -179,7 +179,13 @@ export function commandRedis(connection: RedisConnection, ...argv: string[]): Pr
 }
 
 export function runScript(connection: RedisConnection, ...given: Script): Promise<Reply> {
-  return call(connection, () => send(connection, ...given));
+  return commandRedis(connection, ...commandOf(...given));
+}
+
+type Script = readonly [script: string, keys: readonly string[], argv: readonly string[]];
+
+function commandOf(...[script, keys, argv]: Script): string[] {
+  return ["EVAL", script, String(keys.length), ...keys, ...argv];
 }
 
 /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
@@ -189,16 +195,14 @@ export function enqueue(connection: RedisConnection, followed: Followed, one: Wa
     return;
   }
   followed.waiting.push(one);
-  connection.queue.add(followed);
   connection.awaited.set(one, now() + connection.timeout);
-  callSoon(connection);
+  callSoon(connection, followed);
 }
 
 /** Lets something that was not stored wait again, for the rest of its time. */
 export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
   followed.waiting.unshift(...own);
-  if (followed.waiting.length > 0) connection.queue.add(followed);
-  callSoon(connection);
+  callSoon(connection, followed);
 }
 
 /** Takes those that have not waited for too long. */
@@ -261,25 +265,20 @@ async function call<Result>(connection: RedisConnection, act: () => Promise<Resu
   }
 }
 
-type Script = readonly [script: string, keys: readonly string[], argv: readonly string[]];
-
-function send({ client }: RedisConnection, ...[script, keys, argv]: Script): Promise<Reply> {
-  return client.sendCommand<Reply>(["EVAL", script, String(keys.length), ...keys, ...argv]);
-}
-
 /** Appends batches, if there are any, and reads the clock of Redis. */
 async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
-  const reply = await send(connection, appendScript, keys, argv);
+  const reply = await connection.client.sendCommand<Reply>(commandOf(appendScript, keys, argv));
   const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
   connection.timeAt = Number(at) - now();
   happened(connection, "responded");
   return { time: Number(at), ofEach };
 }
 
-function callSoon(connection: RedisConnection): void {
+function callSoon(connection: RedisConnection, followed?: Followed): void {
   const { calledAt, state, client, queue, awaited } = connection;
+  if (followed !== undefined) queue.add(followed);
   if (calledAt !== undefined || state === "closed" || !client.isReady) return;
-  if (![...queue].some(({ loading }) => loading === undefined)) return;
+  if (![...queue].some(isReady)) return;
   connection.calledAt = now();
   setImmediate(() => gather(connection, awaited.size - 1, 0));
 }
@@ -316,16 +315,16 @@ async function appendAll(connection: RedisConnection): Promise<void> {
 
 /** Takes what waits. A compaction must be the last of its batch. */
 function takeAll({ queue, awaited }: RedisConnection) {
-  const ready = [...queue].filter(({ loading }) => loading === undefined);
-  const taken = ready.map((followed) => {
+  return [...queue].filter(isReady).flatMap((followed) => {
     const own = followed.waiting.filter((one) => awaited.has(one));
     followed.waiting = [];
     queue.delete(followed);
-    return { followed, own: own.sort((one, other) => Number(isLast(one)) - Number(isLast(other))) };
+    own.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));
+    return own.length === 0 ? [] : { followed, own };
   });
-  return taken.filter(({ own }) => own.length > 0);
 }
 
+const isReady = ({ loading }: Followed) => loading === undefined;
 const isLast = ({ kind }: Waiting) => kind === "compact";
 export const isUrgent = ({ kind }: Waiting) => kind === "compact" || kind === "look";
 

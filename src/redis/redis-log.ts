@@ -1,12 +1,11 @@
-import { maskRequest } from "../api/mask.js";
-import { withCheckedInput } from "../api/response.js";
-import { routedPath } from "../api/routes.js";
+import { basename } from "node:path";
+import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
   type InstanceLimits,
   type InstanceState,
-  type Instances,
   instanceState,
+  limitsOf,
   type ServerState,
 } from "../log/instances.js";
 import {
@@ -19,17 +18,22 @@ import {
   type LogStatus,
   type RunIn,
 } from "../log/log.js";
-import { nodePlatform } from "../node/platform.js";
+import {
+  continueState,
+  identityOf,
+  parseState,
+  type SavedState,
+  savedAt,
+  stateFormat,
+} from "../log/state-format.js";
+import { loadReader } from "../node/platform.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
-import { secretFrom } from "../scenario/population.js";
-import { environments } from "../spec/api-key.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
-import { redactEncoded, redactValue } from "../spec/redact.js";
 import type { ApiRequest } from "../spec/request.js";
-import type { RandomStream } from "../spec/seed.js";
 import {
   appendTo,
   compactSandbox,
@@ -40,196 +44,267 @@ import {
   type Shared,
 } from "./followed-sandbox.js";
 import {
+  beginRedis,
+  type ConnectionOptions,
   closeRedis,
   commandRedis,
   connectionProblem,
+  connectRedis,
   type RedisConnection,
   redisTime,
   withinTimeout,
 } from "./redis-connection.js";
 import {
   enterInstance,
-  insideInstance,
+  inside,
   instancesUntil,
+  isFollowed,
   listInstances,
-  loadedSandboxes,
   loadInstance,
-  openInstances,
-  type RedisInstances,
+  openServer,
   relistInstance,
+  type StoreServer,
+  sandboxesOf,
   unloadUnused,
+  waits,
 } from "./redis-instances.js";
+import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
 import { createRoom } from "./room.js";
-import { type Entry, isCopyDue, type RunCall } from "./sandbox-copy.js";
-import type { Loaded } from "./stored-sandbox.js";
+import { entryOfCall, entryOfRequest, isCopyDue, type RunCall } from "./sandbox-copy.js";
+import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-export interface RedisLogOptions extends InstanceLimits {
-  readonly connection: RedisConnection;
+export interface StoreOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;
   readonly runCall: RunCall;
-  readonly own: Loaded;
-  /** Creates the server's own sandbox again, after the store lost it. */
-  readonly recreate: () => Promise<unknown>;
   readonly onProblem: (error: unknown) => void;
+  readonly named: NamedScenario;
+  readonly imported?: { readonly text: string; readonly given: string } | undefined;
 }
 
-/** A server whose sandboxes are in Redis. */
-interface StoreServer {
-  readonly shared: Shared;
-  readonly own: FollowedSandbox;
-  readonly all: RedisInstances;
-  readonly instances: Instances;
-  isRunningDue: boolean;
+/**
+ * Makes this process one of the servers of the sandbox in a Redis. The first one starts the sandbox.
+ *
+ * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` if another scenario or other options
+ * started it.
+ */
+export async function openStore(options: StoreOptions): Promise<Log> {
+  let connection: RedisConnection | undefined;
+  try {
+    connection = await connectRedis(options);
+    const warning = await checkRedis(connection);
+    // An entry of another server may start a scenario with a document, and applying it cannot wait.
+    await loadReader();
+    const log = await openOn(connection, options);
+    if (warning !== undefined) options.onWarning(warning);
+    return log;
+  } catch (error) {
+    if (connection !== undefined) closeRedis(connection);
+    throw unusableStore(options.address.shown, error);
+  }
+}
+
+async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
+  const { given, imported, runCall } = options;
+  const { shown } = connection;
+  const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
+  // Each machine may have the file in another folder.
+  const named = { ...options.named, name: basename(options.named.name) };
+  const { seed, now, frozen, profile } = given;
+  const ours = foundingOf(identityOf(named), {
+    ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
+    ...{ "--frozen": frozen, "--profile": profile },
+  });
+  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
+  const startOwn = () =>
+    createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
+
+  const there = await load();
+  if (there !== undefined && imported !== undefined) throw sandboxExists(`The store ${shown}`, elsewhere);
+  if (imported !== undefined) {
+    const state = continueState(parseState(imported.text, imported.given), named, imported.given);
+    await importInstances(connection, state, options);
+    await createOwn(connection, state.own, ours);
+  } else if (there === undefined) await startOwn();
+  const own = there ?? ((await load()) as Loaded);
+  requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
+  await noteSettings(connection, options);
+  beginRedis(connection);
+  return createRedisLog(connection, own, startOwn, options);
+}
+
+async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
+  const at = redisTime(connection);
+  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
+  for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
+    const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
+    const about = { tenancy, createdAt, given, idGroup };
+    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
+  }
+}
+
+/** Keeps the version and the settings of the server that started last, and notes a change. */
+async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
+  const [hash] = connection.keys.of(ownId);
+  const now = foundingSettings(options);
+  const before = await commandRedis(connection, "HGET", hash, "settings");
+  // A full Redis does not store it.
+  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
+  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
+  if (change !== undefined) options.onNote(change);
+}
+
+/** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
+async function checkRedis(connection: RedisConnection): Promise<string | undefined> {
+  const { shown } = connection;
+  const info = await commandRedis(connection, "INFO").catch((error) => {
+    if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
+    throw error;
+  });
+  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
+  const version = read("redis_version");
+  // The first version with XTRIM MINID.
+  if (version?.localeCompare("6.2", "en", { numeric: true }) === -1) {
+    throw unfitStore(shown, `it is a Redis ${version}, which is too old. Use Redis 6.2 or newer, or Valkey.`);
+  }
+  const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
+  // Instances have an expiry, so that the volatile policies evict them, too.
+  if (policy !== "noeviction" && most !== "0") {
+    throw unfitStore(
+      shown,
+      `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,
+    );
+  }
+  if (read("aof_enabled") !== "0") return undefined;
+  return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
 }
 
 /**
  * Creates the log of a server whose sandboxes are in Redis. Several servers share them: every change or read of a sandbox goes
- * through its log there, and each server that has loaded the sandbox applies the entries to its own copy.
+ * through its log there, and each server that has loaded the sandbox applies the entries to its own copy. `recreate` creates the
+ * server's own sandbox again, after the store lost it.
  */
-export function createRedisLog(options: RedisLogOptions): Log {
-  const server = openServer(options);
-  const { shared, own, all, instances } = server;
-  const { connection, report } = shared;
-  const look: Log["look"] = (read, from) =>
-    withinTimeout(connection, () =>
-      act(server, from, read, (sandbox, place) => lookAt(sandbox, () => read(place))),
-    );
+function createRedisLog(
+  connection: RedisConnection,
+  loaded: Loaded,
+  recreate: () => Promise<unknown>,
+  { given, runCall, onProblem, ...limits }: StoreOptions,
+): Log {
+  const report = (error: unknown) => {
+    const isAway = error instanceof SandboxError && error.code === "store_unavailable";
+    if (connection.state !== "closed" && !isAway) onProblem(error);
+  };
+  const room = createRoom(connection, (journal, which) => compactAll(server, journal, which));
+  const shared: Shared = { connection, given, room, runCall, report, isApplyingOwn: false };
+  const onGone = () => recreate().then(() => true);
+  const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    ...{ runtime: own.copy.runtime, instances, look },
-    enter: (id) => enterInstance(all, id),
+    ...{ runtime: server.own.copy.runtime, instances: instancesUntil(server) },
+    enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
     countUnread({ instance }, id) {
       inside(server, instance, (sandbox) => appendTo(sandbox, { kind: "unread", id })).catch(report);
     },
-    call: (call, run, from) => callOn(server, call, run, from),
+    call: (call, _run, from) => withinTimeout(connection, () => callOn(server, call, from)),
+    look: (read, from) => withinTimeout(connection, () => lookOn(server, read, from)),
     // Only changes while its caller waits: a link that got 503 still works.
     manage: (run, from) =>
       withinTimeout(connection, async (until) => {
-        await look(() => {}, from);
-        return run(controlPlace(from, instancesUntil(all, until)));
+        await lookOn(server, () => {}, from);
+        return run(controlPlace(from, instancesUntil(server, until)));
       }),
     firstEvent: distantId,
     isOwn: () => shared.isApplyingOwn,
     runDue() {
-      all.budget.check();
+      server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);
     },
     begin() {},
     describe: () => describeAll(server),
-    memory: () => all.budget.status(),
+    memory: () => server.budget.status(),
     status: () => statusOf(server),
     close: () => closeRedis(connection),
   };
 }
 
-function openServer({ connection, given, runCall, own, recreate, ...options }: RedisLogOptions) {
-  const report = (error: unknown) => {
-    const isAway = error instanceof SandboxError && error.code === "store_unavailable";
-    if (connection.state !== "closed" && !isAway) options.onProblem(error);
-  };
-  const room = createRoom(connection, (journal, which) => compactAll(server, journal, which));
-  const shared: Shared = { connection, room, runCall, report, isApplyingOwn: false };
-  const all = openInstances(shared, options);
-  const onGone = () => recreate().then(() => true);
-  const server: StoreServer = {
-    ...{ shared, all, instances: instancesUntil(all), isRunningDue: false },
-    own: followSandbox(own, { id: ownId, given, onGone }, shared),
-  };
-  return server;
-}
-
-function statusOf({ shared: { connection, room }, all }: StoreServer): LogStatus {
+function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
   const { losses, skipped } = connection;
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = room.rejection() ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
-  return { in: "store", reachable, isFull, losses, skipped, problem, bytes: all.stored.bytes };
+  return { in: "store", reachable, isFull, losses, skipped, problem, bytes: stored.bytes };
 }
 
-async function describeAll({ own, all }: StoreServer): Promise<ServerState> {
+async function describeAll(server: StoreServer): Promise<ServerState> {
   const instances: InstanceState[] = [];
-  const described = await describeFollowed(own);
-  for (const listed of await listInstances(all)) {
-    const found = await loadInstance(all, listed.id);
+  const own = await describeFollowed(server.own);
+  for (const listed of await listInstances(server)) {
+    const found = await loadInstance(server, listed.id);
     // It may have been removed in between.
     if (found === undefined || "ended" in found) continue;
-    instances.push(
-      instanceState({ ...listed, runtime: found.runtime }, await describeFollowed(found.sandbox)),
-    );
+    const state = await describeFollowed(found.sandbox);
+    instances.push(instanceState({ ...listed, runtime: found.runtime }, state));
   }
-  return { own: described, instances };
+  return { own, instances };
 }
 
-async function compactAll(
-  { own, all }: StoreServer,
-  journal: number,
-  which: "loaded" | "all",
-): Promise<void> {
+function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
+  return lookAt(sandbox, () => describeSandbox(sandbox.copy.runtime)) as Promise<SavedSandbox>;
+}
+
+async function compactAll(server: StoreServer, journal: number, which: "loaded" | "all"): Promise<void> {
   // Instances that nobody uses have logs, too.
-  const unloaded = which === "all" ? await listInstances(all).catch(() => []) : [];
-  for (const { id } of unloaded) await loadInstance(all, id).catch(() => {});
-  await Promise.all([own, ...loadedSandboxes(all)].map((one) => compactSandbox(one, journal)));
+  const unloaded = which === "all" ? await listInstances(server).catch(() => []) : [];
+  for (const { id } of unloaded) await loadInstance(server, id).catch(() => {});
+  await Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
 }
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
-function inside(
-  { own, all }: StoreServer,
-  id: string | undefined,
-  on: (sandbox: FollowedSandbox) => Promise<unknown>,
-) {
-  return id === undefined ? on(own) : insideInstance(all, id, on);
-}
-
-async function act(server: StoreServer, from: CallOrigin, run: RunIn, on: Act): Promise<unknown> {
-  const place = controlPlace(from, server.instances);
+async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
+  const place = controlPlace(from, instancesUntil(server));
   const outcome = await inside(server, from.instance, (one) =>
     on(one, { ...place, runtime: one.copy.runtime }),
   );
-  return outcome === noSandbox ? run({ ...place, isGone: true }) : outcome;
+  if (outcome === noSandbox) throw new SandboxError("not_found", "The instance has been removed.");
+  return outcome;
 }
 
-function callOn(server: StoreServer, { makes, ...call }: ControlCall, run: RunIn, from: CallOrigin) {
-  const key = makes === "key" ? drawKey() : undefined;
-  const entry: Entry = { kind: "call", call: maskCall(call), ...(key && { newKey: key.newKey }) };
-  return withinTimeout(server.shared.connection, async () => {
-    const outcome = await act(server, from, run, (sandbox, place) =>
-      appendTo(sandbox, entry, { place, ...(key && { words: key.words() }) }),
-    );
-    if (from.instance !== undefined) await relistInstance(server.all, from.instance);
-    return outcome;
-  });
+function lookOn(server: StoreServer, read: RunIn, from: CallOrigin): Promise<unknown> {
+  return act(server, from, (sandbox, place) => lookAt(sandbox, () => read(place)));
+}
+
+async function callOn(server: StoreServer, call: ControlCall, from: CallOrigin) {
+  const [entry, own] = entryOfCall(call);
+  const outcome = await act(server, from, (sandbox, place) => appendTo(sandbox, entry, { place, ...own }));
+  if (from.instance !== undefined) await relistInstance(server, from.instance);
+  return outcome;
 }
 
 function requestOwn({ own }: StoreServer, request: ApiRequest): Promise<Exchange> {
-  return appendTo(own, entryOf(request, own)) as Promise<Exchange>;
+  return appendTo(own, entryOfRequest(own.copy, request)) as Promise<Exchange>;
 }
 
 async function requestIn(server: StoreServer, id: string, request: ApiRequest): Promise<Exchange> {
-  const outcome = await inside(server, id, (sandbox) => appendTo(sandbox, entryOf(request, sandbox)));
+  const outcome = await inside(server, id, (one) => appendTo(one, entryOfRequest(one.copy, request)));
   if (outcome !== noSandbox) return outcome as Exchange;
-  const instead = async () => {
-    const found = await loadInstance(server.all, id);
-    if (found !== undefined && "ended" in found) throw endedInstance(found);
-    // The path of an unknown instance is an unknown path.
-    return requestOwn(server, { ...request, path: `/i/${id}${request.path}` });
-  };
-  return withinTimeout(server.shared.connection, instead, 300);
+  const found = await enterInstance(server, id, waits.token);
+  if (found !== undefined && "ended" in found) throw endedInstance(found);
+  // The path of an unknown instance is an unknown path.
+  return requestOwn(server, { ...request, path: `/i/${id}${request.path}` });
 }
 
 async function runAllDue(server: StoreServer): Promise<void> {
-  const { own, all } = server;
   const { connection, room } = server.shared;
   server.isRunningDue = true;
   try {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
-    const reads = [own, ...loadedSandboxes(all, "followed")].map((one) => lookAt(one));
-    const due = [own, ...loadedSandboxes(all)].filter((one) => isCopyDue(one.copy, redisTime(connection)));
+    const reads = sandboxesOf(server, isFollowed).map((one) => lookAt(one));
+    const due = sandboxesOf(server).filter((one) => isCopyDue(one.copy, redisTime(connection)));
     await Promise.all([...reads, ...due.map((one) => appendTo(one, { kind: "look" }))]);
-    await unloadUnused(all);
+    await unloadUnused(server);
     if (room.rejection() === undefined) return;
     // A command that needs room, like an entry.
     const [hash] = connection.keys.of(ownId);
@@ -237,42 +312,4 @@ async function runAllDue(server: StoreServer): Promise<void> {
   } finally {
     server.isRunningDue = false;
   }
-}
-
-function entryOf(request: ApiRequest, { copy }: FollowedSandbox): Entry {
-  const world = settled(copy.runtime);
-  const checked = withCheckedInput(world, request);
-  const path = routedPath(world, request.path);
-  return { kind: "request", request: maskRequest(checked, nodePlatform.sha256, path) };
-}
-
-function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
-  return lookAt(sandbox, () => describeSandbox(sandbox.copy.runtime)) as Promise<SavedSandbox>;
-}
-
-/** Draws the random numbers of a key. The hashes are for both environments, since the call decides later. */
-function drawKey() {
-  const drawn: number[] = [];
-  const words = (): RandomStream => {
-    let next = 0;
-    return () => {
-      next += 1;
-      drawn[next - 1] ??= nodePlatform.random();
-      return drawn[next - 1] as number;
-    };
-  };
-  const newKey = environments.map((environment) =>
-    nodePlatform.sha256(secretFrom(words(), { environment, legacy: false })),
-  );
-  return { newKey, words };
-}
-
-/**
- * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
- * state files also contain them.
- */
-export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
-  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
-  const shown = call.isYaml ? body : redactValue(body, redactEncoded, isScenario);
-  return { ...call, params: redactValue(params, redactEncoded, isScenario), body: shown };
 }

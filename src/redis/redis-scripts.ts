@@ -1,7 +1,8 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
-//   own sandbox `founding`, `settings` and `groups`; while it is replayed, `replaying` and `trying` (careful-replay.ts). Redis removes both keys of an instance when it expires.
+//   own sandbox `founding`, `settings` and `groups`; while it is replayed, `replaying` and `trying` (stored-sandbox.ts). Redis
+//   removes both keys of an instance when it expires.
 // - a stream of the batches since the snapshot. A batch has the entries that one server appended together, as texts separated
 //   by a character that JSON cannot contain. Redis makes its id, so that its time never goes back.
 //
@@ -68,15 +69,13 @@ return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
 `;
 
 /**
- * Ends a careful replay, unless a batch was appended in between. With a snapshot, the sandbox continues from it at a new
- * position, which no server has.
+ * Continues a sandbox from a snapshot at a new position, which no server has, unless a batch was appended in between.
  *
- * KEYS: hash, stream. ARGV: the position of the last replayed batch, snapshot (or empty).
+ * KEYS: hash, stream. ARGV: the position of the last replayed batch, snapshot.
  */
 export const resumeScript = `
 if redis.call('HGET', KEYS[1], 'head') ~= ARGV[1] then return 'behind' end
-redis.call('HDEL', KEYS[1], 'replaying', 'trying')
-if ARGV[2] == '' then return 'replayed' end
+redis.call('HDEL', KEYS[1], 'replaying')
 local position = redis.call('XADD', KEYS[2], '*', 'e', '')
 redis.call('XTRIM', KEYS[2], 'MAXLEN', 0)
 redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'position', position, 'head', position)
@@ -125,14 +124,15 @@ return replies
 /**
  * Replaces the snapshot of a sandbox by a newer one, and discards the batches up to it.
  *
- * KEYS: hash, stream. ARGV: position, the id after it, snapshot.
+ * KEYS: hash, stream. ARGV: position, snapshot.
  */
 export const compactScript = `
 local found = redis.call('HMGET', KEYS[1], 'head', 'position')
 if not found[1] or found[2] == ARGV[1] then return 'old' end
 if found[1] ~= ARGV[1] and #redis.call('XRANGE', KEYS[2], ARGV[1], ARGV[1]) == 0 then return 'old' end
-redis.call('XTRIM', KEYS[2], 'MINID', ARGV[2])
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[3], 'position', ARGV[1])
+redis.call('XTRIM', KEYS[2], 'MINID', ARGV[1])
+redis.call('XDEL', KEYS[2], ARGV[1])
+redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'position', ARGV[1])
 return 'stored'
 `;
 
@@ -147,20 +147,19 @@ local function add(key)
   local used = redis.pcall('MEMORY', 'USAGE', key)
   if type(used) == 'number' then bytes = bytes + used end
 end
-add(KEYS[1])
-add(KEYS[2])
-add(KEYS[3])
+for _, key in ipairs(KEYS) do add(key) end
 local all = redis.call('HGETALL', KEYS[1])
 for index = 1, #all, 2 do
   local id, settings = all[index], all[index + 1]
-  local head = redis.call('HGET', ARGV[1] .. id .. ARGV[2], 'head')
+  local hash, log = ARGV[1] .. id .. ARGV[2], ARGV[1] .. id .. ARGV[3]
+  local head = redis.call('HGET', hash, 'head')
   if head then
-    add(ARGV[1] .. id .. ARGV[2])
-    add(ARGV[1] .. id .. ARGV[3])
-    alive[#alive + 1] = {id, settings, head, redis.call('PTTL', ARGV[1] .. id .. ARGV[2])}
+    add(hash)
+    add(log)
+    alive[#alive + 1] = {id, settings, head, redis.call('PTTL', hash)}
   else
     redis.call('HDEL', KEYS[1], id)
-    redis.call('UNLINK', ARGV[1] .. id .. ARGV[3])
+    redis.call('UNLINK', log)
     redis.call('SET', ARGV[1] .. id .. ARGV[4], 'expired ' .. at, 'PX', 604800000)
     ended[#ended + 1] = {id, settings}
   end

@@ -1,14 +1,23 @@
 import { handle } from "../api/handle.js";
-import { hashOf, type MaskedRequest, unmaskedRequest } from "../api/mask.js";
-import { type ControlCall, type ControlPlace, controlPlace } from "../log/log.js";
+import { hashOf, type MaskedRequest, maskRequest, unmaskedRequest } from "../api/mask.js";
+import { withCheckedInput } from "../api/response.js";
+import { routedPath } from "../api/routes.js";
+import type { ControlCall, ControlPlace } from "../log/log.js";
 import { markUnread } from "../log/memory-log.js";
 import { nodePlatform } from "../node/platform.js";
 import { latestOf } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
-import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SavedSandbox } from "../sandbox/start.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import {
+  describeSandbox,
+  restoreSandbox,
+  type SandboxSettings,
+  type SavedSandbox,
+} from "../sandbox/start.js";
 import { secretFrom } from "../scenario/population.js";
-import { type Environment, environments } from "../spec/api-key.js";
+import { environments } from "../spec/api-key.js";
+import { redactEncoded, redactValue } from "../spec/redact.js";
+import type { ApiRequest } from "../spec/request.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
 import { type StoredBatch, separator } from "./redis-scripts.js";
 
@@ -36,14 +45,8 @@ export type RunCall = (call: ControlCall, place: ControlPlace) => unknown;
 /** The requests of a journal that a compaction keeps: at most so many, and about so many bytes. */
 export const keptJournal = { requests: 100, bytes: 100_000 };
 
-const noHashes: readonly string[] = [];
-const standIn = () => randomStream(0, "stand-in");
-
 /** The options of later scenarios, and of the sandbox. */
-export interface CopyOptions {
-  readonly given: GivenOptions;
-  readonly idGroup?: number | undefined;
-}
+export type CopyOptions = Omit<SandboxSettings, "platform">;
 
 /** What the platform of a copy returns while an entry is applied: its time, and what it has for a new key. */
 interface Moment {
@@ -68,7 +71,7 @@ export interface SandboxCopy {
 }
 
 export function openCopy(first: SavedSandbox, options: CopyOptions, runCall: RunCall): SandboxCopy {
-  const moment: Moment = { now: first.at, hashes: noHashes, random: undefined };
+  const moment: Moment = { now: first.at, hashes: [], random: undefined };
   const runtime = restored(first, platformAt(moment), options);
   return { runtime, runCall, moment, startedAt: first.at, sizes: { entries: 0, characters: 0 } };
 }
@@ -126,7 +129,7 @@ export function applyEntry(
   try {
     return run(copy, entry, own);
   } finally {
-    Object.assign(copy.moment, { hashes: noHashes, random: undefined });
+    Object.assign(copy.moment, { hashes: [], random: undefined });
   }
 }
 
@@ -146,8 +149,7 @@ function run(copy: SandboxCopy, entry: Entry, { place, read, words }: OwnPart): 
       if (entry.newKey !== undefined) useKey(moment, entry.newKey, words);
       // Runs what is due first.
       settled(runtime);
-      const elsewhere = () => controlPlace({ runtime, instance: undefined, baseUrl: () => "" });
-      return copy.runCall(entry.call, place ?? elsewhere());
+      return copy.runCall(entry.call, place ?? { runtime, instances: undefined, baseUrl: () => "" });
     }
     case "look":
       settled(runtime);
@@ -159,12 +161,58 @@ function run(copy: SandboxCopy, entry: Entry, { place, read, words }: OwnPart): 
   }
 }
 
+const secretsOf = (words: () => RandomStream) =>
+  environments.map((environment) => secretFrom(words(), { environment, legacy: false }));
+
+/** Draws the random numbers of a key. The hashes are for both environments, since the call decides later. */
+function drawKey() {
+  const drawn: number[] = [];
+  const words = (): RandomStream => {
+    let next = 0;
+    return () => {
+      next += 1;
+      drawn[next - 1] ??= nodePlatform.random();
+      return drawn[next - 1] as number;
+    };
+  };
+  return { newKey: secretsOf(words).map((secret) => nodePlatform.sha256(secret)), words: words() };
+}
+
+const standIn = () => randomStream(0, "stand-in");
+
 // Other servers use a fixed key with the hash of the new one.
 function useKey(moment: Moment, newKey: readonly string[], words: RandomStream | undefined): void {
   moment.random = words ?? standIn();
   if (words !== undefined) return;
-  const fixed = (environment: Environment) => secretFrom(standIn(), { environment, legacy: false });
-  moment.hashes = environments.flatMap((one, index) => [fixed(one), newKey[index] as string]);
+  moment.hashes = secretsOf(standIn).flatMap((fixed, index) => [fixed, newKey[index] as string]);
+}
+
+/** Returns the entry of a request, which is checked only here. */
+export function entryOfRequest({ runtime }: SandboxCopy, request: ApiRequest): Entry {
+  const world = settled(runtime);
+  const path = routedPath(world, request.path);
+  return {
+    kind: "request",
+    request: maskRequest(withCheckedInput(world, request), nodePlatform.sha256, path),
+  };
+}
+
+/** Returns the entry of a call, and the numbers of a key that it makes. */
+export function entryOfCall({ makes, ...call }: ControlCall): [Entry, Pick<OwnPart, "words">] {
+  const entry = { kind: "call", call: maskCall(call) } as const;
+  if (makes !== "key") return [entry, {}];
+  const { newKey, words } = drawKey();
+  return [{ ...entry, newKey }, { words }];
+}
+
+/**
+ * Shortens every key in a call to the control plane, where no key belongs. A scenario's pinned keys stay: the sandbox and
+ * state files also contain them.
+ */
+export function maskCall({ params, body, ...call }: ControlCall): ControlCall {
+  const isScenario = (name: string, member: unknown) => name === "scenario" && typeof member !== "string";
+  const masked = <Value>(value: Value) => redactValue(value, redactEncoded, isScenario);
+  return { ...call, params: masked(params), body: call.isYaml ? body : masked(body) };
 }
 
 function compact(copy: SandboxCopy, journal: number): string {

@@ -24,6 +24,14 @@ type SyntaxProblem = { readonly at?: number; readonly said: string; readonly hin
 
 /** The place, the cause and the fix of an error of the YAML reader, for people. */
 export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
+  // Pages and documents have them, and no editor shows them.
+  const [indent = "", space = ""] = /^ *([^\S \t\n\r])/m.exec(text) ?? [];
+  if (space !== "")
+    return {
+      at: text.indexOf(indent) + indent.length - 1,
+      said: `the indent has U+${space.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}, which only looks like a space`,
+      hint: "indent this line with ordinary spaces",
+    };
   return openQuote(document, error, text) ?? bracketProblem(error, text) ?? lineProblem(error, text);
 }
 

@@ -97,15 +97,21 @@ test("another version and another setting continue a state, say so once, and kee
   expect(await statusOf(`${backUrl}/i/${instance}`, first.instance.keys.one)).toBe(200);
 });
 
-test("an export names an instance whose file is broken, exits with 1, and has the others", async () => {
+test("an export names an instance whose file is broken, exits with 1, and has the others; list names it as well", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   const first = await used(cwd);
   const { id } = (await control(`${first.url}/__sandbox`, "POST /instances", {})).body.data;
   await first.stop();
   writeFileSync(join(cwd, `state.json.instances/${first.instance.id}.json`), "{");
   const next = serve(["a.yaml", "--state", "state.json"], { cwd });
-  const wrote = await runCli(["export", await baseUrl(next), "-o", "backup.json"], { cwd });
+  const url = await baseUrl(next);
+  const wrote = await runCli(["export", url, "-o", "backup.json"], { cwd });
+  const shown = await runCli(["instance", "list", "--url", url], { cwd });
   await next.stop();
+  expect([shown.stdout.includes(id), shown.stderr]).toEqual([
+    true,
+    expect.stringContaining(first.instance.id),
+  ]);
   expect([wrote.code, wrote.stderr]).toEqual([1, expect.stringContaining(first.instance.id)]);
   const { without, instances } = JSON.parse(readFileSync(join(cwd, "backup.json"), "utf8"));
   expect([without, instances.map((one: { id: string }) => one.id)]).toEqual([[first.instance.id], [id]]);

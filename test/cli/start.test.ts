@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { readFileSync, statSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
+import { type Write, writesFor } from "../control/writes.js";
 import { root } from "../support/pages.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { listening } from "../support/servers.js";
@@ -115,6 +116,45 @@ describe("svc-sandbox start", () => {
       ...(log === "json" ? [`DELETE /instances/${idle},expired,sandbox,${idle}`] : []),
     ]);
     for (const secret of [code, token, "open-sesame", "wrong"]) expect(stderr).not.toContain(secret);
+  });
+
+  it("logs each accepted change with instance, actor, action and result, and no JSON inside a message", async () => {
+    const cwd = temporaryFolder({ "volume/.keep": "" });
+    const running = serve(["--log", "json", "--json", "--state", "volume/state.json"], { cwd });
+    const url = await baseUrl(running);
+    const send = async ({ method, path, json, bytes, headers }: Omit<Write, "described">) => {
+      const body = json === undefined ? bytes : JSON.stringify(json);
+      const typed = { "content-type": "application/json", ...headers } as Record<string, string>;
+      const init = { method, headers: typed, ...(body !== undefined && { body: body as string }) };
+      return fetch(`${url}/__sandbox${path}`, init);
+    };
+    const made = await send({ method: "POST", path: "/instances", json: {} });
+    const { id } = (await made.json()).data;
+    const sent = writesFor(id).filter(({ path }) => !/validate|stop/.test(path));
+    const statuses: number[] = [];
+    for (const write of sent) statuses.push((await send(write)).status);
+    const gone = (await (await send({ method: "POST", path: "/instances", json: {} })).json()).data.id;
+    const file = join(cwd, `volume/state.json.instances/${gone}.json`);
+    rmSync(file);
+    mkdirSync(file);
+    expect((await send({ method: "DELETE", path: `/instances/${gone}` })).status).toBe(507);
+    const { stderr } = await running.stop();
+    const lines = stderr
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line));
+    const problems = lines.flatMap(({ event, message }) => (event === "problem" ? [message] : []));
+    expect(problems[0]).toMatch(/^Failed to write the state to .*\.$/);
+    const audits = lines.filter(({ event }) => event === "audit");
+    const shown = audits.map(({ action, result, actor }) => `${action} ${result.slice(0, 3)} ${actor}`);
+    expect(shown).toEqual([
+      "POST /instances 201 anyone",
+      ...sent.map(({ method, path }, index) => `${method} ${path} ${statuses[index]} anyone`),
+      "POST /instances 201 anyone",
+      `DELETE /instances/${gone} 507 anyone`,
+    ]);
+    for (const { action, instance } of audits) if (action.includes(id)) expect(instance).toBe(id);
+    expect(audits.at(-1)).toMatchObject({ instance: gone, result: "507 state_unwritable" });
   });
 
   it.each([

@@ -12,10 +12,12 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseState, signedLine } from "../../src/log/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { control } from "../support/call-control.js";
+import { startBin } from "../support/running-command.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -102,6 +104,11 @@ test("POST /instances twice with the same Idempotency-Key makes one instance, al
   };
   const [first, other] = [await post(server, "a", "one"), await post(server, "b", "one")];
   const again = await post(await start(killed(state)), "a", "one");
+  // The file of a broken instance stays for its owner.
+  const copy = killed(state);
+  writeFileSync(fileOf(copy, first.data), "{");
+  expect((await post(await start(copy, { onDefect() {} }), "a", "one")).status).toBe(500);
+  expect(readFileSync(fileOf(copy, first.data), "utf8")).toBe("{");
   const { token, claim_url: _, ...made } = again.data as Made & { token: string; claim_url: string };
   expect([again.status, made.id, other.data.id === made.id]).toEqual([201, first.data.id, false]);
   expect(made).toMatchObject({ keys: first.data.keys });
@@ -195,6 +202,7 @@ test.each([
     { code: "internal_error", message: expect.stringContaining(why) },
   ]);
   expect((await call(server, `POST /instances/${broken.id}/claim`, { code: "x" })).status).toBe(500);
+  expect((await call(server, `POST /instances/${broken.id}/link`, {})).status).toBe(500);
   expect((await call(server, "GET /ready")).body).toMatchObject({ status: "ready", broken_instances: 1 });
   const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
   expect(metrics).toContain("\nsvc_sandbox_file_broken_instances 1\n");
@@ -299,4 +307,33 @@ test("on a slow disk, a change waits for its own write, and nobody else for it; 
   letGo();
   expect((await change).status).toBe(200);
   await expect.poll(unsaved).toBe(0);
+});
+
+test("a server whose disk holds the write of one sandbox acknowledges the changes of all others, and that one after it", async () => {
+  const slowFile = join(temporaryFolder(), "slow");
+  const env = {
+    NODE_OPTIONS: `--import ${pathToFileURL(join(import.meta.dirname, "slow-renames.mjs"))}`,
+    SLOW_FILE: slowFile,
+  };
+  const running = startBin(["active", "--state", "state.json", "--port", "0", "--json", "--log", "off"], {
+    env,
+  });
+  const { base_url: url, control_url: controlUrl } = JSON.parse(await running.until(/\n/));
+  const made: Made[] = [];
+  for (let n = 0; n < 11; n += 1) made.push((await control(controlUrl, "POST /instances", {})).body.data);
+  const [slow, ...others] = made as [Made, ...Made[]];
+  writeFileSync(slowFile, slow.id);
+  const revoke = ({ id }: Made) => control(`${url}/i/${id}/__sandbox`, "POST /keys/active/revoke", {});
+  const order: string[] = [];
+  const last = revoke(slow).then(({ status }) => order.push(`slow ${status}`));
+  // The change is in the running sandbox, so its write has begun.
+  const key = { headers: { "x-api-key": slow.keys.active as string } };
+  await expect.poll(async () => (await fetch(`${url}/i/${slow.id}${mePath}`, key)).status).toBe(401);
+  await Promise.all(others.map(async (one) => order.push(`other ${(await revoke(one)).status}`)));
+  order.push(`own ${(await control(controlUrl, "POST /keys/active/revoke", {})).status}`);
+  const unsaved = await (await fetch(`${controlUrl}/metrics`)).text();
+  expect(unsaved).not.toMatch(/^svc_sandbox_file_unsaved_seconds 0$/m);
+  writeFileSync(`${slowFile}.let-go`, "");
+  await last;
+  expect(order).toEqual([...others.map(() => "other 200"), "own 200", "slow 200"]);
 });

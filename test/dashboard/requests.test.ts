@@ -54,7 +54,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await rows(page).getAttribute("data-id")).toBe((await ask("/requests")).body.data[1].id);
     await page.getByLabel("Status").selectOption("403");
     await page.getByText("No requests match these filters.").waitFor();
-    await page.getByRole("button", { name: "Clear the filters" }).click();
+    await page.getByRole("link", { name: "Remove the filters" }).click();
     await rows(page).nth(2).waitFor();
     expect(new URL(page.url()).hash).toBe("#/requests");
   });
@@ -251,6 +251,10 @@ describe.skipIf(noBrowser)("the requests", () => {
       all.map((row) => [...row.children].map((one) => Math.round(one.getBoundingClientRect().top / 28))),
     );
     for (const row of tops) expect(Math.max(...row) - Math.min(...row)).toBeLessThanOrEqual(1);
+    const cut = await rows(page)
+      .locator("time, .path-badge, .target")
+      .evaluateAll((all) => all.filter((one) => one.scrollWidth > one.clientWidth).length);
+    expect(cut).toBe(0);
     const ends = await rows(page).evaluateAll((all) => all.map((row) => row.getBoundingClientRect().bottom));
     expect(ends.filter((end) => end <= 768).length).toBeGreaterThanOrEqual(15);
   });

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { version } from "../../src/node/package-files.js";
 import { clientFolder } from "../cli/exec-client.js";
 import { messageFolder, messageNames, wrongScenarios } from "../support/messages.js";
 import { type Ran, runCli } from "../support/run-cli.js";
@@ -47,7 +48,8 @@ test.each(messageNames("commands", ".in"))("the command %s results in its text",
   if (ran.code === 2) expect(ran.stdout).toBe("");
   const text = shown(ran)
     .replaceAll(url, at)
-    .replaceAll(/\d+\.\d s\b/g, "0.0 s");
+    .replaceAll(/\d+\.\d s\b/g, "0.0 s")
+    .replaceAll(version, "<version>");
   await expect(text).toMatchFileSnapshot(expected("commands", name));
 });
 

@@ -214,7 +214,7 @@ test.each([
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
   ["src/log/log.ts", "src/server/serve.ts"],
-  ["src/server/serve.ts", "src/redis/open-store.ts"],
+  ["src/server/serve.ts", "src/redis/redis-log.ts"],
   ["src/redis/redis-log.ts", "src/server/serve.ts"],
   ["src/integrations/msw.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "left-pad"],
@@ -245,3 +245,12 @@ function exportedNames(text: string): string[] {
     ).flat(),
   ];
 }
+
+test("a test next to its file reads no file, opens no connection and starts no program", () => {
+  const tests = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".test.ts"),
+  );
+  expect(tests.length).toBeGreaterThan(30);
+  const io = /"node:(?:fs|child_process)"|createServer\(|support\/(?:temporary-folder|servers|run-cli)/;
+  expect(tests.filter((file) => io.test(readFileSync(join(root, "src", file), "utf8")))).toEqual([]);
+});

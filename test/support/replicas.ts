@@ -3,7 +3,7 @@ import { sandboxOn } from "../../src/library/create-sandbox.js";
 import type { Log } from "../../src/log/log.js";
 import { readRedisAddress } from "../../src/node/addresses.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
-import { openStore, type StoreOptions } from "../../src/redis/open-store.js";
+import { openStore, type StoreOptions } from "../../src/redis/redis-log.js";
 import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/start.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";

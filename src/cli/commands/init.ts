@@ -45,7 +45,8 @@ const clients = {
   go: {
     ...{ example: "go", folder: "whoami", test: "whoami_test.go", needs: goModule, files: ["go.mod"] },
     run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
-    install: `go mod edit -require=${goModule}@v${version} -replace=${goModule}=%/packaging/go`,
+    // In lines that no terminal breaks: each is pasted.
+    install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
   },
 } as const;
 type ClientKind = keyof typeof clients;

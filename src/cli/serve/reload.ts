@@ -68,7 +68,7 @@ export async function startWatching(
   const watching = createWatch(() =>
     reload().catch((error) => {
       isBroken = true;
-      log.problem(`${describeFailure(error, flags)}The running scenario continues.`);
+      log.problem(`${describeFailure(error, { ...flags, json: false })}The running scenario continues.`);
     }),
   );
   await watching.follow(first.files);

@@ -8,22 +8,14 @@ const world = "world.";
 
 export const health = resource<Shown<"Health">>("/health", { on: [world], read: callBare });
 export const clock = resource<Shown<"Clock">>("/clock", { on: [world, "clock."] });
+/** Events that may change a key, or the response to its next request. */
+export const keyEvents = [
+  ...[world, "key.", "request", "clock.", "time.", "timeline.", "story."],
+  ...["assumptions.", "organization.", "faults."],
+];
 // The instructions for covering a path depend on nearly everything.
 export const report = resource<Shown<"Report">>("/report?story=true&own=true", {
-  on: [
-    ...[
-      world,
-      "request",
-      "key.",
-      "organization.",
-      "clock.",
-      "faults.",
-      "assumptions.",
-      "timeline.",
-      "story.",
-    ],
-    "instances.",
-  ],
+  on: [...keyEvents, "instances."],
 });
 /** A request to the first endpoint of a sandbox at this base URL, for a shell; `undefined` until the report is read. */
 export function curlLine(url: string, secret?: string): string | undefined {
@@ -31,11 +23,6 @@ export function curlLine(url: string, secret?: string): string | undefined {
   const path = report.data.value?.endpoints[0]?.path;
   return path && `curl -i ${header}${url}${path}`;
 }
-/** Events that may change a key, or the response to its next request. */
-export const keyEvents = [
-  ...[world, "key.", "request", "clock.", "time.", "timeline.", "story."],
-  ...["assumptions.", "organization.", "faults."],
-];
 
 const mostKeys = 2000;
 

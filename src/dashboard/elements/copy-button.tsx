@@ -43,17 +43,11 @@ export function CopyButton({
   );
 }
 
-export function CodeLine({
-  code,
-  children,
-}: {
-  readonly code: string;
-  readonly children?: ComponentChildren;
-}) {
+export function CodeLine(props: { readonly code: string; readonly children?: ComponentChildren }) {
   return (
     <div class="code-line">
-      <pre>{code}</pre>
-      <CopyButton text={code}>{children}</CopyButton>
+      <pre>{props.code}</pre>
+      <CopyButton text={props.code}>{props.children}</CopyButton>
     </div>
   );
 }

@@ -11,13 +11,8 @@ const loaded = new WeakMap<() => Promise<ComponentType>, ComponentType>();
  *
  * `load` must always be the same function.
  */
-export function LoadedPart({
-  load,
-  name,
-}: {
-  readonly load: () => Promise<ComponentType>;
-  readonly name: string;
-}) {
+export function LoadedPart(props: { readonly load: () => Promise<ComponentType>; readonly name: string }) {
+  const { load, name } = props;
   const state = useSignal<"loading" | "failed" | "loaded">(loaded.has(load) ? "loaded" : "loading");
   const start = async () => {
     state.value = "loading";

@@ -3,19 +3,12 @@ import { dirname } from "node:path";
 import { lock } from "../../node/files/lock.js";
 import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../../node/files/write-file.js";
 import { clearInterval, loadReader, nodePlatform, setInterval } from "../../node/platform.js";
-import { scenarioDuration } from "../../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { foundingSettings } from "../founding.js";
-import {
-  defaultInstanceTtl,
-  defaultMaxInstances,
-  type InstanceLimits,
-  type InstanceState,
-  type Instances,
-} from "../instances.js";
+import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
@@ -90,11 +83,7 @@ type Continued = Awaited<ReturnType<typeof continued>>;
 
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
 async function continued(place: StatePlace, options: FileLogOptions) {
-  const { maxInstances = defaultMaxInstances, instanceTtl = defaultInstanceTtl } = options;
-  const settings = foundingSettings({
-    "--max-instances": maxInstances,
-    "--instance-ttl": scenarioDuration(instanceTtl),
-  });
+  const settings = foundingSettings(options);
   const found = findState(place, { ...options, settings });
   if (found.own?.scenario.openapi !== undefined) await loadReader();
   const runtime =
@@ -140,8 +129,7 @@ function fileLog(found: Continued, options: FileLogOptions, unlock: () => void):
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
     enter(id) {
-      const error = broken.get(id);
-      if (error !== undefined) throw error;
+      requireWhole(found, id);
       // Its last use is kept with the next requests.
       const file = fileOf(files, id);
       if (file !== undefined) markUnsaved(file, "behind");
@@ -204,12 +192,16 @@ function makeFolders({ place, isThere, saved }: Continued): void {
   }
 }
 
+/** Throws if the file of the instance is broken. */
+function requireWhole({ broken }: Continued, id = ""): void {
+  const error = broken.get(id);
+  if (error !== undefined) throw error;
+}
+
 /** The instances for a call: a broken one can be removed, and new hashes are stored. */
-function keptInstances(
-  { place, log: { instances }, broken }: Continued,
-  files: KeptFiles,
-  changed: Set<KeptSandbox>,
-): Instances {
+function keptInstances(found: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
+  const { place, log, broken } = found;
+  const { instances } = log;
   return {
     ...instances,
     async remove(id) {
@@ -220,7 +212,12 @@ function keptInstances(
       });
       broken.delete(id);
     },
+    create(source, given, tenancy, id) {
+      requireWhole(found, id);
+      return instances.create(source, given, tenancy, id);
+    },
     changeHashes(...given) {
+      requireWhole(found, given[0]);
       const instance = instances.changeHashes(...given);
       const file = fileOf(files, instance.id) as KeptSandbox;
       markUnsaved(file, "changed");

@@ -1,4 +1,5 @@
 import { SandboxError } from "../../spec/errors.js";
+import { parsedJson } from "../../spec/schema/json.js";
 import {
   count,
   list,
@@ -16,9 +17,10 @@ import { ask, type ControlAddress, isNot, noControlPlane, readAs, timeText } fro
 
 const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
 const linkShape = openMapping({ claim_url: plain(600) });
+const id = text({ most: 40, pattern: /^[\w-]+$/ });
 const listedShape = list(
   openMapping({
-    id: text({ most: 40, pattern: /^[\w-]+$/ }),
+    id,
     label: nullable(text()),
     expires_at: nullable(timeText),
     traffic: nullable(
@@ -26,6 +28,7 @@ const listedShape = list(
     ),
   }),
 );
+const brokenShape = list(openMapping({ id }));
 // Nothing else may get into a file that a shell reads.
 const claimedShape = openMapping({
   base_url: plain(500),
@@ -49,9 +52,12 @@ export async function askNewInstance(call: ControlAddress, settings: NewInstance
   return readOrFail(linkShape, made, 201);
 }
 
-/** Lists the instances of a running server. Throws `usage` if that fails. */
-export async function askInstances(call: ControlAddress): Promise<readonly InstanceSummary[]> {
-  return readOrFail(listedShape, await ask(call, "list the instances of", "GET", "/instances"), 200);
+/** Lists the instances of a running server, and the ids of those whose file is broken. Throws `usage` if that fails. */
+export async function askInstances(call: ControlAddress) {
+  const listed = await ask(call, "list the instances of", "GET", "/instances");
+  const instances = readOrFail(listedShape, listed, 200);
+  const { broken } = parsedJson(listed.text) as { readonly broken?: unknown };
+  return { instances, broken: (readAs(brokenShape, broken) ?? []).map((one) => one.id) };
 }
 
 /** Makes a new claim link for an instance. Throws `usage` if that fails. */

@@ -43,7 +43,7 @@ export const auditChange: RequestHandler = (_request, { locals }, next) => {
 function auditCalls({ log, audit }: Server, instanceOf: InstanceOf): RequestHandler {
   return (request, response, next) => {
     const path = request.path.slice(controlPath.length);
-    const named = instanceOf(request) ?? /^\/instances\/([^/]+)/.exec(path)?.[1];
+    const named = instanceOf(request) ?? /^\/instances\/([0-9A-Za-z]+)/.exec(path)?.[1];
     // Before it is removed.
     const existing = named === undefined ? undefined : log.instances.find(named);
     response.once("close", () => {
@@ -52,7 +52,8 @@ function auditCalls({ log, audit }: Server, instanceOf: InstanceOf): RequestHand
       const isRejected = statusCode === 401 && request.headers.authorization !== undefined;
       if (!isChange && !isRejected) return;
       const result = [writableFinished ? statusCode : "no response", code].filter(Boolean).join(" ");
-      const about = instance && { id: instance.id, label: instance.tenancy.label };
+      const id = instance?.id ?? named;
+      const about = id === undefined ? undefined : { id, label: instance?.tenancy.label };
       audit({ action: `${request.method} ${redactPath(path)}`, actor, result }, about);
     });
     next();

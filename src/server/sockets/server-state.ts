@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { defaultInstanceTtl, type InstanceLimits } from "../../log/instances.js";
+import { type InstanceLimits, limitsOf } from "../../log/instances.js";
 import type { Log, SandboxPlace } from "../../log/log.js";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
@@ -89,12 +89,13 @@ export type Server = ReturnType<typeof createServerState>;
 
 /** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
 export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
-  const { explain = false, instanceRate, instanceTtl = defaultInstanceTtl, controlToken, onAudit } = options;
+  const { explain = false, instanceRate, controlToken, onAudit } = options;
   const { name, scenario } = settled(log.runtime);
   const traffic = newTraffic();
   const names = namesOf(options);
   const state = {
-    ...{ log, traffic, explain, instanceRate, instanceTtl, ...names },
+    instanceTtl: limitsOf(options).instanceTtl,
+    ...{ log, traffic, explain, instanceRate, ...names },
     /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
     /** On the wall clock (epoch milliseconds). */

@@ -14,7 +14,7 @@ import { escapeControls } from "../../../spec/redact.js";
 import { listed, quote } from "../../../spec/schema/words.js";
 import { declareCommand, fileName, plainOption } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
-import { openOutput } from "../../files.js";
+import { brokenSentence, openOutput } from "../../files.js";
 import {
   askFlags,
   controlCall,
@@ -79,8 +79,9 @@ export const instanceCommand = declareCommand({
     }
     const call = controlCall(flags.url, flags, io);
     if (action === "list") {
-      const instances = await askInstances(call);
+      const { instances, broken } = await askInstances(call);
       print(instances, tableOf(instances, io));
+      if (broken.length > 0) io.stderr.say(brokenSentence(broken));
     } else if (action === "remove") {
       await removeInstance(call, id);
       print({ id, removed: true }, "");

@@ -1,6 +1,5 @@
 import { askExport, askReport, stopSandbox } from "../../../node/clients/ask-control.js";
 import { unmetThresholds } from "../../../report/brief.js";
-import { pluralize } from "../../../report/plain-text.js";
 import { mergeReports } from "../../../report/report.js";
 import { githubAnnotations, renderReport } from "../../../report/report-document.js";
 import { parseReport, type Report } from "../../../report/report-shape.js";
@@ -10,7 +9,7 @@ import { isMapping } from "../../../spec/schema/shape.js";
 import { quote } from "../../../spec/schema/words.js";
 import { declareCommand, fileName, plainOption, plainToggle } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
-import { openOutput, readGivenFile } from "../../files.js";
+import { brokenSentence, openOutput, readGivenFile } from "../../files.js";
 import {
   askFlags,
   controlCall,
@@ -135,8 +134,7 @@ export const exportCommand = declareCommand({
     await write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
     const { without } = parsedJson(text) as { readonly without?: readonly string[] };
     if (without === undefined) return exitCode.fine;
-    const sentence = `The export lacks ${pluralize(without.length, "instance")}, whose file cannot be read: ${without.join(", ")}. The log of the server has the reason.`;
-    io.stderr.say(redactKeys(`${sentence}\n`));
+    io.stderr.say(`The export is not complete. ${brokenSentence(without)}`);
     return exitCode.failed;
   },
 });

@@ -76,18 +76,11 @@ interface ActionButtonProps {
   readonly run: () => Promise<unknown>;
   readonly children: ComponentChildren;
   readonly class?: string;
-  readonly disabled?: boolean;
   readonly title?: string;
 }
 
 /** A button that calls the control plane if that responds, and shows a rejection below. */
-export function ActionButton({
-  run,
-  children,
-  class: name = "",
-  disabled = false,
-  title,
-}: ActionButtonProps) {
+export function ActionButton({ run, children, class: name = "", title }: ActionButtonProps) {
   const action = useAction(run);
   return (
     <>
@@ -95,7 +88,7 @@ export function ActionButton({
         type="button"
         class={name}
         title={title}
-        disabled={disabled || isOffline.value}
+        disabled={isOffline.value}
         aria-busy={action.isRunning}
         onClick={action.run}
       >

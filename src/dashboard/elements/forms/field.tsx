@@ -33,13 +33,12 @@ function Field({ label, hint, problem, children }: FieldProps) {
 
 interface TextFieldProps extends Labels {
   readonly name: string;
-  readonly type?: "number" | "search";
+  readonly type?: "number";
   readonly inputMode?: "numeric" | "decimal";
   readonly min?: number;
   readonly max?: number;
   readonly step?: number | "any";
   readonly required?: boolean;
-  readonly list?: string;
   readonly placeholder?: string;
   readonly defaultValue?: string;
   readonly onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;

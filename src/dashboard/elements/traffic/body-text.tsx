@@ -1,9 +1,9 @@
-/** In characters. A longer text would slow the browser down. */
-const mostShown = 20_000;
+/** In characters: where JSON wraps, and the longest text. A longer one would slow the browser down. */
+const [width, mostShown] = [64, 20_000];
 
 /** The body of a request or response. JSON is formatted with short objects on one line; other text is unchanged. */
-export function BodyText({ text, width = 64 }: { readonly text: string; readonly width?: number }) {
-  const shown = laidOut(text, width);
+export function BodyText({ text }: { readonly text: string }) {
+  const shown = laidOut(text);
   const rest = shown.length - mostShown;
   return (
     <pre class="code">
@@ -13,21 +13,21 @@ export function BodyText({ text, width = 64 }: { readonly text: string; readonly
   );
 }
 
-function laidOut(text: string, width: number): string {
+function laidOut(text: string): string {
   try {
-    return jsonText(JSON.parse(text), width);
+    return jsonText(JSON.parse(text));
   } catch {
     return text;
   }
 }
 
-function jsonText(value: unknown, width: number, indent = "", before = ""): string {
+function jsonText(value: unknown, indent = "", before = ""): string {
   const flat = before + flatJson(value);
   if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
   const isList = Array.isArray(value);
   const inner = `${indent}  `;
   const items = Object.entries(value).map(([name, one]) =>
-    jsonText(one, width, inner, isList ? inner : `${inner}${JSON.stringify(name)}: `),
+    jsonText(one, inner, isList ? inner : `${inner}${JSON.stringify(name)}: `),
   );
   return `${before}${isList ? "[" : "{"}\n${items.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
 }

@@ -18,7 +18,7 @@ export function FaultForm({ changeFaults }: { readonly changeFaults: ChangeFault
     const fault = faultIn(fields);
     await changeFaults((on) => [...on, fault]);
     // The effect stays selected, because the next fault is often similar.
-    const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, .when select");
+    const typed = form.querySelectorAll<HTMLInputElement | HTMLSelectElement>("input, [name^=when]");
     for (const one of typed) one.value = "";
   };
   return (
@@ -105,11 +105,9 @@ function FaultFields({ problems }: { readonly problems: Readonly<Record<string, 
             />
           </>
         ) : null}
-        <div class="when">
-          <Choice label="Key" {...field("when.key")} of={refs(keys)} />
-        </div>
+        <Choice label="Key" {...field("when.key")} of={refs(keys)} />
       </div>
-      <details class="when">
+      <details>
         <summary>Limit to some requests</summary>
         <div class="form-fields">
           <Choice label="Organization" {...field("when.organization")} of={refs(organizations)} />

@@ -46,10 +46,9 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
   // The client works: one line is enough.
   if (hasWorked)
     return (
-      <section class="panel bar" aria-label="Access">
-        <bdi>{label ?? `Instance ${id}`}</bdi>
+      <section class="panel bar small" aria-label="Access">
         <code>{url}</code>
-        <CopyButton text={lines}>Copy as variables</CopyButton>
+        <CopyButton text={lines}>Copy .env</CopyButton>
         <Variables of={instance} />
         {close}
       </section>
@@ -71,7 +70,7 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
       </div>
       <details>
         <summary>Show all {lines.trimEnd().split("\n").length} variables</summary>
-        <CodeLine code={lines}>Copy as variables</CodeLine>
+        <CodeLine code={lines}>Copy .env</CodeLine>
       </details>
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </section>

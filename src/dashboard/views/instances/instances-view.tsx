@@ -30,9 +30,7 @@ export function InstancesView() {
       <h1>Instances</h1>
       <p class="muted">
         Isolated sandboxes on this server, for example one for each test or partner. Each has its own base
-        URL, keys and page. The server removes an instance when it expires, or after its idle time without
-        requests{idleLimit.value === undefined ? "" : `: ${durationText(idleLimit.value * 1000)}`}.{" "}
-        <code>--instance-ttl</code> sets that time.
+        URL, keys and page.
       </p>
       <NewInstance />
       {notices.value.map((notice) => (
@@ -42,8 +40,6 @@ export function InstancesView() {
     </>
   );
 }
-
-const idleLimit = signal<number | undefined>(undefined);
 
 /** What this page only knows until a reload: the one-time link of an instance and, if this page created it, its keys and token. */
 interface Notice {
@@ -120,9 +116,6 @@ function InstanceList() {
     const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
   }, [path]);
-  useEffect(() => {
-    idleLimit.value = shown?.idle_limit_seconds;
-  }, [shown?.idle_limit_seconds]);
   if (shown === undefined) return <RejectionText problem={problem} />;
   const makeLink = async (of: Row) => {
     const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
@@ -164,6 +157,10 @@ function InstanceList() {
           {counted(shown.total, "instance")}
         </Paging>
       </search>
+      <p class="muted">
+        The server removes an instance when it expires, or without requests for{" "}
+        {durationText(shown.idle_limit_seconds * 1000)}.
+      </p>
       <RejectionText problem={problem} />
       {shown.data.length === 0 ? (
         <p>{label + errors === "" ? "No instances." : "No instances match the search."}</p>
@@ -194,14 +191,14 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
     traffic?.last_path_id ? (
       <span key="last">
         <PathBadge pathId={traffic.last_path_id} />{" "}
-        <span class="muted">{durationText(of.idle_seconds * 1000)} ago</span>
+        <span class="muted">{durationText(of.idle_seconds * 1000, 1)} ago</span>
       </span>
     ) : null,
     end === null ? (
-      "when idle"
+      "when\u00A0idle"
     ) : (
       <time key="end" dateTime={end} title={end}>
-        in {durationText(Date.parse(end) - Date.now())}
+        in {durationText(Date.parse(end) - Date.now(), 1)}
       </time>
     ),
     limit === null ? "none" : `${limit.toLocaleString("en")}/min`,

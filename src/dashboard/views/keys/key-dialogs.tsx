@@ -180,8 +180,6 @@ function CreateKey({ organizations }: { readonly organizations: readonly string[
                 defaultValue={usual}
               />
             ))}
-          </div>
-          <div class="form-fields">
             <TextField
               name="expires"
               label="Expires"

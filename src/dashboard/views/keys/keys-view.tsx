@@ -120,7 +120,7 @@ function pageWords({ first, last, matching, total, pages }: Shown<"Directory">):
   const text = (count: number) => count.toLocaleString("en");
   if (pages > 1) {
     const whole = matching === total ? "" : ` (${text(total)} in total)`;
-    return `Keys ${text(first)} to ${text(last)} of ${text(matching)}${whole}`;
+    return `${text(first)}–${text(last)} of ${counted(matching, "key")}${whole}`;
   }
   return matching === total ? counted(total, "key") : `${text(matching)} of ${counted(total, "key")}`;
 }

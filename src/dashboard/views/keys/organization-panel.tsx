@@ -27,7 +27,7 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
           <bdi>{name}</bdi>
         </h2>
         <p class="muted wide">
-          <code>{ref}</code> · {type} · active keys: {active.test} of 5 test, {active.live} of 5 live
+          <code>{ref}</code> · {type} · active: {active.test}/5 test, {active.live}/5 live
           {isContinued ? " · continued" : ""}
         </p>
       </header>

@@ -28,12 +28,8 @@ export function CoverageRing({ coverage }: { readonly coverage: Shown<"Report">[
 
 /** The figures besides the promised paths: faults and requests. */
 export function CoverageFigures({ report }: { readonly report: Shown<"Report"> }) {
-  const {
-    requests,
-    faults,
-    unread,
-    instances: { requests: others, used } = { requests: 0, used: 0 },
-  } = report;
+  const { requests, faults, unread, instances } = report;
+  const { requests: others, used } = instances ?? { requests: 0, used: 0 };
   return (
     <dl class="facts wide">
       <Fact name="Faults covered">

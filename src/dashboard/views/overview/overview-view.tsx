@@ -33,7 +33,7 @@ export function OverviewView() {
               <NextSteps report={read} />
             </section>
             <RequestChecks report={read} />
-            <WholeReport report={read} />
+            <WholeReport {...read} />
           </>
         )}
       </Read>
@@ -59,7 +59,7 @@ function NextSteps({ report }: { readonly report: Shown<"Report"> }) {
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
-          <Missing all={missing} endpoints={report.endpoints} />
+          <Missing paths={missing} endpoints={report.endpoints} />
           {next.how_to_meet === null ? null : (
             <div class="stack next-path">
               <p>
@@ -88,13 +88,7 @@ function NextSteps({ report }: { readonly report: Shown<"Report"> }) {
 const missingAtFirst = 8;
 
 /** The paths that are not covered: eight, and the others by endpoint. */
-function Missing({
-  all,
-  endpoints,
-}: {
-  readonly all: Shown<"Report">["paths"];
-  readonly endpoints: Shown<"Report">["endpoints"];
-}) {
+function Missing({ paths: all, endpoints }: Pick<Shown<"Report">, "paths" | "endpoints">) {
   const more = all.slice(missingAtFirst);
   const endpointOf = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
     endpoints.find(({ operation_id: operation }) => id.endsWith(`.${operation}`));
@@ -132,11 +126,8 @@ function Missing({
 }
 
 /** The report, like the output of the command, as downloads. */
-function WholeReport({
-  report: { scenario, seed, profile, pinned, requests, unread, instances },
-}: {
-  readonly report: Shown<"Report">;
-}) {
+function WholeReport(report: Shown<"Report">) {
+  const { scenario, seed, profile, pinned, requests, unread, instances } = report;
   return (
     <section class="panel stack" aria-labelledby="report-title">
       <h2 id="report-title">Report</h2>

@@ -65,6 +65,7 @@ function ListHead() {
           Capture
         </ActionButton>
       )}
+      {isFiltered() ? <a href={linkTo("requests", route.value.parts)}>Remove the filters</a> : null}
       <span class="muted small end keys-hint">
         <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
       </span>
@@ -95,14 +96,11 @@ async function saveCapture(): Promise<void> {
 const isFiltered = () => filterNames.some((name) => route.value.query.get(name));
 
 function Nothing() {
-  const all = requests.value.length;
   if (isFiltered()) {
+    const all = requests.value.length;
     return (
       <p class="no-requests">
-        {all === 0 ? "No requests yet, and filters are set." : "No requests match these filters."}{" "}
-        <a href={linkTo("requests", route.value.parts)}>
-          {all === 0 ? "Remove the filters" : `Show all ${all.toLocaleString("en")}`}
-        </a>
+        {all === 0 ? "No requests yet, and filters are set." : "No requests match these filters."}
       </p>
     );
   }
@@ -137,7 +135,6 @@ function Filters() {
     .split(" ")
     .filter(Boolean)
     .map((status) => [status, status === "0" ? "no response" : status] as const);
-  const clear = () => changeQuery(Object.fromEntries(filterNames.map((name) => [name, undefined])));
   return (
     <search class="bar filters">
       {choice("Path", "path", paths)}
@@ -157,11 +154,6 @@ function Filters() {
       </label>
       {choice("Status", "status", [...classes, ...found])}
       {choice("Advice", "advice", [["any", "with any advice"], ...advice])}
-      {isFiltered() ? (
-        <button type="button" class="quiet" onClick={clear}>
-          Clear the filters
-        </button>
-      ) : null}
     </search>
   );
 }

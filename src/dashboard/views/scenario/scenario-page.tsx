@@ -42,7 +42,11 @@ export function ScenarioPage() {
       <div class="stack scenario-parts">
         <section class="stack" aria-label="Text of the scenario">
           {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
-          {base.value?.includes("_…") ? <CutKeys /> : null}
+          {base.value?.includes("_…") ? (
+            <p class="notice warning">
+              Pinned keys are hidden. Enter them again or remove them before you apply.
+            </p>
+          ) : null}
           {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
           <ProblemList />
         </section>
@@ -146,12 +150,6 @@ function ChangedElsewhere() {
         Discard the edits and show the running scenario
       </button>
     </div>
-  );
-}
-
-function CutKeys() {
-  return (
-    <p class="notice warning">Pinned keys are hidden. Enter them again or remove them before you apply.</p>
   );
 }
 

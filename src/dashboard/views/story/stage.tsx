@@ -39,14 +39,9 @@ export function Stage(props: {
 }
 
 type Request = NonNullable<Shown<"StepResult">["request"]>;
+type Response = Shown<"StepResult">["response"];
 
-function Exchange({
-  request,
-  response,
-}: {
-  readonly request: Request;
-  readonly response: Shown<"StepResult">["response"];
-}) {
+function Exchange({ request, response }: { readonly request: Request; readonly response: Response }) {
   const { method, path, key, headers, body, times } = request;
   return (
     <div class="exchange">
@@ -115,7 +110,7 @@ function CheckStrip({
   response,
 }: {
   readonly requestChecks: Shown<"RequestChecks">;
-  readonly response: NonNullable<Shown<"StepResult">["response"]>;
+  readonly response: NonNullable<Response>;
 }) {
   const { path_id: pathId, fault } = response;
   // A fault that only delays a request does not change its outcome.

@@ -61,7 +61,11 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   const again = () => stage.current?.querySelector<HTMLElement>("[aria-keyshortcuts=R]")?.click();
   const fill = () =>
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
-  useKeys({ next, back, again, fill });
+  // Page Down and Page Up are the keys of clickers.
+  useKeys({
+    ...{ " ": next, ArrowRight: next, PageDown: next },
+    ...{ ArrowLeft: back, PageUp: back, r: again, f: fill },
+  });
   const shown = useRef(stepsRun);
   useEffect(() => {
     if (shown.current === stepsRun) return;
@@ -205,24 +209,10 @@ function Outline({ progress: { outline, done: stepsRun } }: { readonly progress:
   );
 }
 
-/** The keys of presenters, including the Page Down and Page Up of clickers. */
-function useKeys({
-  next,
-  back,
-  again,
-  fill,
-}: Readonly<Record<"next" | "back" | "again" | "fill", () => void>>): void {
+function useKeys(keys: Readonly<Record<string, () => void>>): void {
   useKeyboard((event) => {
     const { key, target, repeat } = event;
-    const run = {
-      " ": next,
-      ArrowRight: next,
-      PageDown: next,
-      ArrowLeft: back,
-      PageUp: back,
-      r: again,
-      f: fill,
-    }[key.length === 1 ? key.toLowerCase() : key];
+    const run = keys[key.length === 1 ? key.toLowerCase() : key];
     if (run === undefined) return;
     if (target instanceof Element && target.closest("input, textarea, select, dialog")) return;
     // Space presses the focused button, as everywhere.

@@ -113,15 +113,8 @@ function Ticks(props: {
   );
 }
 
-function EventLine({
-  event,
-  place,
-  height,
-}: {
-  readonly event: Event;
-  readonly place: Place;
-  readonly height: number;
-}) {
+function EventLine(props: { readonly event: Event; readonly place: Place; readonly height: number }) {
+  const { event, place, height } = props;
   const { at, kind, text } = event;
   const x = place(Date.parse(at));
   return (

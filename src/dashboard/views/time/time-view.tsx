@@ -118,13 +118,8 @@ function Legend({ coming }: { readonly coming: readonly Event[] }) {
 
 const listedAtFirst = 25;
 
-function ComingList({
-  coming,
-  move,
-}: {
-  readonly coming: readonly Event[];
-  readonly move: ActionQueue["add"];
-}) {
+function ComingList(props: { readonly coming: readonly Event[]; readonly move: ActionQueue["add"] }) {
+  const { coming, move } = props;
   const isWhole = route.value.query.get("list") === "all";
   const shown = isWhole ? coming : coming.slice(0, listedAtFirst);
   return (

@@ -4,7 +4,6 @@ import type { ControlCall, ControlPlace } from "../../../log/log.js";
 import { identityOf, stateLine } from "../../../log/state-format.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { settled } from "../../../sandbox/operations/operations.js";
-import { SandboxError } from "../../../spec/errors.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
@@ -101,10 +100,9 @@ export function callName({ method, path }: Pick<Route, "method" | "path">): stri
 /** Runs a call with its route; only a local route gets the exchange. */
 export function runCall(
   { route, isYaml, ...input }: ControlCall,
-  { isGone, ...place }: ControlPlace,
+  place: ControlPlace,
   local?: LocalContext,
 ): unknown {
-  if (isGone) throw new SandboxError("not_found", "The instance has been removed.");
   const row = rowOf.get(route) as Route;
   const context = { ...place, ...input, world: settled(place.runtime) };
   const withYaml = isYaml ? row.runYaml : undefined;

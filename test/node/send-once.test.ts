@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { expect, onTestFinished, test } from "vitest";
-import { endpointUnder, sendOnce } from "./send-once.js";
+import { endpointUnder, sendOnce } from "../../src/node/clients/send-once.js";
 
 /** Sends a request to a server that responds with this text, and leaves the connection open unless it `ends`. */
 async function reply(text: string, { ends = true, timeout = 60_000, maxBody = 5 } = {}) {

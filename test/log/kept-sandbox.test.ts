@@ -1,15 +1,15 @@
 import { promises, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
-import { asked } from "../../../test/support/send.js";
-import { temporaryFolder } from "../../../test/support/temporary-folder.js";
-import { handle } from "../../api/handle.js";
-import { openWorld } from "../../node/platform.js";
-import { settled } from "../../sandbox/operations/operations.js";
-import { describeSandbox } from "../../sandbox/start.js";
-import { bundledScenarios } from "../../scenario/bundled.js";
-import { parseState } from "../state-format.js";
-import { addRequest, markUnsaved, openKept, saveKept } from "./kept-sandbox.js";
+import { handle } from "../../src/api/handle.js";
+import { addRequest, markUnsaved, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
+import { parseState } from "../../src/log/state-format.js";
+import { openWorld } from "../../src/node/platform.js";
+import { settled } from "../../src/sandbox/operations/operations.js";
+import { describeSandbox } from "../../src/sandbox/start.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { asked } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 afterEach(() => void vi.restoreAllMocks());
 

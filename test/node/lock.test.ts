@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { temporaryFolder } from "../../../test/support/temporary-folder.js";
-import { nodePlatform } from "../platform.js";
-import { lock } from "./lock.js";
+import { lock } from "../../src/node/files/lock.js";
+import { nodePlatform } from "../../src/node/platform.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 test.runIf(process.platform !== "win32")(
   "on macOS, a file is locked by a socket, but not by one that a crash has left",

@@ -2,10 +2,10 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
-import type { Delivery } from "../../sandbox/journal/exchange.js";
-import { closeServer } from "./connections.js";
-import { rejectExcess } from "./instance-limit.js";
-import { endSocket, rejectSocket, sendFaulty } from "./messages.js";
+import type { Delivery } from "../../src/sandbox/journal/exchange.js";
+import { closeServer } from "../../src/server/sockets/connections.js";
+import { rejectExcess } from "../../src/server/sockets/instance-limit.js";
+import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/messages.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:https";
 import type { SecureContext, TlsOptions } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { startInterceptor } from "./intercept.js";
+import { startInterceptor } from "../../src/server/sockets/intercept.js";
 
 test("the contexts of the 100 names that were used last are kept, no matter how many a client sends", async () => {
   let sni: TlsOptions["SNICallback"];

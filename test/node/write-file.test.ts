@@ -12,8 +12,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../../../test/support/temporary-folder.js";
-import { isOfMachine, writeFileAtomically, writeReportFile } from "./write-file.js";
+import { isOfMachine, writeFileAtomically, writeReportFile } from "../../src/node/files/write-file.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 
 const onUnix = test.runIf(process.platform !== "win32");
 

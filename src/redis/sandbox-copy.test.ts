@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { maskCall } from "./redis-log.js";
+import { maskCall } from "./sandbox-copy.js";
 
 test("keys in a call are cut short, but for those that a scenario pins", () => {
   const key = "SVC_test_sbx0123456789";
