@@ -36,8 +36,8 @@ export interface KeptFiles {
   readonly options: FilesOptions;
   readonly ownFile: KeptSandbox;
   readonly ofInstances: Map<string, KeptSandbox>;
-  /** Also those of removed instances, until they are gone. */
-  readonly all: Set<KeptSandbox>;
+  /** Those of removed instances, until they are gone. */
+  readonly removed: Set<KeptSandbox>;
   /** The files that the current call has changed. */
   called: Set<KeptSandbox> | undefined;
   isSaving: boolean;
@@ -50,8 +50,7 @@ export function openFiles(options: FilesOptions): KeptFiles {
   const ownFile = openKept(place, runtime, {
     describe: () => ({ startedWith: identityOf(own()), settings: flags, own: describeSandbox(runtime) }),
   });
-  const all = new Set([ownFile]);
-  return { options, ownFile, ofInstances: new Map(), all, called: undefined, isSaving: false };
+  return { options, ownFile, ofInstances: new Map(), removed: new Set(), called: undefined, isSaving: false };
 }
 
 /** Returns the file of an instance, or the own one. */
@@ -81,7 +80,9 @@ export function followAll(files: KeptFiles): Promise<void>[] {
 export async function saveUnsaved(files: KeptFiles): Promise<void> {
   if (files.isSaving) return;
   files.isSaving = true;
-  const due = [...files.all].filter((file) => !isSaved(file) && file.writing === undefined);
+  const due = [...listFiles(files), ...files.removed].filter(
+    (file) => !isSaved(file) && file.writing === undefined,
+  );
   const worker = async () => {
     for (let file = due.shift(); file !== undefined; file = due.shift()) await saveSoon(files, file);
   };
@@ -89,8 +90,11 @@ export async function saveUnsaved(files: KeptFiles): Promise<void> {
   files.isSaving = false;
 }
 
-export async function saveFiles(files: KeptFiles, which = files.all): Promise<void> {
-  await Promise.all([...which].map((file) => saveOne(files, file)));
+export async function saveFiles(
+  files: KeptFiles,
+  which: Iterable<KeptSandbox> = [...listFiles(files), ...files.removed],
+): Promise<void> {
+  await Promise.all(Array.from(which, (file) => saveOne(files, file)));
 }
 
 /** Runs a call, and resolves to its response once the files that it changed are written. */
@@ -117,7 +121,7 @@ export async function keepChanges(files: KeptFiles, run: (changed: Set<KeptSandb
 
 async function saveOne(files: KeptFiles, file: KeptSandbox): Promise<void> {
   await saveKept(file);
-  if (!listFiles(files).includes(file)) files.all.delete(file);
+  files.removed.delete(file);
 }
 
 /** Saves a file for which nobody waits, and reports its first failure. */
@@ -158,13 +162,13 @@ function keepInstance(files: KeptFiles, instance: Instance): void {
     },
   });
   files.ofInstances.set(id, file);
-  files.all.add(file);
   const forget = keep(files, file);
   if (!saved.has(id)) changeFile(files, file);
   gone.addEventListener("abort", () => {
     // When the server stops, the instance is still in the list.
     if (log.instances.find(id) !== undefined) return;
     files.ofInstances.delete(id);
+    files.removed.add(file);
     forget();
     markUnsaved(file, "gone");
     files.called?.add(file);
