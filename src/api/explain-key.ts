@@ -67,6 +67,6 @@ export function explain(
     // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
     key_of_another_sandbox:
-      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behaviour.unknownKey,
+      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behavior.unknownKey,
   };
 }

@@ -1,4 +1,4 @@
-import { noAdvice, observe } from "../sandbox/journal/client-behaviour.js";
+import { noAdvice, observe } from "../sandbox/journal/client-behavior.js";
 import type { ShownKey } from "../sandbox/journal/counts.js";
 import type { ApiResponse, Delivery, Ending, Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -88,9 +88,9 @@ export function presentedAs(apiKey: string | undefined): Presented {
 
 /** Creates the record of a completed call for the journal, report, advice and events. */
 export function completeCall(world: SandboxState, call: ApiCall, ending: Ending): Exchange {
-  const judgement = judge(world, call, ending);
-  const exchange = describe(world, call, ending, judgement);
-  if (judgement.isCounted) world.counters.count(exchange, judgement.misplaced?.keys);
+  const judgment = judge(world, call, ending);
+  const exchange = describe(world, call, ending, judgment);
+  if (judgment.isCounted) world.counters.count(exchange, judgment.misplaced?.keys);
   world.history.record(exchange);
   return exchange;
 }
@@ -110,7 +110,7 @@ function judge(world: SandboxState, call: ApiCall, { pathId, delivery }: Ending)
   const isUnremarkable =
     traits === 0 &&
     (pathId === "200.test" || pathId === "200.live") &&
-    !world.behaviour.rejected.has(call.sha256) &&
+    !world.behavior.rejected.has(call.sha256) &&
     !leaksRealKey;
   // No advice if the response hides what was wrong with the request.
   const isAdvised = isCounted && world.trial?.broken === undefined && !isUnremarkable;
@@ -126,7 +126,7 @@ function describe(
   world: SandboxState,
   begun: ApiCall,
   ending: Ending,
-  judgement: ReturnType<typeof judge>,
+  judgment: ReturnType<typeof judge>,
 ): Exchange {
   const { request, route, endpoint, entry } = begun;
   const { pathId, fault = null, delivery } = ending;
@@ -135,7 +135,7 @@ function describe(
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
   const content = keptContent(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
-  const { traits, isMisdirected, leaksRealKey, isProbe, advice, isResent } = judgement;
+  const { traits, isMisdirected, leaksRealKey, isProbe, advice, isResent } = judgment;
   return {
     number: begun.number,
     id: call.id,

@@ -1,4 +1,4 @@
-import type { ObservedCall } from "../sandbox/journal/client-behaviour.js";
+import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";

@@ -289,7 +289,7 @@ function factsOf(result: CertifyResult): TableRow[] {
 }
 
 // White text on each has a contrast of at least 4.5.
-const colours: Readonly<Record<CertifyVerdict, string>> = {
+const colors: Readonly<Record<CertifyVerdict, string>> = {
   passed: "#1c6640",
   failed: "#9c2f19",
   flaky: "#7d5000",
@@ -322,7 +322,7 @@ export function certificateBadge({
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${title}">`,
     `<title>${title}</title>`,
     `<path fill="#3c4650" d="M4 0h${left - 4}v20H4a4 4 0 0 1-4-4V4a4 4 0 0 1 4-4z"/>`,
-    `<path fill="${colours[verdict]}" d="M${left} 0h${width - left - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H${left}z"/>`,
+    `<path fill="${colors[verdict]}" d="M${left} 0h${width - left - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H${left}z"/>`,
     '<g fill="#fff" font-family="Verdana, DejaVu Sans, Arial, sans-serif" font-size="11">',
     words(0, left, label),
     words(left, width - left, text),

@@ -38,7 +38,7 @@ export interface Attempt {
 
 export type CompletedAttempt = Attempt & { readonly response: CheckedResponse };
 
-type Judgement = Omit<ContractDifference, "pathId">;
+type Judgment = Omit<ContractDifference, "pathId">;
 
 export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const { pathId, response, noResponse, reason, difference } = attempt;
@@ -49,7 +49,7 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   if (response === undefined || reason !== undefined) return [];
   const requestId = headerOf(response, "x-request-id");
   const id = requestId === undefined || requestId === "" ? {} : { requestId: shownText(requestId) };
-  const secrecy = response.repeatsKeyAt.map((at): Judgement => {
+  const secrecy = response.repeatsKeyAt.map((at): Judgment => {
     return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
   });
   return [...secrecy, ...judgeOutcome(attempt, response)].map((one) => ({ pathId, ...one, ...id }));
@@ -82,7 +82,7 @@ export function whyUntried({ pathId, endpoint }: Attempt, response: CheckedRespo
   return isPermitted ? "the endpoint needs no scope, or this key has it" : undefined;
 }
 
-function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgement[] {
+function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgment[] {
   const { pathId, endpoint = me } = attempt;
   const { status } = outcomeOf(pathId);
   if (response.status !== status) {
@@ -112,11 +112,11 @@ function describeOutcome(response: CheckedResponse): string {
 const json = "application/json";
 const mediaTypeOf = (type = "") => type.split(";", 1).join().trim().toLowerCase();
 
-function judgeForm(response: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgement[] {
+function judgeForm(response: CheckedResponse, rule: CheckedRule, endpoint: Endpoint = me): Judgment[] {
   const rules = [rule];
   const type = headerOf(response, "content-type");
   const encoding = headerOf(response, "content-encoding");
-  const wrong: Judgement[] = [];
+  const wrong: Judgment[] = [];
   const expected = mediaTypeOf(endpoint.responseType ?? json);
   // A special form of JSON may be sent as plain JSON.
   if (![expected, sendsJson(endpoint) ? json : expected].includes(mediaTypeOf(type))) {
@@ -141,7 +141,7 @@ const rulesOfMembers: readonly (readonly [start: string, rule: CheckedRule])[] =
   ["data.usage", "R6"],
 ];
 
-function judgeBody(attempt: Attempt, response: CheckedResponse): Judgement[] {
+function judgeBody(attempt: Attempt, response: CheckedResponse): Judgment[] {
   const { endpoint = me, pathId, apiKey = "" } = attempt;
   const found = mismatchesIn(endpoint.responseShape, response.json).map((problem) => {
     const ofMember = rulesOfMembers.find(([start]) => problem.path.startsWith(start))?.[1] ?? "R1";
@@ -157,24 +157,24 @@ function judgeBody(attempt: Attempt, response: CheckedResponse): Judgement[] {
   return found;
 }
 
-function mismatch({ path, expected, value }: ShapeMismatch, rule: CheckedRule): Judgement {
+function mismatch({ path, expected, value }: ShapeMismatch, rule: CheckedRule): Judgment {
   const at = path === "" ? "$" : `$.${escapeControls(path)}`;
   return { rules: [rule], at, expected, found: describeValue(value) };
 }
 
-function judgeRequestId(response: CheckedResponse): Judgement[] {
+function judgeRequestId(response: CheckedResponse): Judgment[] {
   const requestId = headerOf(response, "x-request-id");
   if (requestId) return [];
   const found = requestId === undefined ? "nothing" : "an empty header";
   return [{ rules: ["R7"], at: "X-Request-Id", expected: "a request id", found }];
 }
 
-function judgeError(pathId: PathId, response: CheckedResponse): Judgement[] {
+function judgeError(pathId: PathId, response: CheckedResponse): Judgment[] {
   const wrong = mismatchesIn(errorShape, response.json).map((problem) => mismatch(problem, "R27"));
   return [...wrong, ...judgeCode(pathId, memberAt(response, "error", "code"))];
 }
 
-function judgeCode(pathId: PathId, code: unknown): Judgement[] {
+function judgeCode(pathId: PathId, code: unknown): Judgment[] {
   const { status, code: expected } = outcomeOf(pathId);
   const rule = ruleOf(pathId);
   const at = "$.error.code";

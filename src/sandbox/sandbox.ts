@@ -4,7 +4,7 @@ import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
 import type { ActiveFault } from "./faults.js";
-import type { ClientBehaviour, ObservedCall } from "./journal/client-behaviour.js";
+import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Ending } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
@@ -80,7 +80,7 @@ export interface StartedScenario {
   timeline: Timeline;
   story: StoryProgress;
   registry: Registry;
-  behaviour: ClientBehaviour;
+  behavior: ClientBehavior;
   requestIds: RequestIds;
   /** `undefined` except in a trial of a client. */
   trial: Trial | undefined;

@@ -174,7 +174,7 @@ function startedWith(
       keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded, idGroup),
-    behaviour: { rejected: new Map(), pages: new Set(), unknownKey },
+    behavior: { rejected: new Map(), pages: new Set(), unknownKey },
   };
 }
 

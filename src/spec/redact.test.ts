@@ -74,7 +74,7 @@ test.each([
   }
 });
 
-test("lines, tabs and letters of every language are printed, and colours where they are ours", () => {
+test("lines, tabs and letters of every language are printed, and colors where they are ours", () => {
   const text = "a\tb\r\nBänk 銀行 🏦\n";
   expect(printable(text)).toBe(text);
   expect(printable("\u001B[31mred\u001B[39m", true)).toBe("\u001B[31mred\u001B[39m");
@@ -93,7 +93,7 @@ test.each([
   ["a\rb\r\n\r", "a\uFFFDb\r\n\uFFFD"],
   ["\u001B[123mx", "\uFFFD[123mx"],
   ["\u001B[1mx\u001B[2Kx", "\u001B[1mx\uFFFD[2Kx"],
-])("of %j only a first byte order mark, ends of lines and our colours are printed", (text, shown) => {
+])("of %j only a first byte order mark, ends of lines and our colors are printed", (text, shown) => {
   expect(printable(text, true)).toBe(shown);
 });
 

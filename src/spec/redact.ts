@@ -251,7 +251,7 @@ export function encodePath(path: string): string {
   return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
 }
 
-const colourCode = /\p{Cc}\[\d+m/gu;
+const colorCode = /\p{Cc}\[\d+m/gu;
 const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const doubleWidth =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
@@ -259,26 +259,26 @@ const doubleWidth =
 /** The width of a text, which may be colored, in terminal columns. */
 export function textWidth(text: string): number {
   let columns = 0;
-  for (const character of text.replace(colourCode, "")) {
+  for (const character of text.replace(colorCode, "")) {
     if (!zeroWidth.test(character)) columns += doubleWidth.test(character) ? 2 : 1;
   }
   return columns;
 }
 
 // The only sequences that we print.
-const colour = /^\[\d{1,2}m/;
+const color = /^\[\d{1,2}m/;
 
 /**
- * Replaces control characters in a text so that it is safe to print. Line ends, tabs and, if `coloured`, colors remain.
+ * Replaces control characters in a text so that it is safe to print. Line ends, tabs and, if `colored`, colors remain.
  *
  * @example
  * printable("a\u001B[2Jb\n"); // "a\uFFFD[2Jb\n"
  */
-export function printable(text: string, coloured = false): string {
+export function printable(text: string, colored = false): string {
   return text.replace(unprintable, (sign, at: number) => {
     if (sign === "\n" || sign === "\t" || (sign === "\r" && text[at + 1] === "\n")) return sign;
     // The byte order mark of a file.
     if (sign === "\uFEFF" && at === 0) return sign;
-    return coloured && sign === "\u001B" && colour.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
+    return colored && sign === "\u001B" && color.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
   });
 }

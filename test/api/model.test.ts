@@ -36,7 +36,7 @@ function openModel(chosen: Model["settings"]): Model {
 }
 
 /** What the model says of a command: of a request its response, of a rejected operation its code. */
-function modelled(model: Model, step: Command): unknown {
+function modeled(model: Model, step: Command): unknown {
   switch (step.do) {
     case "request":
       return whoAmI(model, step.key);
@@ -73,7 +73,7 @@ test("R6 R9 R12 R13 R18–R26 R29–R32 R37–R43 any sequence of events goes as
       const model = openModel(chosen);
       const game = played(createSandbox({ scenario: modelScenario(chosen) }));
       for (const step of steps) {
-        const expected = modelled(model, step);
+        const expected = modeled(model, step);
         expect(said(step, await carryOut(game, step))).toEqual(expected);
       }
       expect(Date.parse(game.sandbox.clock.now())).toBe(model.now);

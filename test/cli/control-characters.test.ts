@@ -43,7 +43,7 @@ test.each(commands)("svc-sandbox %j %j prints nothing that plays with a terminal
     const { stdout, stderr, code } = await runCli(argv.filter(Boolean), { cwd, terminal });
     expect(stdout + stderr).not.toBe("");
     expect(code).toBeLessThan(3);
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal are ours
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal are ours
     const plain = (stdout + stderr).replace(terminal ? /\u001B\[\d+m/g : "", "");
     expect(plain).not.toMatch(/(?![\n\t])[\p{Cc}\u202A-\u202E]/u);
   }

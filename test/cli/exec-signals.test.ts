@@ -35,7 +35,7 @@ describe.skipIf(!hasTerminal)("on a terminal", () => {
   const folder = (onSignal: string) => clientFolder({ "waits.cjs": waits(onSignal, "SIGINT")[2] as string });
   const exec = `${commandLine} exec -- "${process.execPath}" waits.cjs`;
 
-  it("Ctrl-C reaches the command once, and the report is coloured", async () => {
+  it("Ctrl-C reaches the command once, and the report is colored", async () => {
     const cwd = folder("setTimeout(() => process.exit(5), 500);");
     const { press, ended } = onTerminal(`${exec}; echo code $?`, cwd);
     await press(/ready/, "\u0003");

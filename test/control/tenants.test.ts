@@ -29,12 +29,12 @@ const stateOf = async (ask: Ask, id: string, token: string) =>
 
 test("R46 a label is any printable text of up to 80 characters, without a key", async () => {
   const { ask } = await serveControl();
-  const labelled = (label: string) => ask("/instances", { method: "POST", json: { label } });
+  const labeled = (label: string) => ask("/instances", { method: "POST", json: { label } });
   for (const label of ["Lloyd's Bank", "Smith & Sons", "R+V Versicherung", "農林中央金庫", "x".repeat(80)])
-    expect((await labelled(label)).body.data.label).toBe(label);
+    expect((await labeled(label)).body.data.label).toBe(label);
   const keys = ["of SVC_live_somebody-elses", btoa(`SVC_live_${"9f8e7d6c5b4a".repeat(3)}`)];
   for (const wrong of ["x".repeat(81), "two\nlines", "\u202Eevil", ...keys]) {
-    const { body, text } = await labelled(wrong);
+    const { body, text } = await labeled(wrong);
     expect([Object.keys(body.error.details.fields), text.includes(wrong)]).toEqual([["label"], false]);
   }
 });

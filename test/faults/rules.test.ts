@@ -25,7 +25,7 @@ const effects = [{ reset: true }, { hang: true }, { truncate: true }, unavailabl
 const hits = ["fault.reset", "fault.hang", "fault.truncate", "fault.status"];
 
 /** The fault that each request meets: every fault counts what it matches, and the first one that hits is met. */
-function modelled(conditions: readonly Condition[], sent: readonly { key: string; minute: number }[]) {
+function modeled(conditions: readonly Condition[], sent: readonly { key: string; minute: number }[]) {
   const counts = conditions.map(() => 0);
   return sent.map(({ key, minute }) => {
     const hit = conditions.map(({ every = 1, requests, after = 0, until = 99, ...wanted }, index) => {
@@ -63,7 +63,7 @@ test("a fault counts the requests that match all its conditions, and the first f
         world.clock.set(start + minute * 60_000);
         return send(world, { key }).fault;
       });
-      expect(met).toEqual(modelled(given, sent));
+      expect(met).toEqual(modeled(given, sent));
     }),
     runs(100),
   );

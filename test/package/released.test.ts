@@ -50,7 +50,7 @@ test("no test of coverage, checks or formats fails when an endpoint with a scope
     "test/check/requests",
     "test/openapi/check",
     "test/report/formats",
-    "test/report/client-behaviour",
+    "test/report/client-behavior",
   ];
   const { code, stdout } = await runCommand(
     `node_modules/.bin/vitest run --reporter dot --project 'quick*' ${about.join(" ")}`,

@@ -337,12 +337,12 @@ test("the Markdown of a check ends with a block for a scenario", async () => {
   expect(stdout).toMatch(/\n```yaml\nassumptions:\n[\s\S]*\n```\n/);
 });
 
-test("colour is for terminals only", async () => {
+test("color is for terminals only", async () => {
   const probed = await serveProbed();
   const server = await served({ frozen: true });
   await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("legacy") } });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: colour begins with it
-  const colour = /\u001b\[\d+m/g;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: color begins with it
+  const color = /\u001b\[\d+m/g;
   // The first call loads the control plane: on a busy machine, that takes longer than the commands wait by themselves.
   const patient = ["--timeout", "1m"];
   for (const argv of [
@@ -350,9 +350,9 @@ test("colour is for terminals only", async () => {
     ["report", server.url, ...patient],
   ]) {
     const plain = await runCli(argv);
-    const coloured = await runCli(argv, { terminal: true });
-    expect(plain.stdout).not.toMatch(colour);
-    expect(coloured.stdout).toMatch(colour);
-    expect(coloured.stdout.replace(colour, "")).toBe(plain.stdout);
+    const colored = await runCli(argv, { terminal: true });
+    expect(plain.stdout).not.toMatch(color);
+    expect(colored.stdout).toMatch(color);
+    expect(colored.stdout.replace(color, "")).toBe(plain.stdout);
   }
 });

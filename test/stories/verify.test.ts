@@ -47,11 +47,11 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
 `);
   });
 
-  it("shows signs and colours on a terminal, and no colours with NO_COLOR", async () => {
+  it("shows signs and colors on a terminal, and no colors with NO_COLOR", async () => {
     const files = { "good.yaml": good, "bad.yaml": failing };
-    const coloured = await verify(files, ["good.yaml", "bad.yaml"], { terminal: true });
-    expect(coloured.stdout).toContain("\u001b[32m✓\u001b[39m");
-    expect(coloured.stdout).toContain("\u001b[31m✗\u001b[39m");
+    const colored = await verify(files, ["good.yaml", "bad.yaml"], { terminal: true });
+    expect(colored.stdout).toContain("\u001b[32m✓\u001b[39m");
+    expect(colored.stdout).toContain("\u001b[31m✗\u001b[39m");
     const byVariable = await verify(files, ["good.yaml"], { terminal: true, env: { NO_COLOR: "1" } });
     expect(byVariable.stdout).not.toContain("\u001b");
   });
@@ -191,7 +191,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(pinned.stdout).not.toContain("--now");
   });
 
-  it("honours --seed, --now and --profile", async () => {
+  it("honors --seed, --now and --profile", async () => {
     const story = storyScenario([
       "- request: { key: revoked }",
       "  expect: { headers: { x-request-id: true } }",

@@ -104,7 +104,7 @@ const pathWidth = "/v1/relying-party/me".length;
  */
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
-  const adviceColour = { error: palette.red, warning: palette.yellow, note: palette.dim };
+  const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };
   // Without fractions of a second: the lines are in order.
   const time = `${new Date(at).toISOString().slice(0, 19)}Z`;
   const paint = paintStatus(palette, status);
@@ -120,7 +120,7 @@ export function requestLogLine(exchange: Exchange, palette: Palette, verbose = f
     ...(fault === null || fault === pathId ? [] : [palette.dim(fault)]),
     ...advice
       .filter((id) => verbose || adviceOf(id).level !== "note")
-      .map((id) => adviceColour[adviceOf(id).level](id)),
+      .map((id) => adviceColor[adviceOf(id).level](id)),
     ...(verbose ? [palette.dim(exchange.id)] : []),
   ].join("  ");
 }

@@ -100,9 +100,9 @@ export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): 
 }
 
 const marks = {
-  passed: { sign: "✓", word: "passed", colour: "green" },
-  failed: { sign: "✗", word: "FAILED", colour: "red" },
-  done: { sign: " ", word: "", colour: "dim" },
+  passed: { sign: "✓", word: "passed", color: "green" },
+  failed: { sign: "✗", word: "FAILED", color: "red" },
+  done: { sign: " ", word: "", color: "dim" },
 } as const;
 
 // An action must succeed even without an expectation; a request may end in any way.
@@ -114,12 +114,12 @@ function markOf(result: PlayedStep): keyof typeof marks {
 function stepTable({ name, seed, startedAt, results }: StoryVerdict, style: Style): string[] {
   const { palette, isTerminal } = style;
   const rows = results.flatMap((result) => {
-    const { sign, word, colour } = marks[markOf(result)];
+    const { sign, word, color } = marks[markOf(result)];
     const number = String(result.number).padStart(String(result.of).length);
     const line = stepLine(result, palette);
     const timeline = result.timeline.map((one) => `in between, at ${shortTime(one.at)}: ${actionLine(one)}`);
     const mark = isTerminal ? sign : word;
-    return [[number, mark && palette[colour](mark), line], ...timeline.map((text) => ["", "", text])];
+    return [[number, mark && palette[color](mark), line], ...timeline.map((text) => ["", "", text])];
   });
   return [
     `${palette.bold(name)}  ${palette.dim(`seed ${seed}, from ${shortTime(startedAt)}`)}`,

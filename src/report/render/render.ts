@@ -16,7 +16,7 @@ type Paint = (text: string) => string;
 type ReportPalette = Readonly<Record<"bold" | "dim" | "green" | "yellow" | "red", Paint>>;
 
 const same: Paint = (text) => text;
-const colourless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
+const colorless: ReportPalette = { bold: same, dim: same, green: same, yellow: same, red: same };
 
 /** The style of the text format. Default: no colors. */
 export interface TextStyle {
@@ -28,7 +28,7 @@ export interface TextStyle {
 export function render(
   document: ReportDocument,
   format: ReportFormat,
-  { palette = colourless, wrap = same }: TextStyle = {},
+  { palette = colorless, wrap = same }: TextStyle = {},
 ): string {
   const sections = document.sections.filter(({ rows }) => rows.length > 0);
   return renderers[format]({ ...document, sections }, palette, wrap);
@@ -73,10 +73,10 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette): strin
   }
   return rows.flatMap(({ cells, details = [] }) => {
     const head = cells.filter((cell) => textOf(cell) !== "");
-    const labelled = details.flatMap((lines, index) =>
+    const labeled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
-    const below = alignColumns(labelled).map((line) => `    ${line}`);
+    const below = alignColumns(labeled).map((line) => `    ${line}`);
     return [`  ${head.map(painted).join("  ")}`, ...below];
   });
 }

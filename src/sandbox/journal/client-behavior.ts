@@ -17,7 +17,7 @@ import {
 import type { KeyEntry } from "../keys.js";
 import type { Exchange } from "./exchange.js";
 
-export interface ClientBehaviour {
+export interface ClientBehavior {
   /** The path of each key's last rejection, by the key's SHA-256; the latest thousand keys, oldest first. */
   readonly rejected: Map<string, PathId>;
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
@@ -49,7 +49,7 @@ export const noAdvice: readonly AdviceId[] = Object.freeze([]);
  * order of requests, never on elapsed time or connections.
  */
 export function observe(
-  { behaviour }: { readonly behaviour: ClientBehaviour },
+  { behavior }: { readonly behavior: ClientBehavior },
   call: ObservedCall,
   exchange: Observed,
 ): Pick<Exchange, "advice" | "isResent"> {
@@ -58,17 +58,17 @@ export function observe(
   const { pathId } = exchange;
   const hasPassed = isSuccess(pathId);
   const admitted = hasPassed && entry !== undefined ? successPath(entry) : undefined;
-  const advice = adviceOnTraits(call, exchange, behaviour.pages);
+  const advice = adviceOnTraits(call, exchange, behavior.pages);
   const looksReal = !isMarked(apiKey) && exchange.presented === "well_formed";
   if ((looksReal && entry === undefined) || exchange.leaksRealKey) advice.push("real-key-suspected");
   if (entry !== undefined && hasReplacementThatWorked(entry, exchange.at))
     advice.push("old-key-after-replacement-seen");
   else if (admitted === "200.retiring") advice.push("retiring-key-in-use");
   if (admitted === "200.legacy") advice.push("legacy-key-in-use");
-  if (entry === undefined && sha256 !== behaviour.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
+  if (entry === undefined && sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
   // A delayed response may not have arrived yet.
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
-  const isResent = isResentKey(behaviour, call, exchange);
+  const isResent = isResentKey(behavior, call, exchange);
   if (isResent) advice.push("sent-again-after-rejection");
   return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), isResent: isResent || undefined };
 }
@@ -119,7 +119,7 @@ const rejections: readonly (number | undefined)[] = [401, 403, 429];
 
 // After a response of another kind, such as a fault, repeating a request may be right.
 function isResentKey(
-  { rejected }: ClientBehaviour,
+  { rejected }: ClientBehavior,
   { request, sha256 }: ObservedCall,
   { pathId }: Observed,
 ): boolean {

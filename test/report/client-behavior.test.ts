@@ -39,7 +39,7 @@ interface ClientCase {
   readonly advice?: Readonly<Record<string, number>>;
 }
 
-const file = join(import.meta.dirname, "../cases/client-behaviour.yaml");
+const file = join(import.meta.dirname, "../cases/client-behavior.yaml");
 const cases: readonly ClientCase[] = parse(readFileSync(file, "utf8"), { merge: true });
 
 /** What looks like a key of the real service. */
