@@ -1,9 +1,9 @@
 import { isoOf } from "../sandbox/clock.js";
+import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { authorize, causeTold, type Presented } from "../spec/authorize.js";
-import { meetsCondition } from "../spec/fault.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { type ApiRequest, receivedRequest } from "../spec/request.js";

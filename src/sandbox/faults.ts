@@ -1,8 +1,8 @@
 import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { chanceOf, type FaultCondition, type FaultFacts, fires, meetsCondition } from "../spec/fault.js";
 import type { FaultEffect } from "../spec/fault-effects.js";
-import { randomStream } from "../spec/seed.js";
+import type { ApiPathId } from "../spec/outcomes.js";
+import { mix32, randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 
 type AnyFault = NonNullable<Scenario["faults"]>[number];
@@ -16,6 +16,48 @@ export type Fault<KeyRef extends string = string, OrganizationRef extends string
   /** The requests that it affects: all conditions must match. Default: every request. */
   when?: Omit<Condition, "key" | "organization"> & { key?: KeyRef; organization?: OrganizationRef };
 };
+
+/** A condition with its times as epoch milliseconds. */
+interface FaultCondition extends Omit<Condition, "path_id" | "after" | "until"> {
+  readonly pathId?: ApiPathId;
+  readonly after?: number;
+  readonly until?: number;
+}
+
+interface FaultFacts {
+  /** The ref of the key, if the sandbox has it. */
+  readonly key: string | undefined;
+  readonly organization: string | undefined;
+  /** Epoch milliseconds. */
+  readonly now: number;
+  /** The path id of the request without a fault; computed only if needed. */
+  readonly expectedPath: () => ApiPathId;
+}
+
+/** Whether a request matches. {@link fires} decides whether the fault then fires. */
+export function meetsCondition(when: FaultCondition, facts: FaultFacts): boolean {
+  return (
+    (when.key === undefined || when.key === facts.key) &&
+    (when.organization === undefined || when.organization === facts.organization) &&
+    (when.after === undefined || facts.now >= when.after) &&
+    (when.until === undefined || facts.now < when.until) &&
+    (when.pathId === undefined || when.pathId === facts.expectedPath())
+  );
+}
+
+/** Whether the fault fires on the `nth` matching request; `chance` is random, from 0 to less than 1. */
+function fires({ every, requests, probability }: FaultCondition, nth: number, chance: number): boolean {
+  return (
+    (every === undefined || nth % every === 0) &&
+    (requests === undefined || requests.includes(nth)) &&
+    (probability === undefined || chance < probability)
+  );
+}
+
+/** A number from 0 to less than 1 that depends only on the salt and the number of the request. */
+function chanceOf(salt: number, requestNumber: number): number {
+  return mix32(requestNumber ^ salt) / 4_294_967_296;
+}
 
 export interface ActiveFault {
   readonly given: Fault;

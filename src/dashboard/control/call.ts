@@ -226,10 +226,11 @@ async function problemOf(response: Response): Promise<ControlError> {
   }
 }
 
-/** The problems of a body, each as a sentence beside its field. */
-function fieldWords({ fields = {}, in_form = {} }: Record<string, Record<string, string>> = {}) {
-  const words = Object.entries({ ...fields, ...in_form });
-  return Object.fromEntries(
-    words.map(([field, text]) => [field, text.charAt(0).toUpperCase() + text.slice(1)]),
-  );
+/** The problems of a body, each as a sentence beside its field, which has another name there. */
+function fieldWords({ fields = {} }: Record<string, Record<string, string>> = {}) {
+  const words = Object.entries(fields).map(([field, text]) => {
+    const problem = text.replace(/^\S+ (?=must |is )/, "");
+    return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
+  });
+  return Object.fromEntries(words);
 }

@@ -61,17 +61,6 @@ export function parseTime(text: string): number | undefined {
   return isInstant(time) ? time : undefined;
 }
 
-/**
- * The same for the times that programs write (RFC 3339): any number of digits after the second, rounded down to three,
- * and letters in either case.
- *
- * @example
- * parseTimestamp("2026-03-02t09:00:00.123456z"); // 1_772_442_000_123
- */
-export function parseTimestamp(text: string): number | undefined {
-  return parseTime(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
-}
-
 /** Epoch milliseconds of a time, or of a date, which starts at midnight UTC. */
 export function parseDate(text: string): number | undefined {
   return parseTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);

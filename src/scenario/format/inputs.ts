@@ -115,10 +115,9 @@ export function checkInput<Of extends Shape>(
   return input as ValueOf<Of>;
 }
 
-function leakedKeys(value: unknown, path: Path): { path: Path; message: string; inForm: string }[] {
+function leakedKeys(value: unknown, path: Path): { path: Path; message: string }[] {
   if (typeof value === "string" && containsKey(value)) {
-    const inForm = "must not contain an API key";
-    return [{ path, message: `${path.at(-1) ?? "body"} ${inForm}`, inForm }];
+    return [{ path, message: `${path.at(-1) ?? "body"} must not contain an API key` }];
   }
   if (typeof value !== "object" || value === null) return [];
   return (

@@ -60,25 +60,20 @@ function shownName(path: Path): string {
 }
 
 /**
- * The error for an invalid value outside of scenarios, with each field's problem in `details.fields`, and in
- * `details.in_form` the same for forms.
+ * The error for an invalid value outside of scenarios, with each field's problem in `details.fields`.
  */
 export function validationError(
   failure: string,
-  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint" | "inForm">[],
+  diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint">[],
 ): SandboxError {
-  const byField = (text: (one: (typeof diagnostics)[number]) => string | undefined) =>
-    diagnostics.flatMap((one) => {
-      const words = text(one);
-      return words === undefined ? [] : [[redactKeys(one.path.join(".")) || "body", redactKeys(words)]];
-    });
-  const problems = byField(({ message, hint }) => (hint === undefined ? message : `${message}: ${hint}`));
-  const forForms = byField(({ inForm }) => inForm);
+  const problems = diagnostics.map(({ path, message, hint }) => [
+    redactKeys(path.join(".")) || "body",
+    redactKeys(hint === undefined ? message : `${message}: ${hint}`),
+  ]);
   const more = problems.length > 1 ? ` (and ${problems.length - 1} more)` : "";
   const text = `${failure}: ${problems[0]?.[1]}${more}`;
   return new SandboxError("validation_failed", text.endsWith("?") ? text : `${text}.`, {
     fields: Object.fromEntries(problems),
-    ...(forForms.length > 0 && { in_form: Object.fromEntries(forForms) }),
   });
 }
 
@@ -189,10 +184,7 @@ function isAllowed(shape: Shape, value: unknown): boolean {
     return isOther || (shape.choices as readonly unknown[]).includes(value);
   }
   if (!isOfKind(shape, value)) return false;
-  if (shape.kind === "list") {
-    const items = value as unknown[];
-    return isWithin(shape, items.length) && !(shape.isUnique && new Set(items).size < items.length);
-  }
+  if (shape.kind === "list") return isWithin(shape, (value as unknown[]).length);
   if (shape.kind === "number") {
     const isFine = shape.isWhole ? Number.isSafeInteger(value) : Number.isFinite(value);
     return isFine && isWithin(shape, value as number);

@@ -70,10 +70,8 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       }
       return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }
-    case "list": {
-      const unique = shape.isUnique && { uniqueItems: true };
-      return { type: "array", items: inside(shape.item), ...limited("Items", shape), ...unique };
-    }
+    case "list":
+      return { type: "array", items: inside(shape.item), ...limited("Items", shape) };
     case "text": {
       const { format, pattern } = shape;
       return {
@@ -83,10 +81,8 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
         ...(pattern !== undefined && { pattern: pattern.source }),
       };
     }
-    case "number": {
-      const usual = shape.default !== undefined && { default: shape.default };
-      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape), ...usual };
-    }
+    case "number":
+      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape) };
     case "record": {
       const { name, member } = shape;
       if (name !== undefined) {

@@ -38,8 +38,6 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly path: Path;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** The same beside its field in a form: without the field's name, and without advice for authors of files. */
-  readonly inForm?: string;
   /** Whether to point at the name of the field instead of its value. */
   readonly pointAt?: "key" | "value";
   /** The field that was probably meant. */
@@ -62,14 +60,11 @@ export function inWords({ kind, path, shape, value, holder }: Mistake, root: Sha
 interface Explanation extends Pick<ShapeProblem, "code"> {
   /** The message without its subject. */
   readonly problem: string;
-  readonly hint?: string;
-  /** Whether the hint shows how to write the value in a file. */
-  readonly isForFiles?: boolean;
+  readonly hint: string;
 }
 
-function explained(path: Path, name: string, { code, problem, hint, isForFiles }: Explanation): ShapeProblem {
-  const inForm = hint === undefined || isForFiles ? problem : `${problem}: ${hint}`;
-  return { code, path, message: `${name} ${problem}`, hint, inForm };
+function explained(path: Path, name: string, { code, problem, hint }: Explanation): ShapeProblem {
+  return { code, path, message: `${name} ${problem}`, hint };
 }
 
 function missingField(path: Path, shape: Shape): ShapeProblem {
@@ -91,7 +86,7 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
   if (shape.kind === "choice") return wrongChoice(value, shape);
   if (value === null) {
     const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
-    return { code: "wrong_type", problem: "is empty", hint, isForFiles: true };
+    return { code: "wrong_type", problem: "is empty", hint };
   }
   if (shape.kind === "list" && Array.isArray(value)) return wrongLength(value.length, shape);
   if (shape.kind === "text") {
@@ -104,7 +99,6 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
     code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
     problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
     hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape)}`,
-    isForFiles: isQuoted || shape.kind === "boolean",
   };
 }
 
@@ -151,7 +145,7 @@ function recordHint({ member }: RecordKind, value: unknown): string {
 
 const mostChoicesShown = 8;
 
-function wrongChoice(value: unknown, { choices: of, code, hint }: ChoiceKind): Explanation {
+function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
   const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
@@ -159,10 +153,8 @@ function wrongChoice(value: unknown, { choices: of, code, hint }: ChoiceKind): E
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
     const hint = `write ${number}${number === value.trim() ? " without quotes" : ""}`;
-    return { code, problem, hint, isForFiles: true };
+    return { code, problem, hint };
   }
-  const advised = hint?.(value);
-  if (advised !== undefined) return { code, problem, hint: advised };
   const typed = String(value).toLowerCase();
   // A similar number is not more likely to be the intended one.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
@@ -173,7 +165,7 @@ function wrongChoice(value: unknown, { choices: of, code, hint }: ChoiceKind): E
 function wrongLength(length: number, { most }: ListKind): Explanation {
   if (length === 0) {
     const hint = "add an entry or remove the field";
-    return { code: "empty_list", problem: "is an empty list", hint, isForFiles: true };
+    return { code: "empty_list", problem: "is an empty list", hint };
   }
   return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${most}` };
 }
@@ -207,7 +199,7 @@ export function expectedOf(shape: Shape, value?: unknown): string {
         : `${noun} from ${least ?? "any"} to ${most.toLocaleString("en")}`;
     }
     case "list":
-      return `an array${ofAtLeast(shape.least)}${shape.isUnique ? ", without duplicates" : ""}`;
+      return `an array${ofAtLeast(shape.least)}`;
     case "text":
       if (shape.format === "uuid") return "a UUID";
       return shape.most === undefined

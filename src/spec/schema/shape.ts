@@ -59,15 +59,12 @@ export interface TextKind extends Limits {
 export interface NumberKind extends Limits {
   readonly kind: "number";
   readonly isWhole: boolean;
-  readonly default?: number;
 }
 
 export interface ChoiceKind {
   readonly kind: "choice";
   readonly choices: readonly (string | number | boolean)[];
   readonly code: ShapeCode;
-  /** How to fix a value; `undefined` shows the choices. */
-  readonly hint?: (value: unknown) => string | undefined;
   /** Whether it will always be this one choice. */
   readonly isConstant?: boolean;
   /** Whether another version may have more choices. */
@@ -79,8 +76,6 @@ export interface ChoiceKind {
 export interface ListKind extends Limits {
   readonly kind: "list";
   readonly item: Shape;
-  /** Whether all items must differ. */
-  readonly isUnique?: boolean;
 }
 
 export interface MappingKind<Of extends Fields = Fields> {
@@ -166,8 +161,7 @@ export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(
   choices: readonly Choice[],
   code: ShapeCode = "bad_choice",
-  hint?: ChoiceKind["hint"],
-): Shape<Choice> => ({ kind: "choice", choices, code, ...(hint && { hint }) });
+): Shape<Choice> => ({ kind: "choice", choices, code });
 export const growingChoice = <const Choice extends string>(choices: readonly Choice[]): Shape<Choice> =>
   ({ ...choice(choices), isGrowing: true }) as Shape<Choice>;
 export const always = <const Value extends string | boolean>(value: Value): Shape<Value> => ({
