@@ -19,7 +19,6 @@ export function successPathOf<Admitted>(
   return responsesContext ? admitted : `${status ?? 200}.${operationId}`;
 }
 
-/** The path ids of the successes of an endpoint. */
 export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
   const path = successPathOf(endpoint, undefined);
   return path === undefined ? outcomes.map((row) => row.path).filter(isSuccess) : [path];
@@ -34,7 +33,6 @@ export interface Endpoint extends ServedEndpoint {
   readonly path: string;
   readonly summary: string;
   readonly description: string;
-  /** Its input besides the key and the path. Default: none. */
   readonly input?: InputSchema;
   /** The shape of a success body, with its name in the description, and an example. */
   readonly responseName: string;
@@ -44,7 +42,6 @@ export interface Endpoint extends ServedEndpoint {
   readonly responseType?: string;
   /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
   readonly invented?: readonly string[];
-  /** The path ids of its own rejections. Default: none. */
   readonly rejections?: readonly OwnRejectionPath[];
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
   readonly documented?: (status: number, world: SandboxState) => Success | undefined;
@@ -60,7 +57,6 @@ export interface Endpoint extends ServedEndpoint {
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRejection;
 }
 
-/** Whether a success has a body in JSON. */
 export function sendsJson({ responseType }: Pick<Endpoint, "responseType">): boolean {
   return isJson(responseType);
 }
@@ -69,17 +65,13 @@ export function isJson(mediaType = "application/json"): boolean {
   return /^[^;]*[/+]json\s*(?:;|$)/i.test(mediaType);
 }
 
-/** A request without its key. */
 export interface KeylessRequest {
-  /** Default: GET. */
   readonly method?: string;
-  /** Default: the endpoint's. */
   readonly path?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
 }
 
-/** A request to an endpoint by an admitted caller. */
 export interface ExampleRequest extends Omit<KeylessRequest, "method"> {
   /** Where it ends. Default: the endpoint's success. */
   readonly ends?: OwnRejectionPath;
@@ -90,7 +82,6 @@ const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = 
   body: JSON.stringify(body),
 });
 
-/** The requests with this key that show the outcomes of an endpoint now. */
 export function requestsTo(
   endpoint: Endpoint,
   caller: KeyEntry,
@@ -104,7 +95,6 @@ export function requestsTo(
 
 /** The input of an endpoint besides the key and the path; checked before the endpoint responds. */
 export interface InputSchema {
-  /** Query parameters, by name. */
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: { readonly shape: Shape; readonly example: unknown };
   /** Reads and checks the input; a checked input is only read. */
@@ -120,7 +110,6 @@ export interface EndpointInput {
   readonly now: number;
   /** The values of the path parameters, not decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Numbers if the shape is a number. */
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
@@ -137,7 +126,6 @@ export interface Preference {
 }
 
 export interface Success extends TextBody {
-  /** The media type. Default: JSON. */
   readonly type?: string;
   readonly headers?: FlatHeaders;
   /** Makes the changes that the response reports; called once, or never in a dry run. */
@@ -148,7 +136,6 @@ export interface OwnRejection {
   readonly rejected: OwnRejectionPath;
   /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
-  /** Instead of the API's error body. */
   readonly body?: TextBody & { readonly type?: string | undefined };
   /** Why, for the people of the sandbox; never in the response. */
   readonly note?: string;

@@ -24,7 +24,6 @@ export function evaluate(
   return evaluateFacts(world, presentedAs(apiKey), entry, endpoint);
 }
 
-/** The dry run of a request with the key of a ref; throws `unknown_ref`. */
 export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(world)) {
   return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
 }
@@ -51,7 +50,6 @@ function evaluateFacts(
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
 }
 
-/** A request to an endpoint with nothing else than a key. */
 function keyRequest({ method, path }: Endpoint): ApiRequest {
   return receivedRequest({ method, path, query: "", headers: [] });
 }
@@ -110,7 +108,6 @@ export function causeOf(
   }
 }
 
-/** A time to the second. */
 function shortIso(instant: number): string {
   return isoOf(instant).replace(/(?:\.\d+)?Z$/, "Z");
 }

@@ -36,7 +36,6 @@ function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
 }
 
-/** Returns the checks of a request with this x-api-key header, and its outcome; sends nothing and counts nothing. */
 export function explain(
   apiKey: string | undefined,
   world: SandboxState,

@@ -71,7 +71,6 @@ type FaultResponse = (
 
 const none: FaultResponse = () => ({ response: noResponse, code: null });
 
-// A fault with this effect has a status.
 function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html, retryAfter }: FaultEffect) {
   const wait = retryAfter ? retryAfterHeader(retryAfter.seconds, retryAfter.asDate, call.now) : [];
   if (html)
@@ -86,7 +85,6 @@ function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
 
-/** Makes the response of each effect. */
 const responses: Readonly<Record<FaultKind, FaultResponse>> = {
   latency: respondToCall,
   slow: respondToCall,
@@ -124,12 +122,10 @@ function gatewayPage(status: number): string {
   ].join("\r\n");
 }
 
-/** Whether the complete response is sent, only later. */
 export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
   return kind === "send" && cutAfter === undefined;
 }
 
-/** The parts of a body in order, with the pause before each. */
 export function bodyParts(
   body: string,
   { cutAfter, bytesPerSecond }: Partial<Pick<Delivery, "cutAfter" | "bytesPerSecond">>,

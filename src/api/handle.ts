@@ -86,7 +86,6 @@ export function presentedAs(apiKey: string | undefined): Presented {
   return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
 }
 
-/** Creates the record of a completed call for the journal, report, advice and events. */
 export function completeCall(world: SandboxState, call: ApiCall, ending: Ending): Exchange {
   const judgment = judge(world, call, ending);
   const exchange = describe(world, call, ending, judgment);
@@ -95,7 +94,6 @@ export function completeCall(world: SandboxState, call: ApiCall, ending: Ending)
   return exchange;
 }
 
-/** What a request shows about its client. */
 function judge(world: SandboxState, call: ApiCall, { pathId, delivery }: Ending) {
   const { request, endpoint, isGuarded, presented, now: at } = call;
   const misplaced = misplacedKeys(world, call);
@@ -183,7 +181,6 @@ function sentAs(response: ApiResponse, { request }: ApiCall): ApiResponse {
 const probedPath =
   /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
-// Whether a browser or a watchdog sent a request, not a client of the API.
 function isProbeOfServer(call: ApiCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
@@ -295,7 +292,6 @@ export function sentResponse(
   };
 }
 
-// By lower-case name. Repeated headers are one list (RFC 9110).
 function joinedHeaders(flat: FlatHeaders): Record<string, string> {
   const headers: Record<string, string> = {};
   for (const [given, value] of headerPairs(flat)) {

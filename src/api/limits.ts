@@ -6,7 +6,6 @@ import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {
   readonly name: "minute" | "day";
-  /** Requests allowed in the window. */
   readonly quota: number;
   /** The length of the window in seconds. */
   readonly window: number;
@@ -17,7 +16,6 @@ export interface LimitReading {
 
 type Limits = readonly [minute: LimitReading, day: LimitReading];
 
-/** Both limits of a key at `now`. */
 export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxState, now: number): Limits {
   const usage = usageAt(entry.usage, windows, now);
   // A sliding minute has more quota as soon as fewer requests than the quota are younger than a minute.
@@ -35,7 +33,6 @@ function reading(name: LimitReading["name"], quota: number, window: number, used
   return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), reset };
 }
 
-/** The reached limit that resets last: the client must wait for it. */
 export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
@@ -74,7 +71,6 @@ export function retryAfterHeaders(
   return retryAfterHeader(lastToReset(limits)?.reset ?? 1, form === "date", now);
 }
 
-/** The header with a wait from `now` on the sandbox's clock. */
 export function retryAfterHeader(seconds: number, asDate: boolean, now: number): FlatHeaders {
   if (!asDate) return ["Retry-After", String(seconds)];
   // A date has whole seconds; rounded down, it would be too early.

@@ -17,13 +17,11 @@ export interface MaskedRequest extends Omit<ApiRequest, "traits" | "fromStory"> 
 const shortMask = 29;
 const longMask = 5;
 
-/** Returns the SHA-256 of a masked text; `undefined` for any other text. */
 export function hashOf(mask: string, hashes: readonly string[]): string | undefined {
   const index = hashes.indexOf(mask);
   return index % 2 === 0 ? hashes[index + 1] : undefined;
 }
 
-/** Returns a masked request as the request that `handle` needs. */
 export function unmaskedRequest({ hashes: _, traits = 0, ...same }: MaskedRequest): ApiRequest {
   return { ...same, traits, fromStory: same.fromStory === true };
 }

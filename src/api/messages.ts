@@ -5,7 +5,6 @@ import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
 
-/** The reason phrases of error responses (RFC 9110). */
 export const reasonPhrases: Readonly<Record<number, string>> = {
   400: "Bad Request",
   401: "Unauthorized",
@@ -57,7 +56,6 @@ export function withBody({ status, headers }: ApiResponse, body: string): ApiRes
   return { status, headers: headers.map((text, at) => (isLength(at) ? length : text)), body };
 }
 
-/** The members of an object in a body. */
 export type BodyMembers = Readonly<Record<string, unknown>>;
 
 /** A response with edited members of the object at this path of its JSON body; `undefined` if it has no object there. */

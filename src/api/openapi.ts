@@ -87,7 +87,6 @@ function schemaNamed(name: string): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The parameters in a path and a query, whose schemas have descriptions. */
 export function openApiParameters(path: string, query: Readonly<Record<string, JsonSchema>>): object[] {
   const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => {
     return { name, in: "path", required: true, schema: { type: "string" } };
@@ -148,7 +147,6 @@ function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }
 
-/** The shape of every error body (section 7 of the specification; R27). */
 export const errorShape = mapping({
   error: openMapping({ code: text(), message: text(), details: optional(record(anything())) }),
 });

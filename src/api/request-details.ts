@@ -49,7 +49,6 @@ const ownChecks: readonly RequestCheck[] = [
   },
 ];
 
-/** Every check of a request to these endpoints, in order. */
 export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
   const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
   const own = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
@@ -85,7 +84,6 @@ export const requestDetailsShape = mapping({
   ),
 });
 
-/** The results of these checks for a request with this path id; a request with a fault has reached none. */
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
   return checks.map(({ name, question, rules, exits }) => {
@@ -100,12 +98,10 @@ export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   });
 }
 
-/** A request in the spelling of JSON. */
 export function requestJson(exchange: Exchange): Record<string, unknown> {
   return snakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }
 
-/** Returns a request of the journal; throws `not_found` for an unknown id. */
 export function requireRequest({ history }: SandboxState, id: string): Exchange {
   const exchange = history.find(id);
   if (exchange !== undefined) return exchange;
@@ -121,7 +117,6 @@ function endlessLimit({ pathId }: Exchange, entry: KeyEntry | undefined): string
   return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
 }
 
-/** All details of a request in the journal; throws `not_found` for an unknown id. */
 export function requestDetails(world: SandboxState, id: string) {
   const { registry } = world;
   const exchange = requireRequest(world, id);

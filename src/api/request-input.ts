@@ -1,7 +1,6 @@
 import type { ReadBody, Received, RequestContent } from "../spec/request.js";
 import { hasBody, headerIn, isFromBrowser, isFromPage } from "../spec/request-traits.js";
 
-/** Reads a web `Request`; `path` and `query` are those of its URL. */
 export function receivedWeb(request: Request, path: string, query: string): Received {
   const { method, body, referrer } = request;
   const headers: string[] = [];
@@ -13,7 +12,6 @@ export function receivedWeb(request: Request, path: string, query: string): Rece
   return { method, path, query, headers, traits };
 }
 
-/** The content of a request, for endpoints that accept one. */
 export function contentOf(
   { query, headers }: Pick<Received, "query" | "headers">,
   body: ReadBody,
@@ -27,7 +25,6 @@ export function contentOf(
   };
 }
 
-/** Longest body, in bytes. */
 export const longestBody = 64 * 1024;
 
 export const noBody: ReadBody = { text: "" };
@@ -43,7 +40,6 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
   }
 }
 
-/** The content of a request that has none. */
 export const noContent: RequestContent = {
   ...{ query: "", contentType: undefined, idempotencyKey: undefined, headers: [] },
   body: noBody,

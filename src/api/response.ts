@@ -21,7 +21,6 @@ import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
 import { chosenVariation, type Variation, vary } from "./variation/vary.js";
 
-/** A request in progress, with everything that its response depends on. */
 export interface ApiCall extends ObservedCall {
   readonly route: ApiRoute | undefined;
   readonly endpoint: Endpoint | undefined;
@@ -29,7 +28,6 @@ export interface ApiCall extends ObservedCall {
   readonly isGuarded: boolean;
   /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
   readonly now: number;
-  /** When it arrived, on the stopwatch. */
   readonly started: number;
   readonly number: number;
   /** The request id, even if the response does not have it. */
@@ -123,7 +121,6 @@ function plainInput(route: ApiRoute, endpoint: Endpoint, path: string, now: numb
   };
 }
 
-/** The input of a request, which is checked only once. */
 function inputOf(
   { input, operationId }: Endpoint,
   plain: EndpointInput,
@@ -147,7 +144,6 @@ export function withCheckedInput(world: SandboxState, request: ApiRequest): ApiR
   return { ...request, checked: { operation: endpoint.operationId, rejection } };
 }
 
-/** `null` for none. */
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {
   return scope === undefined ? assumptions.me_scope : scope;
 }
@@ -173,7 +169,6 @@ export function admit(
   return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
 }
 
-/** The facts that authorize a request. */
 export function authorizationFacts(
   world: SandboxState,
   { request, presented, entry, now }: Pick<ApiCall, "request" | "presented" | "entry" | "now">,
@@ -192,7 +187,6 @@ export function authorizationFacts(
   };
 }
 
-/** The response to an admitted call (R1, R7). */
 export function successResponse(
   world: SandboxState,
   begun: ApiCall,
@@ -217,7 +211,6 @@ export function successResponse(
 interface CallRejection {
   readonly path: ApiPathId;
   readonly scope?: string | null;
-  /** The methods that the path accepts, for a 405. */
   readonly allow?: string;
   readonly details?: Details | undefined;
   readonly body?: OwnRejection["body"] | undefined;

@@ -49,7 +49,6 @@ export interface DocumentReader {
 export interface DescribedDocument {
   readonly text: string;
   readonly file?: string | undefined;
-  /** The texts of other files that it refers to, by their names. */
   readonly files: Readonly<Record<string, string>>;
   readonly info: { readonly title: string; readonly version: string };
   readonly operations: readonly DescribedOperation[];
@@ -73,7 +72,6 @@ export function firstEndpoint(world: Pick<SandboxState, "endpoints">): Endpoint 
   return endpointsOf(world)[0] ?? me;
 }
 
-/** The endpoint with this operation id, or the first one; throws `unknown_ref`. */
 export function endpointNamed(world: SandboxState, operationId: string | undefined): Endpoint {
   if (operationId === undefined) return firstEndpoint(world);
   const known = endpointsOf(world).map((one) => one.operationId);
@@ -103,7 +101,6 @@ export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & 
   return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];
 }
 
-/** The endpoints at a path, by method, and the value of `Allow`. */
 export interface ApiRoute {
   /** A name in braces matches any text in its segment. */
   readonly path: string;
@@ -163,7 +160,6 @@ export function routedPath(world: SandboxState, path: string): string | undefine
   return segments.join("/");
 }
 
-/** The values of an endpoint's parameters in a path, by name. */
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
   const given = path.split("/");
   const values = endpoint.path.split("/").flatMap((segment, i) => {
@@ -203,7 +199,6 @@ function routesOf(chosen: readonly Endpoint[]) {
   };
 }
 
-/** The route of endpoints whose paths differ at most in the names of parameters. */
 function routeWith(here: readonly Endpoint[]): ApiRoute {
   const { path } = here[0] as Endpoint;
   // HEAD responds like GET, without the body (RFC 9110).
@@ -219,7 +214,6 @@ function routeWith(here: readonly Endpoint[]): ApiRoute {
   };
 }
 
-/** The declared input of the endpoint of a sandbox at a path; `undefined` for none. */
 export function inputAt(world: SandboxState, method: string, path: string) {
   return routeOf(world, path)?.methods.get(method)?.input;
 }

@@ -2,7 +2,6 @@ import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "
 import { maximumOverlap, minute, minuteStart } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 
-/** The clock of one sandbox, in epoch milliseconds. */
 export type VirtualClock = ReturnType<typeof createClock>;
 
 /**
@@ -97,7 +96,6 @@ export type Duration = `${number}${"ms" | "s" | "m" | "h" | "d"}` | number;
 /** A point in time: ISO 8601 with a zone, epoch milliseconds, or a `Date`. */
 export type Instant = string | number | Date;
 
-/** Returns a duration in milliseconds; throws `validation_failed`. */
 export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
@@ -111,14 +109,12 @@ const units = [
   ["s", 1000],
 ] as const;
 
-/** Returns milliseconds as a scenario's duration: `90s`. */
 export function scenarioDuration(milliseconds: number) {
   const [unit, length] =
     units.find(([, one]) => milliseconds !== 0 && milliseconds % one === 0) ?? (["ms", 1] as const);
   return `${milliseconds / length}${unit}` as const;
 }
 
-/** Returns an instant in epoch milliseconds; throws `validation_failed`. */
 export function instantOf(instant: Instant): number {
   // A text without a zone would mean different instants on different machines.
   const isEpoch = typeof instant === "number" || instant instanceof Date;
@@ -132,7 +128,6 @@ function invalid(kind: string, given: unknown, how: string): SandboxError {
   return new SandboxError("validation_failed", message, { given });
 }
 
-/** Like `instantOf`, but also accepts a duration from `now`. */
 export function instantFrom(now: number, input: string): number {
   const duration = parseDuration(input);
   return duration === undefined ? instantOf(input) : now + duration;

@@ -25,7 +25,6 @@ interface FaultCondition extends Omit<Condition, "path_id" | "after" | "until"> 
 }
 
 interface FaultFacts {
-  /** The ref of the key, if the sandbox has it. */
   readonly key: string | undefined;
   readonly organization: string | undefined;
   /** Epoch milliseconds. */
@@ -74,7 +73,6 @@ export interface FiredFault {
   readonly latency: number;
 }
 
-/** Activates faults; their durations count from `start` (epoch milliseconds). */
 export function activateFaults(faults: readonly Fault[], seed: number, start: number): ActiveFault[] {
   return faults.map((given, index) => {
     const random = randomStream(seed, "fault", String(index));
@@ -148,7 +146,6 @@ function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: n
   return Math.min(Math.round(late), mostTimesP99 * p99);
 }
 
-/** The 99th percentile of the normal distribution. */
 const normalP99 = 2.326;
 /** No delay is longer, so that no test waits for one in a billion. */
 const mostTimesP99 = 10;

@@ -38,7 +38,6 @@ import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-record
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
   organization: Organization;
-  /** In order of creation. */
   readonly keys: KeyEntry[];
   /** At least the keys that are not over; `undefined` until somebody looks. */
   open?: Set<KeyEntry>;
@@ -50,7 +49,6 @@ export interface KeyEntry {
   readonly holder: OrganizationEntry;
   /** As of the last request that counted; `usageAt` returns the usage now. */
   usage: Usage;
-  /** The key that replaced it since the start. */
   replacement?: KeyEntry;
   /** Whether a client got a 200 with it, if advice depends on that. */
   hasWorked?: boolean;
@@ -82,7 +80,6 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) dated.add(entry);
   };
 
-  /** Throws `unknown_ref`, with the known refs. */
   const organization = (ref: string): OrganizationEntry =>
     organizations.get(ref) ?? unknownRef("organization", ref, organizations);
 
@@ -101,12 +98,10 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   for (const record of records) organizations.set(record.ref, { organization: record, keys: [] });
   for (const one of newKeys) addKey(one);
   return {
-    /** By ref, in the scenario's order. */
     organizations: organizations as ReadonlyMap<string, OrganizationEntry>,
     organization,
     /** By ref, in the scenario's order, then in order of creation. */
     keys: keys as ReadonlyMap<string, KeyEntry>,
-    /** Throws `unknown_ref`, with the known refs. */
     key: (ref: string): KeyEntry => keys.get(ref) ?? unknownRef("key", ref, keys),
     find: (sha256: string): KeyEntry | undefined => byHash.get(sha256),
     /** At least the keys whose end is known. */
@@ -114,7 +109,6 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** The next number to try for a ref, by its first part: those before it are taken for good. */
     numbers: new Map<string, number>(),
     addKey,
-    /** Replaces members of a key's record. */
     change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
       entry.key = { ...entry.key, ...changes };
       track(entry);
@@ -139,7 +133,6 @@ export interface Windows {
   readonly dayResetsAt: number;
 }
 
-/** The usage of one key. Changed in place by every request. */
 export interface Usage {
   minuteCount: number;
   /** When the current fixed minute ends; unused with a sliding minute. */
@@ -158,15 +151,12 @@ export function windowsOf(assumptions: Assumptions): Windows {
 }
 
 export interface PastUsage {
-  /** Default: 0. */
   readonly thisMinute?: number | undefined;
-  /** Default: `thisMinute`. */
   readonly today?: number | undefined;
   /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
   readonly countedAt?: readonly number[] | undefined;
 }
 
-/** Creates a key's usage at `now`, including its past usage. */
 export function startUsage(windows: Windows, now: number, past: PastUsage = {}): Usage {
   const { thisMinute = 0, today = thisMinute, countedAt } = past;
   return {
@@ -227,7 +217,6 @@ function recordsOf(scenario: Scenario, seed: number, sha256: Hash) {
       buildOrganization(ref, given, seed),
     ),
     keys: buildKeys([...describedKeys(scenario)], seed, sha256),
-    /** The SHA-256 of `unknownSecret`. */
     unknownKey: sha256(unknownSecret(seed)),
   };
 }

@@ -6,7 +6,6 @@ import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import type { ServedEndpoint } from "./sandbox.js";
 
-/** A mistake with a hint. */
 type Unknown = ScenarioMistake & { readonly hint: string };
 
 type Named = readonly [name: string | undefined, ...path: Path];
@@ -30,7 +29,6 @@ export function unknownEndpoints(
   ];
 }
 
-/** The path ids of faults that no request to these endpoints ends on. */
 export function unknownFaultPaths(
   faults: readonly FaultFields[],
   endpoints: readonly ServedEndpoint[],

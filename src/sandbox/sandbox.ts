@@ -19,7 +19,6 @@ export interface ServedEndpoint {
   readonly method: string;
   readonly path: string;
   readonly operationId: string;
-  /** Default: 200. */
   readonly status?: 201 | 202 | 204;
   /** Whether `data` is the key's context: the key decides the path id of its success. Default: false. */
   readonly responsesContext?: true;
@@ -59,7 +58,6 @@ export interface StartedScenario {
   name: string;
   /** The scenario with the options applied; a reset starts it again. */
   scenario: Scenario;
-  /** The YAML of the whole scenario; `undefined` if unknown. */
   text: string | undefined;
   /** The start of the clock (epoch milliseconds). */
   startedAt: number;
@@ -75,14 +73,12 @@ export interface StartedScenario {
   farmers: Farmers;
   endpoints: readonly ServedEndpoint[];
   records: Records;
-  /** `undefined` without announced changes. */
   changes: readonly AnnouncedChange[] | undefined;
   timeline: Timeline;
   story: StoryProgress;
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
-  /** `undefined` except in a trial of a client. */
   trial: Trial | undefined;
 }
 
@@ -104,36 +100,29 @@ export interface SandboxState extends StartedScenario {
   readonly idGroup: number | undefined;
 }
 
-/** Options that override the settings of every scenario that a sandbox starts. */
 export type GivenOptions = Pick<
   StartOptions,
   "seed" | "now" | "frozen" | "profile" | "openapi" | "trial" | "mostRecords"
 >;
 
 export interface StartOptions {
-  /** Default: the scenario's title, or `unnamed`. */
   readonly name?: string;
   /** The YAML of the whole scenario. Default: unknown. */
   readonly text?: string | undefined;
-  /** Default: the scenario's seed, or 1. */
   readonly seed?: number | undefined;
   /** When the clock starts (epoch milliseconds). Default: the scenario's time, or the wall clock. */
   readonly now?: number | undefined;
-  /** Default: the scenario's setting, or false. */
   readonly frozen?: boolean | undefined;
-  /** Default: the scenario's profile, or `minimal`. */
   readonly profile?: Profile | undefined;
   /** The document in place of the scenario's. Default: the scenario's, or none. */
   readonly openapi?: Scenario["openapi"] | undefined;
   /** The maximum number of records. Default: 100,000. */
   readonly mostRecords?: number | undefined;
-  /** Default: none. */
   readonly trial?: Trial | undefined;
 }
 
 /** Settings that a trial of a client applies to every scenario that starts. */
 export interface Trial {
-  /** Assumptions that override the scenario's. */
   readonly assumptions?: Partial<Assumptions>;
   /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
   readonly faults?: NonNullable<Scenario["faults"]>;
@@ -142,9 +131,7 @@ export interface Trial {
    * that is not a variant's id selects what `minimal` does. Default: `usual`.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
-  /** Announced changes that replace the scenario's. */
   readonly changes?: Scenario["changes"];
-  /** Called for each response that shows a change. */
   readonly onChanged?: () => void;
   /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
   readonly broken?: {

@@ -32,12 +32,10 @@ export function scenarioSecret(world: SandboxState, ref: string): string {
   throw new SandboxError("secret_not_kept", message, { ref });
 }
 
-/** Returns the ref of the default key; `undefined` if the scenario has no key. */
 export function defaultKeyRef(scenario: Scenario): string | undefined {
   return scenario.default_key ?? describedKeys(scenario).next().value?.ref;
 }
 
-/** Returns the full default key; `undefined` if the scenario has only its hash. */
 export function defaultSecret({ scenario, seed }: SandboxState): string | undefined {
   const ref = defaultKeyRef(scenario);
   const key = keysWithSecrets(scenario).find((one) => one.ref === ref);

@@ -32,7 +32,6 @@ import { withNameEnding } from "./varied-records.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
-  /** Options for every scenario that starts there later. Default: none. */
   readonly given?: GivenOptions | undefined;
   /** The group of its series of request ids, unique to this sandbox. Default: none. */
   readonly idGroup?: number | undefined;
@@ -130,7 +129,6 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
   return [...new Set(needed)].filter((scope) => !defaultScopes.includes(scope));
 }
 
-/** What the seed and the start of the clock decide. */
 function seededIn(scenario: Scenario, platform: Platform) {
   const { seed = defaultSeed } = scenario;
   const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
@@ -204,7 +202,6 @@ export interface SavedSandbox {
   readonly at: number;
   readonly name: string;
   readonly text: string | undefined;
-  /** The scenario that a reset starts again. */
   readonly scenario: Scenario;
   /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
@@ -215,9 +212,7 @@ export interface SavedSandbox {
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
-  /** Without zeros. */
   readonly counts: Counts;
-  /** What requests have changed since. Default: nothing. */
   readonly since?: SavedRequests | undefined;
 }
 
@@ -226,15 +221,11 @@ export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "
   /** The clock (epoch milliseconds). */
   readonly now: number;
   readonly responded: number;
-  /** The number of requests that each fault has matched. */
   readonly matched: readonly number[];
-  /** The usage of the keys that the requests had, by ref. */
   readonly usage: Readonly<Record<string, Usage>>;
-  /** What the requests have changed in records. Default: nothing. */
   readonly records?: readonly RecordChange[] | undefined;
 }
 
-/** Describes what these requests have changed, if nothing else has happened. */
 export function describeRequests(
   world: SandboxState,
   exchanges: readonly Exchange[],

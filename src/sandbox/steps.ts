@@ -15,7 +15,6 @@ export type OtherEvent =
   | { readonly type: "key.rotated"; readonly key: KeyView; readonly replacement: KeyView }
   | { readonly type: "key.revoked" | "key.updated"; readonly key: KeyView }
   | { readonly type: "organization.updated"; readonly organization: OrganizationView }
-  /** By a request, a step, a call or a rule. */
   | { readonly type: "record.changed"; readonly change: RecordChange }
   | { readonly type: "clock.moved"; readonly now: string; readonly frozen: boolean }
   | { readonly type: "assumptions.changed" }
@@ -39,7 +38,6 @@ export type StepAction = Pick<TimelineStep, ActionName>;
 export type Actor = "administrator" | "member";
 
 export interface Initiator {
-  /** Default: administrator. */
   readonly actor?: Actor | undefined;
   /** Whether the scenario runs it: secrets of new keys then derive from the seed and their refs. */
   readonly isScripted?: boolean;
@@ -49,9 +47,7 @@ export interface Initiator {
 
 /** The result of an action: the new state of the changed records, or the rejection. */
 export interface Performed {
-  /** `null` if the action succeeded. */
   readonly rejection: { readonly code: RejectionCode; readonly message: string } | null;
-  /** The key that was created or changed. */
   readonly key: KeyView | null;
   readonly replacement: KeyView | null;
   /** The full new key, shown only this once (R34). */
@@ -105,14 +101,12 @@ export type SendStoryRequest = (request: StoryRequest) => StoryResponse;
 export interface SentRequest extends Omit<StoryRequest, "headers" | "body" | "keyHash"> {
   readonly body: string | null;
   readonly key: string;
-  /** Without the key. */
   readonly headers: Readonly<Record<string, string>>;
   readonly times: number;
 }
 
 /** The result of a story step: the source of its lines, prose and JSON. */
 export interface PlayedStep {
-  /** Counted from 1. */
   readonly number: number;
   readonly of: number;
   readonly kind: StepKind;

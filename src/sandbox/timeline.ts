@@ -7,7 +7,6 @@ import { mePath } from "../spec/outcomes.js";
 import { isoOf } from "./clock.js";
 import type { TimelineStep } from "./steps.js";
 
-/** Announced changes by ref, as in a scenario. */
 export type ChangeFields = NonNullable<Scenario["changes"]>;
 
 export interface AnnouncedChange {
@@ -41,7 +40,6 @@ export function datedChanges(
   }
 }
 
-/** Returns the assumptions that the changes have set by an instant. */
 export function assumedAt(changes: readonly AnnouncedChange[], now: number): Partial<Assumptions> {
   return Object.assign({}, ...changes.map(({ at, fields }) => (at <= now ? fields.assumptions : undefined)));
 }
@@ -52,7 +50,6 @@ export function nextAssumed(changes: readonly AnnouncedChange[] | undefined, now
   return next?.at ?? Number.POSITIVE_INFINITY;
 }
 
-/** Removes the assumptions that the changes have set by an instant. */
 export function withoutAssumed(changes: ChangeFields, now: number): ChangeFields {
   const left = Object.entries(changes).flatMap(([ref, change]): [string, ChangeFields[string]][] => {
     const { assumptions, ...others } = change;
@@ -93,13 +90,11 @@ export function partsOf({ fields: { move, ...fields } }: AnnouncedChange): Part[
 export interface Timeline {
   readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
   next: number;
-  /** The codes of its rejected steps, by index. */
   readonly rejections: Map<number, RejectionCode>;
   /** When the next step, assumption of an announced change or rule of a record is due; `Infinity` if none is left. */
   dueAt: number;
 }
 
-/** Creates the timeline of a scenario whose clock starts at `start` (epoch milliseconds). */
 export function createTimeline(
   steps: readonly TimelineStep[],
   start: number,

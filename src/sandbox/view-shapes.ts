@@ -136,10 +136,8 @@ const upcomingKinds = [
 export const upcomingShape = mapping({
   at: instant(),
   kind: choice(upcomingKinds),
-  /** The refs of the affected records. */
   key: nullable(text()),
   organization: nullable(text()),
-  /** The number of the timeline step, counted from 1. */
   step: nullable(count()),
   text: text(),
 });
@@ -147,7 +145,6 @@ export const upcomingShape = mapping({
 export interface Upcoming extends ValueOf<typeof upcomingShape> {}
 
 export interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | "step">> {
-  /** `undefined` if it never happens. */
   readonly at: number | undefined;
   readonly kind: Upcoming["kind"];
   readonly text: string;

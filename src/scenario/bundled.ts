@@ -31,7 +31,6 @@ function parsedWhenUsed(): Readonly<Record<ScenarioName, Scenario>> {
   return scenarios;
 }
 
-/** Whether a bundled scenario has this name. */
 export function isScenarioName(name: string): name is ScenarioName {
   return Object.hasOwn(bundledTexts, name);
 }

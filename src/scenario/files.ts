@@ -1,5 +1,3 @@
-// The texts of files, and OpenAPI documents in several files.
-
 /** The text of a file. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
 export function textOfFile(bytes: Uint8Array): string {
   try {
@@ -9,7 +7,6 @@ export function textOfFile(bytes: Uint8Array): string {
   }
 }
 
-/** A reference that leads to another file, in a text. */
 export const externalReference = /["']?\$ref["']?\s*:\s*["']?([^"'\s#,]*[^"'\s#,}])/;
 
 /** The member of a joined document that has its other files by name. */

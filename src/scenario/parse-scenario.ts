@@ -81,7 +81,6 @@ export function checkScenario(
 export interface NamedScenario {
   readonly scenario: Scenario;
   readonly name: string;
-  /** Its YAML, if known and complete. */
   readonly text?: string | undefined;
 }
 

@@ -3,14 +3,11 @@ import { quote } from "../spec/schema/words.js";
 import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
-// The organizations and keys of a scenario: the described ones, then the population's.
-
 type Population = NonNullable<Scenario["population"]>;
 
 export type ScenarioOrganization = NonNullable<Scenario["organizations"]>[string];
 export type ScenarioKey = NonNullable<ScenarioOrganization["keys"]>[string];
 
-/** A key of a scenario, with its ref and its organization's. */
 export interface DescribedKey {
   readonly ref: string;
   readonly organization: string;
@@ -28,7 +25,6 @@ export function* describedOrganizations(
   }
 }
 
-/** The keys of a scenario, in the order of its organizations. */
 export function* describedKeys(scenario: Scenario): Generator<DescribedKey> {
   for (const [organization, { keys = {} }] of Object.entries(scenario.organizations ?? {})) {
     for (const [ref, given] of Object.entries(keys)) yield { ref, organization, given };
@@ -51,7 +47,6 @@ function populatedKey(key: number): ScenarioKey {
   return environmentsInTurn[(key - 1) % environmentsInTurn.length] as ScenarioKey;
 }
 
-/** The ref of the organization with a number, starting at 1. */
 export function populatedRef(organization: number): string {
   return `organization-${organization}`;
 }
@@ -63,7 +58,6 @@ export function populatedNumbers(ref: string): { organization: number; key?: num
   return { organization: Number(organization), ...(key !== undefined && { key: Number(key) }) };
 }
 
-/** Whether the population has an organization or a key with this ref. */
 export function isPopulated(ref: string, population: Population | undefined): boolean {
   const numbers = populatedNumbers(ref);
   if (numbers === undefined || population === undefined) return false;
@@ -108,13 +102,11 @@ export function unknownSecret(seed: number): string {
   return deriveSecret(seed, { ref: "no such key", environment: "test", legacy: false });
 }
 
-/** Returns the full key: the pinned one, or the one derived from the seed and the ref. */
 export function secretOf({ ref, given }: DescribedKey, seed: number): string {
   if (given.secret !== undefined) return given.secret;
   return deriveSecret(seed, { ref, environment: given.environment, legacy: given.legacy ?? false });
 }
 
-/** Returns the id of an organization: the pinned one, or the one derived from the seed and the ref. */
 export function organizationIdOf(ref: string, given: ScenarioOrganization, seed: number): string {
   return given.id ?? uuidFrom(randomStream(seed, "organization.id", ref));
 }

@@ -86,9 +86,7 @@ export interface ScenarioProblem {
   readonly code: ScenarioProblemCode;
   /** The field, as in `organizations.harvest-bank.keys.active.state`; empty for the scenario as a whole. */
   readonly path: string;
-  /** The mistake, as one clause. */
   readonly message: string;
-  /** How to fix it. */
   readonly hint?: string;
   readonly file?: string;
   /** Counted from 1. Missing, like `column`, if the scenario was not read from a text. */
@@ -101,15 +99,12 @@ export interface ScenarioProblem {
   readonly caret?: string;
 }
 
-/** A problem before its place in the text is looked up. */
 export interface ScenarioMistake extends Mistake<ScenarioProblemCode> {
-  /** The place, when the path alone does not give it. */
   readonly place?: SourcePlace | undefined;
 }
 
 const unnamedScenario = "<scenario>";
 
-/** The number of problems that the message shows; `problems` contains all of them. */
 const shownProblems = 20;
 
 /**
@@ -219,7 +214,6 @@ function cutBefore(line: string, wanted: number): number {
   return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
 }
 
-// Empty space as wide as the text in a terminal.
 function blank(text: string): string {
   return Array.from(text, (one) => (one === "\t" ? one : " ".repeat(textWidth(one)))).join("");
 }

@@ -20,8 +20,6 @@ import { keyRules } from "./rules/keys.js";
 import { changesFit, recordsFit, stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
-// A scenario from its unchecked fields: merged with the scenarios that it extends, then checked.
-
 export interface ReadScenario {
   readonly fields: Members;
   /** Finds the place of a field, or of the nearest one around it; `depth` is the length of the found path. */
@@ -33,7 +31,6 @@ export interface ReadScenario {
 
 export type ReportProblem = (diagnostic: ScenarioMistake) => void;
 
-/** A scenario that was found, but not read yet. */
 export interface FoundScenario {
   readonly file: string | undefined;
   readonly startsLikeScenario: boolean;
@@ -41,16 +38,13 @@ export interface FoundScenario {
 }
 
 export interface ExtendsOptions {
-  /** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
   readonly find: (name: string, from: string | undefined) => FoundScenario | undefined;
   readonly knownNames: readonly string[];
   /** Reads a file next to the file `from`; `undefined` if no files can be read. */
   readonly readText?: (name: string, from: string | undefined) => ScenarioText | undefined;
-  /** The document in place of the scenario's own. */
   readonly openapi?: Scenario["openapi"] | undefined;
 }
 
-/** A text, and the file name for its problems. */
 export interface ScenarioText {
   readonly text: string;
   readonly file: string;
@@ -58,7 +52,6 @@ export interface ScenarioText {
   readonly files?: Record<string, string>;
 }
 
-/** Puts the text of the document that `openapi` names into a scenario. */
 function withDocument(
   own: ReadScenario | undefined,
   from: string | undefined,

@@ -22,7 +22,6 @@ function openQuote(
 
 type SyntaxProblem = { readonly at?: number; readonly said: string; readonly hint?: string | undefined };
 
-/** The place, the cause and the fix of an error of the YAML reader, for people. */
 export function syntaxProblem(error: YAMLError, text: string, document: Document.Parsed): SyntaxProblem {
   // Pages and documents have them, and no editor shows them.
   const [indent = "", space = ""] = /^ *([^\S \t\n\r])/m.exec(text) ?? [];

@@ -28,7 +28,6 @@ import {
 import { type FoundScenario, type ReadScenario, type ReportProblem, readPlain } from "./read.js";
 import { syntaxProblem } from "./syntax-problem.js";
 
-/** What a text contains, for its problems, and how much of it. */
 interface TextKind {
   readonly noun: string;
   /** In UTF-8. */
@@ -36,7 +35,6 @@ interface TextKind {
   /** The maximum number of tokens: names, values, punctuation, line ends. */
   readonly pieces: number;
   readonly levels: number;
-  /** How to fix a text that is too large. */
   readonly shorten: string;
 }
 
@@ -70,7 +68,6 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-/** A scenario's text that is not read yet. */
 export function foundText(text: string, file: string | undefined): FoundScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
@@ -79,7 +76,6 @@ export function foundText(text: string, file: string | undefined): FoundScenario
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
 
-/** A text as a value that is not checked yet, and the places of its parts. */
 export interface ReadText {
   readonly value: unknown;
   readonly placeOf: ReadScenario["placeOf"];
@@ -95,7 +91,6 @@ export function readDocument(text: string, file: string, report: ReportProblem):
   return { value: document.toJS({ maxAliasCount: -1 }), placeOf };
 }
 
-// Returns `undefined`, with reports, if something is wrong. Never throws.
 function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
   const document = readNodes(source, report, ofScenario);
   if (document === undefined) return undefined;
@@ -250,7 +245,6 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-// Reports aliases of nothing and duplicate fields.
 function checkNodes(document: Document.Parsed, report: ReportAt): void {
   const anchors = new Set<string>();
   let aliases = 0;

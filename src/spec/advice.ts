@@ -5,9 +5,7 @@ export type AdviceLevel = (typeof adviceLevels)[number];
 export interface Advice {
   readonly id: string;
   readonly level: AdviceLevel;
-  /** Its rules or section in the specification. */
   readonly rule: string;
-  /** What the client did. */
   readonly meaning: string;
   readonly whatToDo: string;
 }

@@ -6,7 +6,6 @@ export interface KeyLimits {
 
 export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
 
-/** One minute and one day, in milliseconds. */
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
 
@@ -42,7 +41,6 @@ function modulo(value: number, size: number): number {
   return rest < 0 ? rest + size : rest;
 }
 
-/** The two kinds of relying party (R2). */
 export const organizationTypes = ["bank", "insurer"] as const;
 export type OrganizationType = (typeof organizationTypes)[number];
 
@@ -50,14 +48,12 @@ export type OrganizationType = (typeof organizationTypes)[number];
 export const organizationStatuses = ["active", "inactive"] as const;
 export type OrganizationStatus = (typeof organizationStatuses)[number];
 
-/** The states of live access (R19, R20). */
 export const liveAccessStates = ["not_approved", "approved", "suspended"] as const;
 export type LiveAccess = (typeof liveAccessStates)[number];
 
 /** A relying party. Records never change in place: an update is a new record with the same ref. */
 export interface Organization {
   readonly ref: string;
-  /** UUID. */
   readonly id: string;
   readonly name: string;
   readonly type: OrganizationType;
@@ -66,7 +62,6 @@ export interface Organization {
   readonly liveAccess: LiveAccess;
 }
 
-/** The environments of keys (R3). */
 export const environments = ["test", "live"] as const;
 export type Environment = (typeof environments)[number];
 
@@ -109,7 +104,6 @@ export function isMarked(key: string): boolean {
   return key.startsWith(sandboxMark, prefixIn(key)?.prefix.length);
 }
 
-/** The number of characters after the mark of a key that a sandbox creates. */
 export const randomLength = 29;
 
 /** Whether the string is a prefix, the mark and a random part of the right length. */
@@ -159,7 +153,6 @@ export function isWellFormedKey(presented: string): boolean {
   return true;
 }
 
-/** Whether a key can contain the character with this code after its prefix. */
 export function isKeyCharacter(code: number): boolean {
   return keyCharacters[code] === 1;
 }
@@ -179,7 +172,6 @@ export function prefixOf(environment: Environment, legacy: boolean): string {
   return (keyPrefixes.find(isWanted) as KeyPrefix).prefix;
 }
 
-/** The fingerprint of a key for lists and logs: the first 12 hex digits of its SHA-256. */
 export function fingerprintOf(sha256: string): string {
   return sha256.slice(0, 12);
 }
@@ -187,7 +179,6 @@ export function fingerprintOf(sha256: string): string {
 /** The settings of a key. A rotation's replacement has the same ones (R37). */
 export interface KeySettings {
   readonly name: string;
-  /** Default: `["attestations:read"]`. */
   readonly scopes: readonly string[];
   readonly limits: KeyLimits;
 }
@@ -234,7 +225,6 @@ export function keyStateAt(key: KeyEnds, now: number): KeyStateName {
   return key.overlapEndsAt === undefined ? "active" : "retiring";
 }
 
-/** What a state of a key means. */
 interface KeyStateRow {
   /** Whether the key is over for good: no action changes it again (R42). */
   readonly isOver: boolean;
@@ -257,13 +247,10 @@ export const keyStateTable = {
 export type KeyStateName = keyof typeof keyStateTable;
 export const keyStates = Object.keys(keyStateTable) as KeyStateName[];
 
-/** The path ids of requests with keys in states that get no 200. */
 export const stateRejections = Object.values(keyStateTable).flatMap(({ rejection }) => rejection ?? []);
 
-/** The maximum number of active keys of an organization in one environment (R32). */
 export const maximumActiveKeys = 5;
 
-/** Whether a key in this state counts toward the maximum (R32). */
 export function countsAsActive(
   state: KeyStateName,
   { retiring_counts_as_active: countsRetiring }: { readonly retiring_counts_as_active: boolean },
@@ -278,7 +265,6 @@ export const maximumOverlap = 7 * 24 * 60 * 60_000;
 
 export const defaultScopes: readonly string[] = ["attestations:read"];
 
-/** The environment variable with the key of a ref: `SVC_KEY_RATE_LIMITED`. */
 export function variableOf(ref: string): string {
   return `SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`;
 }

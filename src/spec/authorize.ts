@@ -4,7 +4,6 @@ import type { ApiRequest } from "./request.js";
 
 export type Presented = "missing" | "malformed" | "well_formed";
 
-/** The facts that decide the outcome of a request to an endpoint, at an instant. */
 export interface AuthorizationFacts {
   readonly request: ApiRequest;
   readonly presented: Presented;
@@ -13,14 +12,12 @@ export interface AuthorizationFacts {
   readonly organization: Organization | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
-  /** The scope that the endpoint requires; `null` for none. */
   readonly scope: string | null;
   /** The key's requests in its current minute and day, without this one. */
   readonly usedThisMinute: number;
   readonly usedToday: number;
 }
 
-/** A check of a request, with its rules and its path ids for rejections. */
 export interface RequestCheck {
   readonly name: string;
   readonly question: string;

@@ -13,7 +13,6 @@ export const farmerLocales = [
 ] as const;
 export type FarmerLocale = (typeof farmerLocales)[number];
 
-/** A locale, or a language for all its locales. */
 export const farmerLocaleChoices: readonly [string, ...string[]] = [
   ...new Set(farmerLocales.flatMap((name) => [name.split("_")[0] as string, name])),
 ] as [string, ...string[]];

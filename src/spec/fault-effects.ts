@@ -9,9 +9,7 @@ interface EffectRow {
   readonly rank: number;
   /** Whether the request still gets its complete response and is counted, only later. */
   readonly onlyDelays: boolean;
-  /** How the response ends. */
   readonly ends: (typeof effectEnds)[number];
-  /** The other effects that a response can have with it. */
   readonly fits: readonly string[];
   /** The sentence "a fault that …". */
   readonly does: string;
@@ -127,7 +125,6 @@ interface EffectValues {
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly p99: number };
   readonly status: number;
-  /** Bytes of the body per second. */
   readonly rate: number;
 }
 
@@ -139,7 +136,6 @@ export type FaultEffect = {
   readonly [Kind in FaultKind]?: EffectValues[(typeof faultEffects)[Kind]["value"]];
 } & { readonly html?: boolean; readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean } };
 
-/** The failures of a service or a gateway in front of it, with their error bodies. */
 export const failures = {
   500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
   501: { reason: "Not Implemented", code: "not_implemented", message: "The service cannot do this." },
@@ -170,7 +166,6 @@ export function failureOf(status: number): {
   return known[status] ?? { reason: "Error", code: "error", message: "The service responded with an error." };
 }
 
-/** The most drastic effect first. */
 export const effectsByRank = [...faultKinds].sort(
   (one, other) => faultEffects[other].rank - faultEffects[one].rank,
 );

@@ -238,13 +238,11 @@ export const outcomes = [...apiOutcomes, ...faultOutcomes];
 /** The path id of a success of an endpoint other than `/me`: its status and operation id (`201.createConsentRequest`). */
 export type SuccessPathId = `${200 | 201 | 202 | 204}.${string}`;
 
-/** The path id of a response. */
 export type ApiPathId = (typeof apiOutcomes)[number]["path"] | SuccessPathId;
 
 /** The stable id of an outcome of a request. */
 export type PathId = ApiPathId | FaultPathId;
 
-/** The path id of an outcome that the specification promises. */
 export type PromisedPathId = Extract<(typeof apiOutcomes)[number], { readonly promised: true }>["path"];
 
 export const apiPathIds: readonly ApiPathId[] = apiOutcomes.map(({ path }) => path);
@@ -269,7 +267,6 @@ export function outcomeOf(path: PathId): Outcome {
   return byPath.get(path) ?? successOutcome(path as SuccessPathId);
 }
 
-/** The success of an endpoint other than `/me`. */
 export function successOutcome(
   path: SuccessPathId,
   promised = false,
@@ -282,7 +279,6 @@ export function successOutcome(
   };
 }
 
-/** Whether a path id is a success: of `/me` or of another endpoint. */
 export function isSuccess(path: PathId): boolean {
   return path.startsWith("2");
 }

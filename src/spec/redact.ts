@@ -15,7 +15,6 @@ export function findKeys(text: string): string[] {
   return found;
 }
 
-/** The maximum number of keys in a text to examine one by one. */
 export const mostFirst = 20;
 
 /** The first keys that `findKeys` finds: the record of a request must not grow with repeated keys. */
@@ -98,7 +97,6 @@ function decodeOnce(given: string): string {
   return decoded + text.slice(from);
 }
 
-/** The value of a hex digit's character code; `NaN` for any other code. */
 function hexDigit(code: number): number {
   if (code >= 48 && code < 58) return code - 48;
   const letter = code | 32;
@@ -229,7 +227,6 @@ export function escapeControls(text: string): string {
   return escapeCommands(text.replace(unprintable, "\uFFFD"));
 }
 
-/** Replaces what would start a command of a CI log in each line of a text. */
 export function escapeCommands(text: string): string {
   return text.replace(logCommand, "\uFFFD");
 }
@@ -256,7 +253,6 @@ const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
 const doubleWidth =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 
-/** The width of a text, which may be colored, in terminal columns. */
 export function textWidth(text: string): number {
   let columns = 0;
   for (const character of text.replace(colorCode, "")) {

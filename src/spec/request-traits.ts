@@ -7,9 +7,7 @@ import { copyOf, findFirstKeys, findKeys, mostFirst, redactEncoded } from "./red
  */
 export type RequestTraits = number;
 
-/** A non-empty query. */
 export const hasQuery = 1;
-/** A text in the query that looks like a key. */
 export const hasKeyInQuery = 2;
 /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
 export const hasKeyInOtherHeader = 4;
@@ -75,7 +73,6 @@ function traitsOfQuery(query: string): RequestTraits {
 /** The sent values behind a request's traits; kept only while the request is handled. */
 export interface RequestEvidence {
   readonly inQuery: readonly string[];
-  /** Keys in other headers than `x-api-key`. */
   readonly inHeaders: readonly string[];
   /** The origin of the page that sent it, such as `https://shop.example`. */
   readonly page: string | undefined;

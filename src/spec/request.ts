@@ -15,7 +15,6 @@ export interface ApiRequest {
   readonly keyHash: string | undefined;
   /** The keys that were in its path, if they were removed; `undefined` to search the path. */
   readonly keysInPath: readonly string[] | undefined;
-  /** Its other traits, for advice. */
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
   readonly client: readonly string[];
@@ -31,18 +30,14 @@ export interface ApiRequest {
   readonly fromStory: boolean;
 }
 
-/** The outcome of the check of a request's input. */
 export interface CheckedInput {
-  /** The operation that checked it. */
   readonly operation: string;
   /** The rejection of that operation; `undefined` for a valid input. */
   readonly rejection?: unknown;
 }
 
 export interface ReadBody {
-  /** Empty without a body. */
   readonly text: string;
-  /** `undefined` for a readable body. */
   readonly problem?: string;
 }
 

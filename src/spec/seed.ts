@@ -17,7 +17,6 @@ export function randomStream(seed: number, ...labels: readonly string[]): Random
   return sfc32(hash128([String(seed), ...labels].join("\u0000")));
 }
 
-/** One of the items, each equally likely. */
 export function pick<Item>(draw: RandomStream, items: readonly Item[]): Item {
   return items[Math.floor((draw() / 4_294_967_296) * items.length)] as Item;
 }
@@ -34,7 +33,6 @@ export function base62From(draw: RandomStream, length: number): string {
   return text;
 }
 
-/** A UUID in the form of version 4. */
 export function uuidFrom(draw: RandomStream): string {
   const digits = [draw(), draw(), draw(), draw()].map(hexOf).join("");
   const variant = "89ab"[Number.parseInt(digits[16] as string, 16) & 3];
@@ -133,13 +131,11 @@ export function createRequestIds(seed: number, responded = 0, group?: number) {
     return drawn.start + hexOf(mix32(number ^ drawn.salt));
   };
   return {
-    /** Counts one more request; returns its number and its id. */
     next(): { readonly number: number; readonly id: string } {
       count += 1;
       return { number: count, id: idOf(count) };
     },
     idOf,
-    /** The number of the last request counted. */
     responded: () => count,
     series: () => seriesOf(count),
   };
@@ -150,7 +146,6 @@ export function numberInto(series: number, number: number): number {
   return (series % seriesCount) * seriesLength + numberInSeries(number);
 }
 
-/** The number of a request within its series, starting at 1. */
 export function numberInSeries(number: number): number {
   return number % seriesLength;
 }

@@ -51,7 +51,6 @@ export const actionNames = Object.keys(actions) as ActionName[];
 
 export const actionRow = (name: ActionName): ActionRow => actions[name];
 
-/** The refs in the input of an action. */
 export function refsIn(action: Partial<Record<ActionName, unknown>>) {
   const name = actionNames.find((one) => action[one] !== undefined);
   if (name === undefined) return {};

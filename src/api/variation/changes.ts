@@ -9,7 +9,6 @@ export interface Draft {
   text: string;
   /** The value of `Content-Length` is corrected at the end. */
   headers: readonly Header[];
-  /** The shape of a body that the API's own description documents. */
   readonly shape?: Shape | undefined;
 }
 
@@ -26,17 +25,14 @@ interface Body {
 
 type Header = readonly [name: string, value: string];
 
-/** Changes a response in place. */
 export type Edit = (draft: Draft, random: RandomStream) => void;
 
-/** Adds members to `data`, or to one of its objects. */
 export function dataMembers(added: object, member?: "limits" | "usage"): Edit {
   return ({ body: { data } }) => {
     if (data !== undefined) Object.assign(member === undefined ? data : data[member], added);
   };
 }
 
-/** Adds members to each object of a documented body that may have more. */
 export function moreMembers(added: object): Edit {
   return inDocumented((value, { isOpen, fields }) => {
     const own = Object.entries(added).filter(([name]) => isOpen && !Object.hasOwn(fields, name));
@@ -44,7 +40,6 @@ export function moreMembers(added: object): Edit {
   });
 }
 
-/** Leaves out optional members of a documented body. */
 export function fewerMembers(isLeftOut: (random: RandomStream) => boolean): Edit {
   return inDocumented((value, { fields }, random) => {
     const isKept = (name: string) => {

@@ -33,9 +33,7 @@ export interface Variant {
 /** A gap in the specification; `docs/specification.md` lists its variants. */
 export interface VariationRow {
   readonly id: string;
-  /** The statuses of responses that it applies to. */
   readonly statuses: readonly number[];
-  /** The assumption that ends the variation if it is set. */
   readonly fixedBy: keyof Assumptions | undefined;
   /** The first one is the behavior of `minimal`. */
   readonly variants: readonly [Variant, ...Variant[]];
@@ -70,7 +68,6 @@ export function row(
 
 type Choices<Value> = Readonly<Record<string, { readonly is: Value; readonly change?: Edit }>>;
 
-/** Creates a row that sets an assumption, and that the assumption ends. */
 function assumptionRow<Name extends keyof Assumptions>(
   name: Name,
   statuses: readonly number[],
@@ -83,7 +80,6 @@ function assumptionRow<Name extends keyof Assumptions>(
   return row(name, statuses, Object.keys(choices)[0] as string, Object.fromEntries(effects), name);
 }
 
-/** Values as the choices with their names. */
 function each<const Value extends string>(...values: readonly Value[]): Choices<Value> {
   return Object.fromEntries(values.map((is) => [is, { is }]));
 }
@@ -222,7 +218,6 @@ const textRows: readonly VariationRow[] = [
   }),
 ];
 
-/** The rows of the headers. */
 const headerRows: readonly VariationRow[] = [
   row("content_type", anyStatus, "bare", {
     charset: headerValue("Content-Type", () => "application/json; charset=utf-8"),

@@ -31,7 +31,6 @@ export function selector(seed: number, number: number): Selector {
   };
 }
 
-/** Selects the differences of `typical` from `minimal`. */
 const typicalSelector: Selector = ({ fixedBy, variants }) => {
   const isTypical = ({ assume }: Variant) =>
     fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
@@ -41,11 +40,9 @@ const typicalSelector: Selector = ({ fixedBy, variants }) => {
   };
 };
 
-/** The difference of a response from the response of `minimal`. */
 export interface Variation {
   readonly assumptions: Assumptions;
   readonly requestId: string;
-  /** The rows that apply, with their selected variants. */
   readonly selected: readonly (Selected & { readonly row: VariationRow })[];
 }
 
@@ -82,7 +79,6 @@ function variationWith(
 interface ResponseKind {
   readonly status: number;
   readonly isContext: boolean;
-  /** Whether a document describes its body. */
   readonly isDocumented: boolean;
 }
 

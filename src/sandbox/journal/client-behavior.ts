@@ -22,7 +22,6 @@ export interface ClientBehavior {
   readonly rejected: Map<string, PathId>;
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
-  /** The SHA-256 of the sandbox's own example of an unknown key. */
   readonly unknownKey: string;
 }
 
@@ -35,13 +34,11 @@ export interface ObservedCall {
   readonly entry: KeyEntry | undefined;
 }
 
-/** What of a completed request decides its advice. */
 export type Observed = Pick<
   Exchange,
   "at" | "traits" | "isMisdirected" | "leaksRealKey" | "presented" | "pathId" | "delivery"
 >;
 
-/** The advice of nearly every request. */
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
 /**

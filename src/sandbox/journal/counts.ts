@@ -2,8 +2,6 @@ import { type AdviceId, adviceIds } from "../../spec/advice.js";
 import { outcomes, type PathId } from "../../spec/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
-// Counts requests by path and advice for the report, and the usage of each key for its limits.
-
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
 export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
@@ -32,13 +30,11 @@ export interface RepeatCount {
   count: number;
 }
 
-/** The counts of every outcome and every advice, zeros included. */
 export interface Counts {
   requests: number;
   unread: number;
   /** By path id, also of the successes of other endpoints. */
   readonly paths: { [path in PathId]?: PathCount };
-  /** The requests to each endpoint, by operation id. */
   readonly endpoints: Record<string, number>;
   readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
@@ -88,7 +84,6 @@ export function createCounters() {
       for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
       others?.count(exchange, keys, true);
     },
-    /** Counts a response that a fault delayed until its client had gone. */
     countUnread(isPassedOn = false): void {
       for (const each of counted(isPassedOn)) each.unread += 1;
       others?.countUnread(true);
@@ -97,17 +92,14 @@ export function createCounters() {
     passOnTo(next: Counting): void {
       others = next;
     },
-    /** Returns the counts since the start or the last `clear`. */
     read: (): Counts => structuredClone(counts),
     /** Returns them without those that other sandboxes have passed on. */
     readOwn: (): Counts => structuredClone(counts.own ?? counts),
-    /** The number of all requests, without a copy of the counts. */
     requests: () => counts.requests,
     /** Starts again from zero; counts that were passed on remain. */
     clear(): void {
       counts = noCounts();
     },
-    /** Replaces the counts, without passing them on. */
     restore(given: Counts): void {
       counts = wholeCounts(structuredClone(given));
     },

@@ -6,7 +6,6 @@ import type { RequestContent } from "../../spec/request.js";
 import type { RequestSource, RequestTraits } from "../../spec/request-traits.js";
 
 export interface ApiResponse {
-  /** 0 without a response. */
   readonly status: number;
   /** Names and values in turn, `Content-Length` included. */
   readonly headers: readonly string[];
@@ -14,7 +13,6 @@ export interface ApiResponse {
   readonly body: string;
 }
 
-/** Stands for the response that a fault prevented. */
 export const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
 
 /** How adapters deliver a response that a fault changed; plain data. */
@@ -29,13 +27,10 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-/** How a call ends. */
 export interface Ending<Path = PathId> {
   readonly pathId: Path;
   readonly response: ApiResponse;
-  /** The error code of the response; `null` for a success. */
   readonly code: string | null;
-  /** Makes the changes that the response reports. */
   readonly commit?: (() => void) | undefined;
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
@@ -102,7 +97,6 @@ export interface Exchange {
   readonly isResent: true | undefined;
 }
 
-/** The bytes of an exchange without its texts. */
 const bytesBesideTexts = 700;
 
 export function sourceOf({ fromStory }: Exchange): RequestSource {
@@ -125,7 +119,6 @@ export function bytesOf({ path, content, response, client }: Exchange): number {
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }
 
-/** Returns the latest exchanges that fit into `most` bytes. */
 export function latestOf(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
   let left = most;
   const last = exchanges.findLastIndex((one) => {

@@ -11,7 +11,6 @@ export interface RecordedOperation {
   /** On the sandbox's clock (epoch milliseconds). */
   readonly at: number;
   readonly rejection: string | undefined;
-  /** The ref of the key that it created. */
   readonly made: string | undefined;
 }
 
@@ -30,7 +29,6 @@ export interface RequestEvent {
 export type Listener<Event> = (event: Event | RequestEvent, position: number) => void;
 
 export interface JournalQuery {
-  /** How many of the latest requests to return. Default: all. */
   readonly limit?: number | undefined;
   /** The path id of the response, or of the fault that affected the request. */
   readonly pathId?: string | undefined;
@@ -43,7 +41,6 @@ export interface JournalQuery {
   readonly faults?: boolean | undefined;
 }
 
-/** Everything after one recorded state, up to the next. */
 interface Stretch {
   readonly beginning: Beginning | undefined;
   /** The position of the last event before it. */
@@ -54,7 +51,6 @@ interface Stretch {
 /** The number of requests and operations of a stretch. Two stretches fit into the ring, and into a story. */
 const stretchLength = 480;
 
-/** How many requests, and how many other events, are stored. */
 export const mostKept = 1000;
 
 /**
@@ -70,7 +66,6 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   // The requests before the start of a restored journal, and the number of all requests before it.
   let earlier: readonly Exchange[] = [];
   let total = 0;
-  // The position of the start, or of the last clearing.
   let after = 0;
   const recording = createRecording(look, () => latest);
   const list = (): Exchange[] =>
@@ -93,21 +88,16 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       events.push(event, latest);
       tellAll(listeners, event, latest);
     },
-    /** Calls the listener with every later event, in order; returns a function to unsubscribe. */
     subscribe(listener: Listener<Event>): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    /** Returns the position of the last event; the first event has 1. */
     latest: () => latest,
-    /** Returns the events after a position, oldest first; `undefined` if some were discarded. */
     since(position: number): Entry<Event | RequestEvent>[] | undefined {
       if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
       return [...requests.after(position).map(asEvent), ...events.after(position)].sort(byPosition);
     },
-    /** Returns the latest requests since the start, oldest first. */
     requests: (query: JournalQuery = {}): Exchange[] => matchingRequests(list(), query),
-    /** Returns the request with this id; `undefined` if it is unknown or discarded. */
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
     total: () => total,
@@ -178,7 +168,6 @@ function createRecording(look: () => Beginning | undefined, latest: () => number
   };
 }
 
-/** Calls every listener; throws the last error of one. */
 function tellAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | RequestEvent, position: number) {
   let failures: unknown[] | undefined;
   for (const listener of listeners) {
@@ -234,7 +223,6 @@ interface Entry<Content> {
 
 const byPosition = (one: Entry<unknown>, other: Entry<unknown>) => one.position - other.position;
 
-/** Keeps the last `capacity` entries, each with its position. */
 function createKept<Content>(capacity: number) {
   const kept: Entry<Content>[] = [];
   // Old entries go in groups: to drop one moves all others, which would cost more than the rest of a request.

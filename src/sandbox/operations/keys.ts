@@ -41,7 +41,6 @@ import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 
-/** Throws `not_an_administrator` for a member (R33). */
 export function requireAdministrator({ actor }: Initiator): void {
   if (actor !== "member") return;
   const only = "Only administrators of the organization create and manage keys";

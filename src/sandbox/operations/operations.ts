@@ -109,7 +109,6 @@ function changeClock(
   return announceClock(world);
 }
 
-/** Advances the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 export function advanceClock(world: SandboxState, by: string | number): ClockView {
   world.clock.advance(durationOf(by));
   return announceClock(world);

@@ -49,7 +49,6 @@ export function changeFaults(world: SandboxState, faults: readonly Fault[], now:
   history.announce({ type: "faults.changed" });
 }
 
-/** Clears the journal and the report's counters, but not the usage of keys. */
 export function clearRequests({ history, counters }: SandboxState): void {
   history.enter();
   counters.clear();

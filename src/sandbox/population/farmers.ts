@@ -27,7 +27,6 @@ export function farmersOf(
   { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },
 ) {
   const { farmers: count = 1000, locale, as_of: asOf } = population;
-  // The instant that their dates depend on.
   const start = asOf === undefined ? clockStart : Date.parse(asOf);
   let made: ReturnType<FarmerMaker> | undefined;
   const all = () => {
@@ -36,7 +35,6 @@ export function farmersOf(
     made ??= make({ seed, start, locale });
     return made;
   };
-  /** Throws `unknown_ref` for an index without a farmer. */
   const at = (index: number): Farmer => {
     if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
@@ -51,9 +49,7 @@ export function farmersOf(
     start,
     at,
     indexOf,
-    /** Returns the id of the farmer at an index, without creating the farmer. */
     idOf: (index: number): string => all().idOf(index),
-    /** Throws `unknown_ref` if there is no farmer with this id. */
     get(id: string): Farmer {
       const index = indexOf(id);
       if (index !== undefined) return at(index);

@@ -14,14 +14,11 @@ export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
 export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
-/** The maximum duration in a scenario, in milliseconds: a hundred years. */
 const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
-/** The first and the last instant that a scenario can contain. */
 export const firstInstant = Date.parse("0000-01-01T00:00:00Z");
 export const lastInstant = Date.parse("9999-12-31T23:59:59.999Z");
 
-/** Whether epoch milliseconds are an instant that a scenario can contain: an integer in the years 0000 to 9999. */
 export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
 }
@@ -120,7 +117,6 @@ function meantDurations(text: string, units: readonly string[]): string[] {
   return length > 0 ? [`${sign}${length / each}${unit}`, `${length / each}${unit}`] : [];
 }
 
-/** Returns the first of these durations that are allowed. */
 function durationHint(
   text: string,
   isAllowed: (text: string) => boolean,
@@ -183,7 +179,6 @@ export const durationOrNone = () =>
     hint: (given) => durationHint(given, (one) => (parseDuration(one) ?? -1) > 0),
   });
 
-/** A duration of real time, up to a maximum. */
 export const wait = (longest: number) => {
   const isAllowed = (given: string) =>
     waitPattern.test(given) && (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest;
@@ -238,7 +233,6 @@ const maximumRefLength = 64;
 export const reservedKeyRefs = ["none", "malformed", "unknown"] as const;
 export type ReservedKeyRef = (typeof reservedKeyRefs)[number];
 
-/** Whether a ref is one of the {@link reservedKeyRefs}. */
 export function isReserved(ref: unknown): ref is ReservedKeyRef {
   return (reservedKeyRefs as readonly unknown[]).includes(ref);
 }

@@ -39,7 +39,6 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
-/** The inputs of the library, which the control plane accepts as bodies, by name. */
 export const inputShapes = {
   key_creation: mapping(keyCreationFields),
   key_rotation: mapping({ overlap_minutes: optional(number()), as: replacementRef }),
@@ -80,7 +79,6 @@ export const expectationQuery = query({
   count: described(count(), "How many requests there must be. Default: at least one."),
 });
 
-/** A change of a record, as in a step. */
 export const recordChange = shapeAt(timelineSchema, [0, "record"]) as Shape<
   NonNullable<Timeline[number]["record"]>
 >;

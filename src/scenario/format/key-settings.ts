@@ -37,12 +37,10 @@ type Loose<Value> = Value extends readonly (infer Item)[]
   : Value extends object
     ? { readonly [Name in keyof Value]?: Loose<Value[Name]> | undefined }
     : Value;
-/** Settings in a scenario or in an input. */
 export type WrittenSettings = Loose<Pick<WrittenKey, keyof KeySettings>>;
 
 // A new setting is a member of each of these, which the compiler requires.
 
-/** The fields of a scenario's key. */
 export const settingFields = {
   name: optional(shortText()),
   scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
@@ -50,7 +48,6 @@ export const settingFields = {
 } satisfies Readonly<Record<keyof KeySettings, Optional>>;
 export const settingNames = Object.keys(settingFields) as (keyof KeySettings)[];
 
-/** The fields for creating a key, in a step or through the control plane. */
 export const creationFields = {
   name: shortText(),
   // An empty list and an unknown scope have their own error codes (R29).
@@ -74,7 +71,6 @@ export function readSettings(written: WrittenSettings, invented: () => string): 
   return { name, scopes, limits: { perMinute, perDay } };
 }
 
-/** Returns the settings of a record as scenarios write them. */
 export function writeSettings({ name, scopes, limits }: KeySettings) {
   const { perMinute, perDay } = limits;
   return {
@@ -111,7 +107,6 @@ export const keyEnds = {
 type EndRow = (typeof keyEnds)[keyof KeyEnds];
 const endRows = Object.entries(keyEnds) as [keyof KeyEnds, EndRow][];
 
-/** Returns something for each time that ends a key. */
 export function ofEachEnd<Value>(make: (name: keyof KeyEnds) => Value) {
   return Object.fromEntries(endRows.map(([name]) => [name, make(name)])) as Record<keyof KeyEnds, Value>;
 }
@@ -121,7 +116,6 @@ export const endFields = Object.fromEntries(endRows.map(([, { field, shape }]) =
 };
 export const endShapes = ofEachEnd(() => nullable(instant()));
 
-/** Returns the fields of a scenario's key for the ends of a record. */
 export function writeEnds(ends: KeyEnds, write: (instant: number) => string) {
   const written = endRows.map(([name, { field }]) => [field, ends[name]] as const);
   return Object.fromEntries(written.map(([field, at]) => [field, at === undefined ? at : write(at)])) as {
@@ -136,7 +130,6 @@ export interface GivenEnds {
   readonly times: { readonly [Name in keyof KeyEnds]?: When };
 }
 
-/** Reads what ends a key; `undefined` for a key without an end. */
 export function readEnds(key: WrittenKey): GivenEnds | undefined {
   const { state = "active" } = key;
   const given = endRows.flatMap(([name, { field }]) => {

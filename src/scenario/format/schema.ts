@@ -102,7 +102,6 @@ const headerName = () =>
   });
 const headerValue = text({ noun: "one line of ASCII", pattern: /^[\x20-\x7e]{0,1000}$/ });
 
-/** The object of a body whose members change. */
 const place = text({
   noun: "error, data, or an object in data",
   example: "data.usage",

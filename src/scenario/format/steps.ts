@@ -116,7 +116,6 @@ export const faultsSchema = list(faultSchema, { most: mostFaults });
 const mostRepeats = 10_000;
 const longestNarration = 2000;
 
-/** The fields for creating a key, in a step or through the control plane. */
 export const keyCreationFields = {
   organization: ref(),
   environment: choice(environments),
@@ -125,7 +124,6 @@ export const keyCreationFields = {
   expires: optional(timeOrDuration()),
 };
 
-/** The fields of an organization that can change, in a step or through the control plane. */
 export const organizationChangeFields = {
   status: optional(choice(organizationStatuses)),
   sandbox_access: optional(flag()),
@@ -212,7 +210,6 @@ const headerValue = text({
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
 });
 
-/** A request without its key, in a story or through the control plane. */
 export const requestFields = {
   method: optional(method),
   path: optional(path),

@@ -6,7 +6,6 @@ import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../pop
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
 
-/** A key of a scenario, with its fields as written. */
 export interface KeyFacts {
   readonly ref: string;
   readonly organization: string;
@@ -14,7 +13,6 @@ export interface KeyFacts {
   readonly fields: ScenarioKey;
 }
 
-/** A scenario of the right shape, prepared for the rules. */
 export interface Facts {
   readonly scenario: Scenario;
   readonly organizations: ReadonlyMap<string, ScenarioOrganization>;
@@ -26,7 +24,6 @@ export interface Facts {
   readonly refs: Readonly<Record<RefKind, KnownRefs>>;
   /** The clock's start (epoch milliseconds); `undefined` if it starts at the real time. */
   readonly start: number | undefined;
-  /** Milliseconds from the clock's start to a time or duration; `undefined` if that depends on the real time. */
   readonly fromStart: (text: string | undefined) => number | undefined;
   readonly wrong: Wrong;
 }
@@ -86,7 +83,6 @@ export function timeSince(start: number | undefined, text: string | undefined): 
   return start === undefined ? undefined : when.at - start;
 }
 
-/** The index of the first time that is earlier than the one before it, or -1. */
 export function earlyTime(times: readonly string[], fromStart: Facts["fromStart"]): number {
   let latest = Number.NEGATIVE_INFINITY;
   return times.findIndex((text) => {
@@ -97,7 +93,6 @@ export function earlyTime(times: readonly string[], fromStart: Facts["fromStart"
   });
 }
 
-/** Each organization and key has a unique ref. */
 const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong }) => {
   const { population } = scenario;
   if (organizations.size === 0 && (population?.organizations ?? 0) === 0) {
@@ -125,7 +120,6 @@ const refsAreFree: ScenarioRule = ({ scenario, organizations, keys, keyOf, wrong
   }
 };
 
-/** The default key and each replacement exist. */
 const refsExist: ScenarioRule = (facts) => {
   checkRef("key", facts.scenario.default_key, ["default_key"], facts);
   for (const { path, fields } of facts.keys) {

@@ -16,7 +16,6 @@ export interface FaultWorld {
   readonly now?: number | undefined;
 }
 
-/** Every fault, also in the timeline and the story, is consistent and fits the scenario. */
 export const faultsFit: ScenarioRule = (facts) => {
   const { scenario, refs, start, wrong } = facts;
   const { timeline = [], story = [] } = scenario;
@@ -28,7 +27,6 @@ export const faultsFit: ScenarioRule = (facts) => {
   for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
 };
 
-/** Returns the problems of well-shaped faults in a sandbox. */
 export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): ScenarioMistake[] {
   const found: ScenarioMistake[] = [];
   const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });

@@ -16,7 +16,6 @@ import { populationOf, sharedValues } from "../population.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";
 
-/** The scopes of keys that are not among these. */
 export function unknownScopes(
   keys: readonly Pick<KeyFacts, "path" | "fields">[],
   known: readonly string[],
@@ -52,7 +51,6 @@ const scopesFit: ScenarioRule = ({ scenario, keys, assumptions, wrong }) => {
   }
 };
 
-/** The requests of this minute also count for today. */
 const usageAddsUp: ScenarioRule = ({ keys, wrong }) => {
   for (const { path, fields } of keys) {
     const { this_minute: minute = 0, today = minute, counted_at: countedAt } = fields.usage ?? {};
@@ -82,7 +80,6 @@ const timesFitState: ScenarioRule = (facts) => {
   }
 };
 
-/** The state of a key when the clock starts; `undefined` if its times depend on the real time. */
 function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
   const ends = readEnds(fields);
   if (ends === undefined) return "active";
@@ -146,8 +143,6 @@ const secretsFit: ScenarioRule = ({ scenario, keys, wrong }) => {
     }
   }
 };
-
-// Keys that replace each other.
 
 /** Only a replaced key has a replacement, and a rotation could have created it (R17, R26, R37). */
 const replacementsFit: ScenarioRule = (facts) => {

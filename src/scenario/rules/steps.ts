@@ -10,7 +10,6 @@ type Action = Pick<StoryStep, ActionName>;
 
 // Problems of single steps. Only a run shows whether a step has its expected result.
 
-/** The steps of the timeline are sorted by time, after the start of the clock. */
 const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
   const times = (scenario.timeline ?? []).map(({ at }) => at);
   const index = earlyTime(["0s", ...times], fromStart) - 1;
@@ -107,14 +106,12 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-/** Records belong to the operations of a document. */
 export const recordsFit: ScenarioRule = ({ scenario: { records, openapi }, wrong }) => {
   if (records === undefined || openapi !== undefined) return;
   const hint = "add openapi: with its file, or give it to --openapi";
   wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
 };
 
-/** The old path of an announced change ends after it moved. */
 export const changesFit: ScenarioRule = ({ scenario, wrong }) => {
   for (const [ref, { at, move }] of Object.entries(scenario.changes ?? {})) {
     if (move === undefined || (parseDate(move.sunset) ?? 0) > (parseDate(at) ?? 0)) continue;

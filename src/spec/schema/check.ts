@@ -37,7 +37,6 @@ export interface ShapeMismatch {
   /** The path of the part: `limits.per_day`, `scopes[0]`; empty for the whole value. Contains no key. */
   readonly path: string;
   readonly expected: string;
-  /** The part; `undefined` if it is missing. */
   readonly value: unknown;
 }
 
@@ -88,7 +87,6 @@ export function requireFields(doing: string, problems: Readonly<Record<string, s
   );
 }
 
-/** Throws `validation_failed` for unknown options. */
 export function requireKnownOptions(doing: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== "object" || given === null) {
     requireFields(doing, { options: `are an object: { ${known[0]}: … }` });
@@ -101,7 +99,6 @@ export function requireKnownOptions(doing: string, given: unknown, known: readon
 
 const mostMistakes = 500;
 
-/** Finds all mistakes in a value, outermost first. */
 export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   const found: Mistake[] = [];
   check(root, whole, []);

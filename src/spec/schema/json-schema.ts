@@ -38,7 +38,6 @@ export function jsonSchemaOf(shape: Shape, describe = ownDescription): JsonSchem
   };
 }
 
-/** The reference to a named part, or the JSON Schema of any other shape. */
 export function referenceOr(shape: Shape, describe?: Describe): JsonSchema {
   return shape.part === undefined
     ? jsonSchemaOf(shape, describe)

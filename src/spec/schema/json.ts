@@ -49,7 +49,6 @@ export function snakeCase(value: unknown): unknown {
   return respelled(value, snake);
 }
 
-/** Plain data from JSON with its members spelled for TypeScript. */
 export function camelCase(value: unknown): unknown {
   return respelled(value, camel);
 }
@@ -118,7 +117,6 @@ export function mergedByName(under: unknown, over: unknown): unknown {
   return merged;
 }
 
-/** The member of a member of an object, and so on. */
 export function memberIn(value: unknown, path: readonly (string | number)[]): unknown {
   let found = value;
   for (const step of path) found = isMapping(found) && Object.hasOwn(found, step) ? found[step] : undefined;

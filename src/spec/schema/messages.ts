@@ -26,7 +26,6 @@ export interface Mistake {
   readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
-  /** The part; `undefined` if it is missing. */
   readonly value: unknown;
   readonly holder?: Members;
 }
@@ -38,13 +37,10 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly path: Path;
   readonly message: string;
   readonly hint?: string | undefined;
-  /** Whether to point at the name of the field instead of its value. */
   readonly pointAt?: "key" | "value";
-  /** The field that was probably meant. */
   readonly suggestion?: Path | undefined;
 }
 
-/** Describes a mistake in a value of the shape `root`. */
 export function inWords({ kind, path, shape, value, holder }: Mistake, root: Shape): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
@@ -58,7 +54,6 @@ export function inWords({ kind, path, shape, value, holder }: Mistake, root: Sha
 }
 
 interface Explanation extends Pick<ShapeProblem, "code"> {
-  /** The message without its subject. */
   readonly problem: string;
   readonly hint: string;
 }

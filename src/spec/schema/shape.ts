@@ -16,7 +16,6 @@ export type ShapeCode =
   | "out_of_range"
   | "empty_list";
 
-/** The shape of a value; `Value` is the type of its values. */
 export type Shape<Value = unknown> = Kind & Traits<Value>;
 
 type Kind = TextKind | NumberKind | PlainKind | ChoiceKind | ListKind | MappingKind | RecordKind | EitherKind;
@@ -26,7 +25,6 @@ export interface Traits<Value> {
   readonly description?: string;
   /** Whether only snapshots write it: editors do not suggest it. */
   readonly isOfSnapshots?: boolean;
-  /** Whether it may also be `null`. */
   readonly isNullable?: boolean;
   /** Whether its names, and those of its parts, are already spelled as in JSON. */
   readonly isAsSpelled?: boolean;
@@ -45,14 +43,12 @@ export interface TextKind extends Limits {
   /** A format of JSON Schema; not checked. */
   readonly format?: string;
   readonly pattern?: RegExp;
-  /** A check beyond the pattern. */
   readonly isAllowed?: (text: string) => boolean;
   /** For example, `a time or a duration` in `expires must be a time or a duration, not "soon"`. */
   readonly noun?: string;
   readonly example?: string;
   /** For an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
   readonly code?: ShapeCode;
-  /** How to fix a text; `undefined` shows the example. */
   readonly hint?: (text: string) => string | undefined;
 }
 
@@ -85,13 +81,11 @@ export interface MappingKind<Of extends Fields = Fields> {
   readonly isOpen?: boolean;
   /** What to write in place of fields that it no longer has, by name. */
   readonly replaced?: Readonly<Record<string, string>>;
-  /** It must have one of these fields. */
   readonly needs?: readonly string[];
   /** Whether a needed field that is `false` counts as missing. */
   readonly isOffByFalse?: boolean;
 }
 
-/** A mapping with arbitrary names. */
 export interface RecordKind {
   readonly kind: "record";
   /** Default: any name. */
@@ -183,7 +177,6 @@ export const needing = <Of extends MappingKind>(
   of: Of,
   isOffByFalse = false,
 ): Of => ({ ...of, needs, isOffByFalse });
-/** Names fields that a mapping no longer has, with what to write instead. */
 export const replacing = <Of extends MappingKind>(
   replaced: Readonly<Record<string, string>>,
   of: Of,
@@ -284,7 +277,6 @@ export function pathText(path: Path): string {
     .join("");
 }
 
-/** Whether a value is an object, and not a list. */
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
