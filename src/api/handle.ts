@@ -128,7 +128,7 @@ function describe(
 ): Exchange {
   const { request, route, endpoint, entry } = begun;
   const { pathId, fault = null, delivery } = ending;
-  const response = sentAs(ending.response, begun);
+  const response = request.method === "HEAD" ? { ...ending.response, body: "" } : ending.response;
   const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
   const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
   const content = keptContent(begun);
@@ -171,10 +171,6 @@ function describe(
 // Of a key that the sandbox does not have.
 function keyFormIn({ entry, request: { apiKey, keyForm } }: ApiCall): string | undefined {
   return entry !== undefined || apiKey === undefined ? undefined : (keyForm ?? formOfKey(apiKey));
-}
-
-function sentAs(response: ApiResponse, { request }: ApiCall): ApiResponse {
-  return request.method === "HEAD" ? { ...response, body: "" } : response;
 }
 
 // The paths that browsers, watchdogs and load balancers request from any server.

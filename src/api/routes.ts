@@ -110,13 +110,16 @@ export interface ApiRoute {
   readonly allow: string;
 }
 
-type RouteTable = ReturnType<typeof routesOf>;
-
-const tables = new WeakMap<readonly Endpoint[], RouteTable>();
+const tables = new WeakMap<readonly Endpoint[], ReturnType<typeof routesOf>>();
 
 /** The route of these endpoints at exactly this path, in any spelling of its characters; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
-  const { exact, patterns } = tables.get(endpoints) ?? addTable(endpoints);
+  let table = tables.get(endpoints);
+  if (table === undefined) {
+    table = routesOf(endpoints);
+    tables.set(endpoints, table);
+  }
+  const { exact, patterns } = table;
   const known = exact.get(path);
   if (known !== undefined) return known;
   // Clients differ in what they encode.
@@ -174,12 +177,6 @@ function valueIn(segment: string, given: string): string {
   const [before = "", after = ""] = segment.split(/\{.*\}/);
   const isMatch = given.startsWith(before) && given.endsWith(after);
   return isMatch ? given.slice(before.length, given.length - after.length) : "";
-}
-
-function addTable(endpoints: readonly Endpoint[]): RouteTable {
-  const table = routesOf(endpoints);
-  tables.set(endpoints, table);
-  return table;
 }
 
 function isParameter(segment: string): boolean {

@@ -172,12 +172,10 @@ export interface SourcePlace {
   readonly describe: () => PlaceDescription;
 }
 
-/** A place for people: line and column (both start at 1), the text of the line and its caret. */
-export interface PlaceDescription {
+/** A place for people. */
+export interface PlaceDescription extends Pick<ScenarioProblem, "source" | "caret"> {
   readonly line: number;
   readonly column: number;
-  readonly source?: string;
-  readonly caret?: string;
 }
 
 /** A text without possible keys, with a prefix or not: long runs of letters and digits that are not words. */

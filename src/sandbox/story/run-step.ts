@@ -1,3 +1,4 @@
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { SandboxError } from "../../spec/errors.js";
 import { mePath } from "../../spec/outcomes.js";
@@ -253,16 +254,8 @@ export function storyRequest(
   };
 }
 
-/** The fields of a story's request; the control plane may pass `undefined`. */
-interface GivenRequest {
-  readonly key?: string | undefined;
-  readonly method?: string | undefined;
-  readonly path?: string | undefined;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** A text, or plain data to be sent as JSON. */
-  readonly body?: unknown;
-  readonly repeat?: number | undefined;
-}
+/** A request of a story, or of the control plane. */
+type GivenRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
 /** Returns the keys by ref, also `unknown` and `malformed`. */
 export function secretsForClients(world: SandboxState): Record<string, string> {

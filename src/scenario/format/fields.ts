@@ -155,41 +155,35 @@ export const time = () =>
     hint: timeHint,
   });
 
-const durationWording = {
-  noun: "a duration",
-  example: "90s, 10m, 2h or 7d",
-  code: "bad_time",
-} as const;
-export const duration = (isAllowed = (_length: number) => true) => {
-  const isFine = (given: string) => {
-    const length = parseDuration(given);
-    return length !== undefined && isAllowed(length);
-  };
-  const hint = (given: string) => durationHint(given, isFine);
-  return text({ ...durationWording, pattern: durationPattern, isAllowed: isFine, hint });
+const durationText = (
+  noun: string,
+  example: string,
+  pattern: RegExp,
+  isAllowed: (given: string) => boolean,
+  units?: string[],
+) => {
+  const hint = (given: string) => durationHint(given, isAllowed, units);
+  return text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
+};
+const isPositive = (given: string) => (parseDuration(given) ?? 0) > 0;
+const durations = "90s, 10m, 2h or 7d";
+
+export const duration = () =>
+  durationText("a duration", durations, durationPattern, (given) => parseDuration(given) !== undefined);
+export const positiveDuration = () => durationText("a duration", durations, durationPattern, isPositive);
+
+export const durationOrNone = () => {
+  const pattern = new RegExp(`^none$|${durationPattern.source}`);
+  const isAllowed = (given: string) => given === "none" || isPositive(given);
+  return durationText("a duration or none", "90d, 12h or none", pattern, isAllowed);
 };
 
-export const durationOrNone = () =>
-  text({
-    ...durationWording,
-    noun: "a duration or none",
-    example: "90d, 12h or none",
-    pattern: new RegExp(`^none$|${durationPattern.source}`),
-    isAllowed: (given) => given === "none" || (parseDuration(given) ?? -1) > 0,
-    hint: (given) => durationHint(given, (one) => (parseDuration(one) ?? -1) > 0),
-  });
-
-export const wait = (longest: number) => {
+/** A duration of real time. For more than an hour, a fault can hang. */
+export const wait = () => {
   const isAllowed = (given: string) =>
-    waitPattern.test(given) && (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= longest;
-  return text({
-    ...durationWording,
-    noun: "a duration of at most an hour",
-    example: "250ms, 2s or 1m",
-    pattern: waitPattern,
-    isAllowed,
-    hint: (given) => durationHint(given, isAllowed, ["ms", "s"]),
-  });
+    waitPattern.test(given) && (parseDuration(given) ?? Number.POSITIVE_INFINITY) <= 60 * 60_000;
+  const noun = "a duration of at most an hour";
+  return durationText(noun, "250ms, 2s or 1m", waitPattern, isAllowed, ["ms", "s"]);
 };
 
 export const timeOrDuration = () =>

@@ -22,7 +22,7 @@ import {
   type ValueOf,
 } from "../../spec/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
-import { duration, ref, shortText, time, timeOrDuration } from "./fields.js";
+import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
@@ -52,7 +52,7 @@ export const inputShapes = {
     frozen: optional(flag()),
     profile: optional(choice(profiles)),
     label: optional(shortText()),
-    expires: optional(duration((length) => length > 0)),
+    expires: optional(positiveDuration()),
     requests_per_minute: optional(count({ least: 1 })),
   }),
 } as const;

@@ -28,7 +28,17 @@ import {
   text,
 } from "../../spec/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
-import { duration, parseDate, ref, scope, sha256, shortText, time, timeHint, timePattern } from "./fields.js";
+import {
+  parseDate,
+  positiveDuration,
+  ref,
+  scope,
+  sha256,
+  shortText,
+  time,
+  timeHint,
+  timePattern,
+} from "./fields.js";
 import { endFields, settingFields } from "./key-settings.js";
 import {
   assumptionsSchema,
@@ -193,7 +203,7 @@ const operation = () => text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]
 const change = mapping({ when: optional(members()), set: optional(members()) });
 
 const rule = mapping({
-  after: duration((length) => length > 0),
+  after: positiveDuration(),
   when: optional(members()),
   set: members(),
 });

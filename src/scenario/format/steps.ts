@@ -30,6 +30,7 @@ import {
   duration,
   durationOrNone,
   maximumScopes,
+  positiveDuration,
   ref,
   scope,
   shortText,
@@ -60,16 +61,12 @@ export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumpt
 
 const mostFaults = 100;
 
-// For more than an hour, use `hang`.
-const longestLatency = 60 * 60_000;
-const latencyTime = () => wait(longestLatency);
-
 const latency = either(
-  latencyTime(),
-  mapping({ min: latencyTime(), max: latencyTime() }),
-  mapping({ median: latencyTime(), p99: latencyTime() }),
+  wait(),
+  mapping({ min: wait(), max: wait() }),
+  mapping({ median: wait(), p99: wait() }),
 );
-const retryAfter = either(latencyTime(), mapping({ date: latencyTime() }));
+const retryAfter = either(wait(), mapping({ date: wait() }));
 
 const positive = () => count({ least: 1 });
 
@@ -258,11 +255,11 @@ export const storySchema = list(
     replacing(
       replacedSteps,
       mapping({
-        after: optional(duration((length) => length > 0)),
+        after: optional(positiveDuration()),
         say: optional(shortText(longestNarration)),
         request: optional(request),
         ...actionFields,
-        advance: optional(duration((length) => length > 0)),
+        advance: optional(positiveDuration()),
         expect: optional(expect),
       }),
     ),
