@@ -24,10 +24,7 @@ export function successPathsOf(endpoint: Endpoint): readonly PathId[] {
   return path === undefined ? outcomes.map((row) => row.path).filter(isSuccess) : [path];
 }
 
-/**
- * An endpoint of the API. A new endpoint is one file and its row in `routes.ts`: authorization, journal, adapters and
- * the OpenAPI document read it from there.
- */
+/** A new endpoint is one file and its row in `routes.ts`: everything else reads it from there. */
 export interface Endpoint extends ServedEndpoint {
   /** The exact path; a name in braces matches any one segment: `/things/{id}`. */
   readonly path: string;
@@ -45,15 +42,9 @@ export interface Endpoint extends ServedEndpoint {
   readonly rejections?: readonly OwnRejectionPath[];
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
   readonly documented?: (status: number, world: SandboxState) => Success | undefined;
-  /**
-   * Requests with this key that show its outcomes now. Default: one without path parameters and with the example of its
-   * body.
-   */
+  /** Requests with this key that show its outcomes now. Default: the example, without path parameters. */
   readonly requests?: (caller: KeyEntry, world: SandboxState) => readonly ExampleRequest[];
-  /**
-   * Responds to an authorized and counted caller. Changes nothing, because dry runs use it too: `commit` makes the
-   * changes of a success.
-   */
+  /** Changes nothing, because dry runs use it too: `commit` makes the changes of a success. */
   readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRejection;
 }
 

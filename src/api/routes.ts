@@ -11,10 +11,7 @@ import { me } from "./endpoints/me.js";
 /** The endpoints of the API: a new one is a file and its row here. */
 export const builtIn: readonly Endpoint[] = [me];
 
-/**
- * The endpoints of a sandbox that starts this scenario: the same list for the same endpoints. A document needs its reader, whose
- * libraries few sandboxes need.
- */
+/** The same list for the same scenario. A document needs its reader, whose libraries few sandboxes need. */
 export function endpointsIn(
   scenario: Scenario,
   read?: DocumentReader,

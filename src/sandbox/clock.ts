@@ -4,15 +4,7 @@ import { SandboxError } from "../spec/errors.js";
 
 export type VirtualClock = ReturnType<typeof createClock>;
 
-/**
- * Creates a clock that starts at `start` and runs with `time` unless frozen. It never runs backwards: if a fake `Date` moves
- * back, the clock continues from where it is. Moves throw `clock_backwards`, or `validation_failed` for a far future.
- *
- * @example
- * const clock = createClock({ time: steadyTime, start: 0, frozen: true });
- * clock.advance(60_000);
- * clock.now(); // 60_000
- */
+/** Runs with `time` unless frozen, and never backwards, also if a fake `Date` moves back. */
 export function createClock(options: {
   readonly time: () => number;
   readonly start: number;
@@ -67,10 +59,7 @@ export function createClock(options: {
   };
 }
 
-/**
- * Creates the time that drives clocks. It is steady even when the machine's clock is corrected, but follows `Date.now`
- * while fake timers replace it.
- */
+/** Does not follow corrections of the machine's clock, but `Date.now` while fake timers replace it. */
 export function createSteadyTime(
   global: { readonly Date: { readonly now: () => number } },
   stopwatch: () => number,

@@ -86,10 +86,7 @@ export function activateFaults(faults: readonly Fault[], seed: number, start: nu
   });
 }
 
-/**
- * Returns the first fault that fires on the request, if any. Each fault counts its matching requests even if another
- * one fires, so that adding a fault does not change others.
- */
+/** Each fault counts its matching requests even if another one fires, so that a new fault changes no other. */
 export function fireFault(
   active: readonly ActiveFault[],
   requestNumber: number,

@@ -196,10 +196,7 @@ interface ScenarioKeyRecord {
 // By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
 const known = new WeakMap<object, ReturnType<typeof recordsOf>>();
 
-/**
- * Returns the organizations and keys of a scenario and a seed, as far as they do not depend on the clock: the same
- * objects for the same scenario and seed.
- */
+/** The parts that do not depend on the clock: the same objects for the same scenario and seed. */
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash) {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;

@@ -18,10 +18,7 @@ export function scenarioSecrets(world: SandboxState): Record<string, string> {
   return secretsOf(keysWithSecrets(world.scenario), world);
 }
 
-/**
- * Returns the full key of one ref of the scenario. Throws `unknown_ref`, with the known refs, or `secret_not_kept` for
- * a key that was created at run time (R36).
- */
+/** Throws `unknown_ref`, or `secret_not_kept` for a key that was created at run time (R36). */
 export function scenarioSecret(world: SandboxState, ref: string): string {
   const { key } = world.registry.key(ref);
   const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;

@@ -42,10 +42,7 @@ export function givenOptions({ trial, mostRecords, ...options }: GivenOptions): 
   return { seed, now, frozen, profile, openapi, trial, mostRecords };
 }
 
-/**
- * Starts a sandbox from a checked scenario. The same scenario, seed and start result in the same ids, names, secrets
- * and request ids.
- */
+/** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
 export function startSandbox(
   scenario: Scenario,
   { platform, given = {}, idGroup, ...options }: StartOptions & SandboxSettings,

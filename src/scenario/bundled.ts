@@ -9,10 +9,7 @@ export type ScenarioName = keyof BundledKeyRefs;
 /** The names of the bundled scenarios, in alphabetical order. */
 export const scenarioNames = /* @__PURE__ */ Object.keys(bundledTexts) as readonly ScenarioName[];
 
-/**
- * The scenarios of the package, checked and resolved at build time, so no YAML is read at run time. Each is parsed on
- * first use.
- */
+/** Checked and resolved at build time, so no YAML is read at run time. Each is parsed on first use. */
 export const bundledScenarios = /* @__PURE__ */ parsedWhenUsed();
 
 function parsedWhenUsed(): Readonly<Record<ScenarioName, Scenario>> {

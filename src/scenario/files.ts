@@ -12,13 +12,7 @@ export const externalReference = /["']?\$ref["']?\s*:\s*["']?([^"'\s#,]*[^"'\s#,
 /** The member of a joined document that has its other files by name. */
 export const filesMember = "x-sandbox-files";
 
-/**
- * The file that a reference in the file `from` leads to, relative to the document's folder; `undefined` for a place
- * elsewhere.
- *
- * @example
- * fileReferredTo("../common/error.yaml#/Error", "schemas/loan.yaml"); // "common/error.yaml"
- */
+/** The file that a reference leads to, relative to the document's folder; `undefined` for a place elsewhere. */
 export function fileReferredTo(reference: string, from: string): string | undefined {
   const [file = ""] = reference.split("#", 1);
   if (file === "" || /^[a-z][a-z0-9+.-]*:|^\/|\\/i.test(file)) return undefined;

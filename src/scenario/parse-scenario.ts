@@ -21,11 +21,7 @@ import { foundText } from "./yaml.js";
 
 // Scenarios from a text, from a value or by the name of a bundled one.
 
-/**
- * Finds the scenario that `extends` names: its text, or the scenario as a value; `undefined` if none exists.
- *
- * `from` is the file of the extending scenario.
- */
+/** Finds the scenario that `extends` names in the file `from`; `undefined` if none exists. */
 export type ScenarioLookup = (
   name: string,
   from: string | undefined,
@@ -33,23 +29,11 @@ export type ScenarioLookup = (
 ) => ScenarioText | Scenario | undefined;
 
 export interface ParseOptions {
-  /**
-   * The file name in problems.
-   *
-   * Default: `<scenario>`
-   */
+  /** The file name in problems. Default: `<scenario>` */
   readonly file?: string | undefined;
-  /**
-   * Finds a scenario that `extends` names, unless it is a bundled one.
-   *
-   * Default: only bundled scenarios can be extended.
-   */
+  /** Finds a scenario that `extends` names. Default: only bundled scenarios can be extended. */
   readonly load?: ScenarioLookup | undefined;
-  /**
-   * The OpenAPI document, in place of the scenario's own.
-   *
-   * Default: the scenario's own
-   */
+  /** The OpenAPI document. Default: the scenario's own */
   readonly openapi?: Scenario["openapi"] | undefined;
 }
 

@@ -128,15 +128,7 @@ export class ScenarioError extends SandboxError {
   }
 }
 
-/**
- * One problem as people read it: `file:line:column: message`, the line, a caret, the hint.
- *
- * @example
- * world.yaml:7:15: unknown field "perMinute" in organizations.bank.keys.main.limits
- *   limits: { perMinute: 60 }
- *             ^
- * hint: did you mean "per_minute"?
- */
+/** A problem for people: `file:line:column: message`, the line, a caret, the hint. */
 export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const { file = unnamedScenario, line, column, source, caret, message, hint } = problem;
   const place = [file, line, column].filter((part) => part !== undefined).join(":");
@@ -189,14 +181,7 @@ export function redactSecrets(text: string): string {
 /** The maximum number of characters of an excerpt: with its indent, it fits in a terminal of 80 columns. */
 const width = 72;
 
-/**
- * The part of a line around a column (counted from 1, in UTF-16 units), with a caret under it.
- *
- * Never throws. Tabs and wide characters before the column are matched, so that the caret is at the right place.
- *
- * @example
- * excerptOf("  perMinute: 60", 3); // { text: "  perMinute: 60", caret: "  ^" }
- */
+/** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
 export function excerptOf(line: string, column: number) {
   const at = Math.min(Math.max(column - 1, 0), line.length);
   const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));

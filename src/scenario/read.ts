@@ -84,11 +84,7 @@ function withDocument(
   return undefined;
 }
 
-/**
- * Merges a scenario with the ones it extends. It inherits everything except the story.
- *
- * Returns `undefined`, with a report, if one of them cannot be found or read.
- */
+/** Merges a scenario with the ones it extends, without their stories; `undefined` if one cannot be read. */
 export function resolveExtends(
   own: ReadScenario,
   file: string | undefined,
@@ -159,11 +155,7 @@ export function resolveExtends(
   }
 }
 
-/**
- * Copies an object that should be a scenario: only plain data, only own members, none that are `undefined`.
- *
- * Returns `undefined`, with reports, if something is wrong. Never throws.
- */
+/** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
 export function readPlain(value: unknown, report: ReportProblem, mostValues: number): Members | undefined {
   let values = 0;
   let isFine = true;
@@ -237,10 +229,7 @@ const rules = [...refRules, ...keyRules, faultsFit, recordsFit, changesFit, ...s
 
 const maximumProblems = 200;
 
-/**
- * Interprets a scenario: merges it with the one it extends, checks the shape of its fields, then compares them with
- * each other. Throws a {@link ScenarioError} with all problems.
- */
+/** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: ScenarioMistake[] = [];
   const report = (one: ScenarioMistake) => diagnostics.push(one);

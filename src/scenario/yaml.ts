@@ -313,10 +313,7 @@ function placeIn(document: Document.Parsed, source: SourceText, path: Path, poin
   return { place: placeAt(source, offset), depth };
 }
 
-/**
- * Plain data as YAML. Repeats duplicates instead of using aliases. Quotes texts that YAML 1.1 would read as dates or
- * booleans.
- */
+/** YAML without aliases, and with quotes around what YAML 1.1 would read as dates or booleans. */
 export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
 }

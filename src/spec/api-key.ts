@@ -14,22 +14,12 @@ export function minuteStart(now: number): number {
   return now - modulo(now, minute);
 }
 
-/**
- * The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC.
- *
- * @example
- * dayStart(Date.UTC(2026, 2, 2, 5), 6 * 3_600_000); // 2026-03-01T06:00:00Z
- */
+/** The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
 export function dayStart(now: number, resetsAt: number): number {
   return now - modulo(now - resetsAt, day);
 }
 
-/**
- * Milliseconds after midnight of a `HH:MM` time of day.
- *
- * @example
- * timeOfDay("06:30"); // 23_400_000
- */
+/** Milliseconds after midnight of a `HH:MM` time of day. */
 export function timeOfDay(text: string): number {
   const [hours = "0", minutes = "0"] = text.split(":");
   return Number(hours) * 60 * minute + Number(minutes) * minute;
@@ -86,15 +76,7 @@ export const sandboxMark = "sbx";
 /** The maximum length of a key in characters, including its prefix. Longer keys are malformed. */
 const maximumKeyLength = 256;
 
-/**
- * Parses a key; `undefined` if the string is not a well-formed key (R10).
- *
- * Never throws. Prefixes are case-sensitive. `marked` is true for keys with the mark of a sandbox.
- *
- * @example
- * parseApiKey("SVC_test_sbx0abc"); // { prefix: "SVC_test_", environment: "test", legacy: false, marked: true }
- * parseApiKey("Bearer abc"); // undefined
- */
+/** `undefined` if the string is not a well-formed key (R10). `marked`: whether it has the mark of a sandbox. */
 export function parseApiKey(presented: string): (KeyPrefix & { readonly marked: boolean }) | undefined {
   if (!isWellFormedKey(presented)) return undefined;
   return { ...(prefixIn(presented) as KeyPrefix), marked: isMarked(presented) };
@@ -112,13 +94,7 @@ export function isSandboxKey(key: string): boolean {
   return isMarked(key) && isWellFormedKey(key) && key.length === start + randomLength;
 }
 
-/**
- * Describes the form of a presented key without any of its characters (R46).
- *
- * @example
- * formOfKey("SVC_test_sbx0abc"); // "16 characters: 25 less than a key of this sandbox has"
- * formOfKey('"SVC_test_sbx0abc"'); // "18 characters, a quotation mark first"
- */
+/** Describes a presented key without any of its characters (R46): `18 characters, a quotation mark first`. */
 export function formOfKey(presented: string): string {
   const length = `${presented.length} character${presented.length === 1 ? "" : "s"}`;
   const first = presented.slice(0, 1);
@@ -183,11 +159,7 @@ export interface KeySettings {
   readonly limits: KeyLimits;
 }
 
-/**
- * The record of a key. It contains the SHA-256 of the key, never the key itself (R35).
- *
- * Times are epoch milliseconds. Records are never changed in place.
- */
+/** Contains the SHA-256 of the key, never the key (R35). Times are epoch milliseconds. Never changed in place. */
 export interface KeyRecord extends KeySettings {
   readonly ref: string;
   readonly organization: string;

@@ -107,12 +107,7 @@ export const authorizationChecks: readonly Check[] = [
   },
 ] satisfies readonly TellingCheck[];
 
-/**
- * Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id.
- *
- * @example
- * authorize({ presented: "missing", … }); // "401.missing"
- */
+/** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id. */
 export function authorize(facts: AuthorizationFacts): ApiPathId {
   for (const check of authorizationChecks) {
     const rejected = check.reject(facts);

@@ -128,10 +128,7 @@ interface EffectValues {
   readonly rate: number;
 }
 
-/**
- * The effects of a fault. `html`: the body of its status is a gateway's page. `retryAfter`: seconds in the header of its status,
- * as a number or as a date.
- */
+/** `html`: the body is a gateway's page. `retryAfter`: seconds in a header, as a number or as a date. */
 export type FaultEffect = {
   readonly [Kind in FaultKind]?: EffectValues[(typeof faultEffects)[Kind]["value"]];
 } & { readonly html?: boolean; readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean } };

@@ -1,12 +1,6 @@
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
-/**
- * Everything in a text that looks like a key: one of the four prefixes and at least one character, also if it is partly
- * or wholly percent-encoded.
- *
- * @example
- * findKeys("?key=SVC_test_sbx0abc&about=SVC_test_"); // ["SVC_test_sbx0abc"]
- */
+/** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
 export function findKeys(text: string): string[] {
   // Not a regular expression: V8 keeps the last string it was run on, and this one may contain a key (R46).
   const plain = decodePrintable(text);
@@ -22,11 +16,7 @@ export function findFirstKeys(text: string): string[] {
   return findKeys(text).slice(0, mostFirst);
 }
 
-/**
- * Whether a text contains something that looks like a key, in any form that `redactEncoded` removes (R46).
- *
- * The only decision whether a text may be stored or shown.
- */
+/** Whether `redactEncoded` would remove something (R46): the only decision whether a text may be stored or shown. */
 export function containsKey(text: string): boolean {
   // Not a regular expression, as in `findKeys`.
   const plain = decodePrintable(text);
@@ -105,24 +95,12 @@ function hexDigit(code: number): number {
 
 const anyKey = /(legacysvc|svc)(_|%5f)(test|live)(_|%5f)[\w%~.-]+/gi;
 
-/**
- * Replaces everything in a text that looks like a key with its prefix and `…` (R46).
- *
- * Finds keys in any letter case, and with percent-encoded underscores. `end` can be another end than `…`.
- *
- * @example
- * redactKeys("/v1?key=SVC_test_sbx123"); // "/v1?key=SVC_test_…"
- */
+/** Shortens each key in a text to its prefix and `end`, in any case and with encoded underscores (R46). */
 export function redactKeys(text: string, end = "…"): string {
   return text.replace(anyKey, (_found, product, a, environment, b) => product + a + environment + b + end);
 }
 
-/**
- * Plain data with every text and member name redacted, except for the values of kept members.
- *
- * @example
- * redactValue({ names: ["SVC_test_sbx123"] }); // { names: ["SVC_test_…"] }
- */
+/** Plain data with every text and member name redacted, except for the values of kept members. */
 export function redactValue<Value>(
   value: Value,
   redact: (text: string) => string = redactKeys,
@@ -145,12 +123,7 @@ const cutEnd = "/…";
 /** The maximum number of letters and digits in a word of a path. An encoded key has more, or other characters. */
 const longestWord = 20;
 
-/**
- * A path that is safe to show: of limited length, and only segments of words, without keys (R46).
- *
- * @example
- * redactPath("/v1/relying-party/%53VC_test_1/SVC_test_2"); // "/v1/relying-party/…/SVC_test_…"
- */
+/** A path that is safe to show (R46): `/v1/%53VC_test_1/SVC_test_2` becomes `/v1/…/SVC_test_…`. */
 export function redactPath(path: string): string {
   const isLong = path.length > longestPath + cutEnd.length;
   const segments = (isLong ? path.slice(0, longestPath) : path).split("/").map(shownSegment);
@@ -219,10 +192,7 @@ const unprintable =
 // The runner of GitHub carries out a line that starts with `::`, and `##[` anywhere in a line.
 const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
 
-/**
- * Replaces characters that could move the cursor, color a terminal, break a line or start a command of a CI log, in texts
- * from outside.
- */
+/** Replaces what could move the cursor, color a terminal, break a line or start a command of a CI log. */
 export function escapeControls(text: string): string {
   return escapeCommands(text.replace(unprintable, "\uFFFD"));
 }
@@ -234,12 +204,7 @@ export function escapeCommands(text: string): string {
 // Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
 const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
 
-/**
- * A path from outside with every character percent-encoded that is not plain in a URL, a shell or a page.
- *
- * @example
- * encodePath("/x$(touch y)/{id}"); // "/x%24(touch%20y)/{id}"
- */
+/** A path from outside with each character encoded that is not plain in a URL, a shell or a page. */
 export function encodePath(path: string): string {
   // Nearly all, and each request with a path parameter needs it.
   if (/^[\w/.~{}-]*$/.test(path)) return path;
@@ -264,12 +229,7 @@ export function textWidth(text: string): number {
 // The only sequences that we print.
 const color = /^\[\d{1,2}m/;
 
-/**
- * Replaces control characters in a text so that it is safe to print. Line ends, tabs and, if `colored`, colors remain.
- *
- * @example
- * printable("a\u001B[2Jb\n"); // "a\uFFFD[2Jb\n"
- */
+/** Replaces control characters except line ends, tabs and, if `colored`, colors. */
 export function printable(text: string, colored = false): string {
   return text.replace(unprintable, (sign, at: number) => {
     if (sign === "\n" || sign === "\t" || (sign === "\r" && text[at + 1] === "\n")) return sign;

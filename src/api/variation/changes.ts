@@ -142,10 +142,7 @@ export function spaced(body: Body): string {
   return text.replace(/("(?:[^"\\]|\\.)*")|[:,]/g, (found, string) => string ?? `${found} `);
 }
 
-/**
- * Changes the spelling of some characters in the serialized body. In JSON, only characters in strings have two
- * spellings, so the whole text can be changed at once.
- */
+/** In JSON, only characters in strings have two spellings, so the whole text can change. */
 export function spelled(which: RegExp, spell: (found: string) => string): Edit {
   return (draft) => {
     draft.text = draft.text.replace(which, spell);

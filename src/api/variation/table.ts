@@ -272,10 +272,7 @@ const headerRows: readonly VariationRow[] = [
   }),
 ];
 
-/**
- * Everything that the profile `varied` varies: one row for each gap in the specification. The rows apply in this order:
- * content, serialization, headers.
- */
+/** One row for each gap in the specification. They apply in this order: content, serialization, headers. */
 export const variationTable: readonly VariationRow[] = [
   ...choiceRows,
   ...contextRows,

@@ -14,10 +14,7 @@ interface Selected {
 
 export type Selector = (row: VariationRow) => Selected;
 
-/**
- * The selector for the response to the request with this number. It depends only on the seed, the number in its series
- * and the row. Each row has its own stream, so a new row changes no other.
- */
+/** Depends only on the seed, the number in its series and the row: a new row changes no other. */
 export function selector(seed: number, number: number): Selector {
   const start = randomStream(seed, "variation", String(numberInSeries(number)))();
   return ({ salt, variants }) => {

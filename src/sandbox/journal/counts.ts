@@ -5,10 +5,7 @@ import type { Exchange } from "./exchange.js";
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
 export type ShownKey = Pick<Exchange, "key" | "fingerprint">;
 
-/**
- * A request that caused advice; contains no key (R46). `key` and `fingerprint` identify the key that the advice is
- * about, such as one in the query rather than the one in the header.
- */
+/** Contains no key (R46). Identifies the key that the advice is about, such as one in the query. */
 export type AdviceExample = Pick<Exchange, "id" | "at" | "method" | "path"> & ShownKey;
 
 export interface AdviceCount {
@@ -76,10 +73,7 @@ export function createCounters() {
   return {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
-    /**
-     * Counts a request; a request delayed by a fault counts for its path and for the fault. `keys` contains the key
-     * that an advice is about, if it differs from the presented key.
-     */
+    /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
     count(exchange: Exchange, keys?: KeysOfAdvice, isPassedOn = false): void {
       for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
       others?.count(exchange, keys, true);

@@ -132,10 +132,7 @@ export function revokeKey(
   return { key };
 }
 
-/**
- * Sets when a key expires: its first request from then on gets 401 (R43). Throws `key_not_active` (R42), `unknown_ref` or
- * `validation_failed` without changes.
- */
+/** Throws `key_not_active` (R42), `unknown_ref` or `validation_failed` without changes. */
 export function expireKey(
   world: SandboxState,
   input: { readonly key: string; readonly expires: string },

@@ -120,10 +120,7 @@ function announceClock(world: SandboxState): ClockView {
   return viewClock(world.clock);
 }
 
-/**
- * Runs the steps of the timeline that are due, each at its own instant, and returns the sandbox. Nothing runs in the
- * background: every read of a sandbox settles its timeline first.
- */
+/** Runs the due steps of the timeline. Nothing runs in the background: every read of a sandbox calls this first. */
 export function settled(world: SandboxState): SandboxState {
   const { timeline, history } = world;
   if (timeline.dueAt === Number.POSITIVE_INFINITY) return world;

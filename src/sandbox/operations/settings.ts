@@ -32,10 +32,7 @@ export function updateOrganization(
   return { organization };
 }
 
-/**
- * Replaces the active faults with others of valid shape. Their durations count from now. Throws `validation_failed`
- * with every contradiction, without changes.
- */
+/** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
 export function changeFaults(world: SandboxState, faults: readonly Fault[], now: number): void {
   const { registry, seed, history } = world;
   const problems = faultProblems(faults, {

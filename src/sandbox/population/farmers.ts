@@ -18,10 +18,7 @@ export type FarmerMaker = (settings: FarmerSettings) => {
   readonly indexOf: (id: string) => number | undefined;
 };
 
-/**
- * Creates the farmers of a scenario whose clock starts at `start`; `make` is called for the first one. Each is created
- * on demand, so that a million farmers cost nothing before.
- */
+/** Each farmer is created on demand, so that a million cost nothing before. */
 export function farmersOf(
   { population = {} }: Scenario,
   { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },

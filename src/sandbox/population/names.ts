@@ -3,14 +3,7 @@ import { pick, type RandomStream, randomStream } from "../../spec/seed.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
 
-/**
- * Invents the name of a bank or an insurer.
- *
- * Towns are also invented, because a bank named after a real town may exist.
- *
- * @example
- * inventOrganizationName(1, "harvest-bank", "bank"); // the same name in every process
- */
+/** Towns are also invented, because a bank named after a real town may exist. */
 export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
   const draw = randomStream(seed, "organization.name", ref);
   const family = pick(draw, words.familyNames);
@@ -36,14 +29,7 @@ function inventTown(draw: RandomStream, family: string): string {
   return `${family}${pick(draw, joinable)}`;
 }
 
-/**
- * Invents a name for a key that an administrator could choose: the system that uses it.
- *
- * Banks and insurers share one list, because the name depends only on the seed and the ref.
- *
- * @example
- * inventKeyName(1, "active"); // the same name in every process
- */
+/** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
 export function inventKeyName(seed: number, ref: string): string {
   const draw = randomStream(seed, "key.name", ref);
   const { systems, installations } = patterns.keys;

@@ -122,10 +122,7 @@ function errorCodeIn(body: unknown): unknown {
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
 
-/**
- * Like `tryNextStep`, but throws `unknown_ref` or `secret_not_kept` for a key that cannot be sent, and the clock's
- * errors.
- */
+/** Like `tryNextStep`, but throws the failure of a step that cannot run. */
 export function runNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const result = tryNextStep(world, send);
   if (result === undefined || result.failure === null) return result;
@@ -143,10 +140,7 @@ export function runStory(world: SandboxState, send: SendStoryRequest): PlayedSte
   }
 }
 
-/**
- * Runs the next step of the story and compares its outcome with its expectations; a step that cannot run has a
- * `failure`. Returns `undefined` at the end of the story.
- */
+/** Compares the outcome with the expectations; `undefined` at the end of the story. */
 export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = world;
   const timeline: TimelineResult[] = [];

@@ -23,13 +23,7 @@ export function isInstant(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= firstInstant && (value as number) <= lastInstant;
 }
 
-/**
- * The milliseconds of a duration; `undefined` if the text is not a duration.
- *
- * @example
- * parseDuration("61m"); // 3_660_000
- * parseDuration("-1 day"); // -86_400_000
- */
+/** The milliseconds of a duration, such as `61m` or `-1 day`; `undefined` for any other text. */
 export function parseDuration(text: string): number | undefined {
   if (!durationPattern.test(text)) return undefined;
   // `parse` returns `undefined` for a duration of 0.
@@ -66,12 +60,7 @@ export function parseDate(text: string): number | undefined {
 /** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
 export type When = { readonly at: number } | { readonly after: number };
 
-/**
- * A time or a duration; `undefined` if the text is neither, or a duration of more than a hundred years.
- *
- * @example
- * parseWhen("-1d"); // { after: -86_400_000 }
- */
+/** `undefined` for a text that is neither a time nor a duration of at most a hundred years. */
 export function parseWhen(text: string): When | undefined {
   const after = parseDuration(text);
   if (after !== undefined) return Math.abs(after) > maximumDuration ? undefined : { after };
@@ -231,13 +220,7 @@ export function isReserved(ref: unknown): ref is ReservedKeyRef {
   return (reservedKeyRefs as readonly unknown[]).includes(ref);
 }
 
-/**
- * Whether a text is a valid ref.
- *
- * @example
- * isRef("core-banking"); // true
- * isRef("Core banking"); // false
- */
+/** Whether a text is in kebab-case: `core-banking`. */
 export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
 }

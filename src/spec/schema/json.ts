@@ -1,10 +1,6 @@
 import { anything, described, isMapping, mapFields, orNull, type Shape, shapeOf, text } from "./shape.js";
 
-/**
- * The value of a JSON text; `undefined` if it is not valid JSON.
- *
- * The message of `JSON.parse` quotes the text, which may contain a key (R46).
- */
+/** `undefined` for invalid JSON: the message of `JSON.parse` quotes the text, which may contain a key (R46). */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -22,12 +18,7 @@ export function isTooDeep(value: unknown, levels = mostLevels): boolean {
   return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
-/**
- * A JSON value as text, independent of the order of its members.
- *
- * @example
- * canonicalJson({ b: 1, a: [2] }); // '{"a":[2],"b":1}'
- */
+/** A JSON value as text, independent of the order of its members. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_name, member) => {
     if (typeof member !== "object" || member === null || Array.isArray(member)) return member;
@@ -95,10 +86,7 @@ export function inJson(shape: Shape): Shape {
   return shape.isAsSpelled ? shape : mapFields(shape, inJson, snake);
 }
 
-/**
- * The shape of the JSON that this or another version has written: names that it may have more of are any text, as times
- * are.
- */
+/** The shape of the JSON of this or another version: names that may increase are any text, as times are. */
 export function inJsonOfAnyVersion(shape: Shape): Shape {
   const isFree = shape.kind === "choice" ? shape.isGrowing : shape.kind === "text" && shape.format;
   const { isNullable, description, ...plain } = shape;

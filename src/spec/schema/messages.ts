@@ -19,10 +19,7 @@ import { listed, nearest, quote } from "./words.js";
 
 export interface Mistake {
   readonly path: Path;
-  /**
-   * `name`: the name of a record's member; `unknown`: a member that the mapping does not have; `empty`: a mapping without
-   * a field that it needs.
-   */
+  /** `name`: of a record's member; `unknown`: not in the mapping; `empty`: without a field that it needs. */
   readonly kind: "missing" | "value" | "name" | "unknown" | "empty";
   /** The shape of the part; for an unknown member, the shape of its mapping. */
   readonly shape: Shape;
@@ -211,10 +208,7 @@ function ofAtLeast(least: number | undefined): string {
   return least === undefined ? "" : ` of at least ${least}`;
 }
 
-/**
- * The diagnostic of an unknown field of the mapping `holder` inside of one with the shape `around`, with the probable field
- * or the known fields.
- */
+/** `holder` has the unknown field, and `around` is the shape of the mapping that `holder` is in. */
 function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape | undefined) {
   const parent = path.slice(0, -1);
   const name = String(path.at(-1));

@@ -265,12 +265,7 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
   return shape;
 }
 
-/**
- * A path as text.
- *
- * @example
- * pathText(["organizations", "bank", "keys", "main", "scopes", 1]); // "organizations.bank.keys.main.scopes[1]"
- */
+/** A path as text: `organizations.bank.keys.main.scopes[1]`. */
 export function pathText(path: Path): string {
   return path
     .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))

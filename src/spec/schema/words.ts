@@ -6,14 +6,7 @@ const invisible = /\p{Cf}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
 const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\uFF01-\uFF5E]/gu;
 const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 
-/**
- * A value for a message: a text in quotes, truncated if long, with characters that nobody can see or tell from a Latin
- * letter by their code points; a list or mapping only by its kind.
- *
- * @example
- * quote("actve"); // '"actve"'
- * quote([1, 2]); // "a list"
- */
+/** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
     const shown = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
@@ -26,12 +19,7 @@ export function quote(value: unknown): string {
   return typeof value === "object" ? "a mapping" : String(value);
 }
 
-/**
- * Names in a sentence.
- *
- * @example
- * listed(["test", "live"], "or"); // "test or live"
- */
+/** Names in a sentence: `test or live`. */
 export function listed(names: readonly string[], word: "and" | "or"): string {
   if (names.length < 2) return names.join();
   return `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}`;
@@ -40,15 +28,7 @@ export function listed(names: readonly string[], word: "and" | "or"): string {
 /** Longer names are not typing errors, and comparing them would be slow. */
 const longestName = 100;
 
-/**
- * The candidate that the author of `name` most likely meant; `undefined` if none is close.
- *
- * Ignores letter case, and treats `-` and spaces as `_`. The first of equally close candidates wins.
- *
- * @example
- * nearest("actve", ["active", "revoked"]); // "active"
- * nearest("banana", ["active", "revoked"]); // undefined
- */
+/** The candidate that is meant, without regard to case, `-` and spaces; `undefined` if none is close. */
 export function nearest(name: string, candidates: Iterable<string>): string | undefined {
   if (name.length > longestName) return undefined;
   const typed = plain(name);
