@@ -47,7 +47,7 @@ export function clientReport(
     return { method, path, operationId, requests, covered };
   });
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
-    const { count, examples } = counted.advice[id];
+    const { count, examples } = counted.advice[id] ?? { count: 0, examples: [] };
     const requests = examples.map((request) => {
       const suggestion =
         id === "wrong-method-or-path" && suggestEndpoint(request.method, request.path, served);

@@ -235,7 +235,7 @@ export function describeRequests(
     matched: faults.map(({ matched }) => matched),
     usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
     recorded: history.total(),
-    counts: countsOf(counters.read()),
+    counts: counters.read(),
   };
 }
 
@@ -252,17 +252,7 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
     lastStep: story.last,
     exchanges: history.requests({ probes: true }),
     recorded: history.total(),
-    counts: countsOf(world.counters.read()),
-  };
-}
-
-function countsOf(counts: Counts): Counts {
-  const counted = <Rows extends object>(rows: Rows) =>
-    Object.fromEntries(Object.entries(rows).filter(([, { count }]) => count > 0)) as Rows;
-  const { own, ...all } = counts;
-  return {
-    ...{ ...all, paths: counted(counts.paths), advice: counted(counts.advice) },
-    ...(own !== undefined && { own: countsOf(own) }),
+    counts: world.counters.read(),
   };
 }
 

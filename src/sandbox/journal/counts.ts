@@ -1,5 +1,5 @@
-import { type AdviceId, adviceIds } from "../../spec/advice.js";
-import { outcomes, type PathId } from "../../spec/outcomes.js";
+import type { AdviceId } from "../../spec/advice.js";
+import type { PathId } from "../../spec/outcomes.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
@@ -27,13 +27,14 @@ export interface RepeatCount {
   count: number;
 }
 
+/** Without zeros. */
 export interface Counts {
   requests: number;
   unread: number;
   /** By path id, also of the successes of other endpoints. */
   readonly paths: { [path in PathId]?: PathCount };
   readonly endpoints: Record<string, number>;
-  readonly advice: Readonly<Record<AdviceId, AdviceCount>>;
+  readonly advice: { [id in AdviceId]?: AdviceCount };
   /** By path and key; the first hundred. */
   readonly repeats: RepeatCount[];
   /** Without the counts that other sandboxes have passed on. Default: the same. */
@@ -45,14 +46,9 @@ export type Counters = ReturnType<typeof createCounters>;
 const mostExamples = 5;
 const mostRepeats = 100;
 
-function noCounts(): Counts {
-  const paths = outcomes.map(({ path }) => [path, { count: 0, isMet: false }]);
-  const advice = adviceIds.map((id) => [id, { count: 0, examples: [] }]);
-  return {
-    ...{ requests: 0, unread: 0, repeats: [], endpoints: {} },
-    ...{ paths: Object.fromEntries(paths), advice: Object.fromEntries(advice) },
-  };
-}
+const noCounts = (): Counts => {
+  return { requests: 0, unread: 0, paths: {}, endpoints: {}, advice: {}, repeats: [] };
+};
 
 type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
@@ -95,17 +91,8 @@ export function createCounters() {
       counts = noCounts();
     },
     restore(given: Counts): void {
-      counts = wholeCounts(structuredClone(given));
+      counts = structuredClone(given);
     },
-  };
-}
-
-// Stored counts have no zeros.
-function wholeCounts({ paths, advice, own, ...rest }: Counts): Counts {
-  const none = noCounts();
-  return {
-    ...{ ...none, ...rest, paths: { ...none.paths, ...paths }, advice: { ...none.advice, ...advice } },
-    ...(own !== undefined && { own: wholeCounts(own) }),
   };
 }
 
@@ -135,7 +122,8 @@ function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
-  const row = advice[adviceId];
+  const row = advice[adviceId] ?? { count: 0, examples: [] };
+  advice[adviceId] = row;
   row.count += 1;
   if (row.examples.length === mostExamples) return;
   const { id, at, method, path, key, fingerprint } = exchange;
