@@ -15,7 +15,6 @@ import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
 export interface FarmContext {
-  /** The start of the scenario's clock. */
   readonly start: number;
   readonly country: Country;
   readonly region: Region;
@@ -100,7 +99,6 @@ const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk,
 
 const countries = new Map<FarmerLocale, Country>();
 
-/** The country of a locale, created on first use. */
 export function countryOf(locale: FarmerLocale): Country {
   const made = countries.get(locale) ?? makeCountry(locale);
   countries.set(locale, made);
@@ -136,14 +134,7 @@ export interface Names {
   readonly familyOfMen?: readonly string[];
 }
 
-/**
- * The locales for a text: the locale with this name, or all locales of a language (`en`: Ghana, India and Nigeria).
- *
- * Accepts `en-GH` and `EN_gh` as `en_GH`. `undefined` for any other text; never throws.
- *
- * @example
- * resolveLocale("en"); // ["en_GH", "en_IN", "en_NG"]
- */
+/** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
   const found = farmerLocales.filter((name) => {

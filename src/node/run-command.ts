@@ -5,7 +5,6 @@ import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import { isExecutable } from "./platform.js";
 
-/** The end of a command: its exit code, or the error why it could not be started. */
 export type CommandEnd =
   | { readonly code: number; readonly isTimedOut?: boolean }
   | { readonly failure: NodeJS.ErrnoException };
@@ -13,7 +12,6 @@ export type CommandEnd =
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Passes the signals to this process on to the listener. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
@@ -75,7 +73,6 @@ export function runCommand(
         kill();
       }, 100);
     const passing = outputs.map((name) => passOutput(child, name, isApart, onOutput));
-    // The command ends with this process.
     const endWithUs = () => void send(isApart ? "SIGKILL" : "SIGTERM");
     process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
@@ -160,29 +157,23 @@ function isFromKeyboard(signal: NodeJS.Signals): boolean {
 interface DetachedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether it reads the standard input of this process. Default: false. */
   readonly stdin?: boolean;
   readonly signal: AbortSignal;
   readonly onStderr: (text: string) => void;
 }
 
-/** The first line of a program's output, or how the program ended before that. */
 interface Start {
   readonly line?: string;
   readonly code?: number | null;
   readonly by?: NodeJS.Signals | null;
 }
 
-/** Returns the program and the first arguments that start this program again. A single executable has no script. */
 function ownProgram(): [string, ...string[]] {
   const { execPath, execArgv, argv } = process;
   return isExecutable() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
 }
 
-/**
- * Starts this program again with these arguments, detached from this process and its terminal. Resolves with its first line
- * or its end. If stderr is a file, the new process also writes to it.
- */
+/** Detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
 export async function startDetached(
   words: readonly string[],
   { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,

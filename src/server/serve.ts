@@ -18,7 +18,6 @@ import type { CertificatePair } from "./sockets/tls.js";
 
 export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
-/** A server that accepts requests. */
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
   readonly url: string;
@@ -39,7 +38,6 @@ export interface RunningServer {
   readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
 }
 
-/** Milliseconds between checks for anything due. */
 const pauseOfDue = 250;
 
 export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {

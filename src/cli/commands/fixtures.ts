@@ -86,7 +86,6 @@ export const fixturesCommand = declareCommand({
 
 type Cell = string | number | boolean | null;
 
-/** Records by their index, counted from 0. */
 interface Records {
   readonly at: (index: number) => object;
   readonly row: (index: number) => Readonly<Record<string, Cell>>;
@@ -117,10 +116,7 @@ function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
 /** Number of characters to write together: large enough for speed, small enough for `| head`. */
 const portion = 64 * 1024;
 
-/**
- * Writes `count` records, starting at an index, as fast as they are read. Keeps none. Ends early if the reader is gone or
- * the signal is aborted.
- */
+/** As fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
   { from, count, format }: { from: number; count: number; format: RecordFormat },
@@ -148,7 +144,6 @@ async function writeRecords(
 interface Layout {
   readonly head?: string;
   readonly textsOf: (index: number) => readonly string[];
-  /** Separates two texts. */
   readonly separator?: string;
   readonly tail?: string;
 }

@@ -29,7 +29,6 @@ function addressOf(name: string): string {
   return join(tmpdir(), `svc-sandbox-${name}.sock`);
 }
 
-/** Resolves to a server that does not keep the process alive; `undefined` if another listens there. */
 function listenAt(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => void socket.destroy()).unref();

@@ -28,7 +28,6 @@ export function createWatch(changed: () => Promise<void>) {
     if (!isClosed) timer = setTimeout(() => (looking = look()), pause);
   };
   return {
-    /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
     async follow(files: readonly string[], readAt = 0): Promise<void> {
       const names = files.toSorted();
       if (names.join("\n") === followed.join("\n")) return;
@@ -36,7 +35,6 @@ export function createWatch(changed: () => Promise<void>) {
       handled = await versionOf(names, readAt);
       if (!isClosed) looking ??= look();
     },
-    /** Resolves once the last call of `changed` has ended. */
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);

@@ -57,7 +57,6 @@ async function writeInto(path: string, text: string, how = 0): Promise<void> {
   }
 }
 
-/** Resolves the symbolic links of a file, which need not exist yet. */
 export function targetOf(file: string): string {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
@@ -67,10 +66,6 @@ export function targetOf(file: string): string {
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-/**
- * Writes a report and makes its folder, or appends the report to its file. Throws the error of the file system; `ENXIO` for a
- * pipe without a reader.
- */
 export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
   makeFolder(dirname(path));
   // Not through a draft, because the file may be a pipe.
@@ -83,7 +78,6 @@ export function makeFolder(path: string, mode = 0o777): void {
   mkdirSync(path, { recursive: true, mode });
 }
 
-/** Makes a folder that only its owner can use; narrows one that exists. */
 export function makeOwnFolder(path: string): void {
   makeFolder(path, 0o700);
   // Windows has no such modes.

@@ -22,11 +22,7 @@ import { HttpRejection, httpRejections, sendControlError } from "./rejections.js
 import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
-/**
- * Makes the control plane, `/__sandbox`, of a server and its instances.
- *
- * Its errors have the API's error body. No error ends the process or changes a sandbox.
- */
+/** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
   const targets = new WeakMap<IncomingMessage, CallTarget>();
   const app = express();
@@ -119,7 +115,6 @@ function queryOf({ query }: Route, request: Request): Readonly<Record<string, un
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
 }
 
-/** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
 function actorOf(request: Request): Actor {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
@@ -135,7 +130,6 @@ function actorOf(request: Request): Actor {
 const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
   express.raw({ limit: longestBody, type: () => true });
 
-/** The scenario in a body; `undefined` if there is none. */
 function sentScenario(request: Request): string | undefined {
   const body = textOf(request);
   if (isYamlIn(request)) return body;

@@ -26,7 +26,7 @@ const mostRequests = 100;
 
 interface Broadcast {
   readonly history: SandboxState["history"];
-  /** The id of an event minus its position in the history, and the id before the first. */
+  /** The id of an event minus its position, and the id before the first. */
   readonly offset: number;
   readonly from: number;
   readonly subscribers: Set<(bytes: Buffer) => void>;
@@ -37,7 +37,6 @@ interface Broadcast {
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
   watch?: NodeJS.Timeout;
-  /** The states that were sent last, by event. */
   readonly states: Map<string, string>;
 }
 
@@ -45,7 +44,6 @@ type Entry = NonNullable<ReturnType<SandboxState["history"]["since"]>>[number];
 
 const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
-// Made with the first subscriber.
 function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;

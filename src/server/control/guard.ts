@@ -33,7 +33,6 @@ export function guardControl(server: Server, instanceOf: InstanceOf): RequestHan
 
 type InstanceOf = (request: IncomingMessage) => string | undefined;
 
-/** Marks a call that changes something, for the audit log. */
 export const auditChange: RequestHandler = (_request, { locals }, next) => {
   locals.isChange = true;
   next();

@@ -26,7 +26,6 @@ import { type LocalContext, parseJson, type Route, textOf } from "./route.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The operations on a key or an organization. */
 const actionsOnRefs = actionNames.filter((name) => actionRow(name).route?.[0].includes("{ref}"));
 
 /** The tools that call the control plane, with its descriptions unless they have their own. */
@@ -49,7 +48,6 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   reset: ["POST /reset"],
 };
 
-/** The argument whose ref is in a route's path. */
 const inPathOf = ({ path }: Route) => /^\/(key|organization)s\/\{ref\}/.exec(path)?.[1] ?? "";
 const word = (description: string) => described(text({ least: 1 }), description);
 const own = {
@@ -74,7 +72,6 @@ const own = {
     }),
   },
 };
-/** The route of the tool `records`, by the arguments that it gets. */
 function routeOfRecords({ collection = "", id, set, add, remove }: Input) {
   const path = `/records/${encodeURIComponent(String(collection))}`;
   const one = `${path}/${encodeURIComponent(String(id))}`;
@@ -123,16 +120,14 @@ interface Output {
 }
 
 interface Served {
-  /** The addresses for clients. */
   readonly addresses: ClientAddresses;
-  /** Where the tools call the control plane, with the rights of their caller. */
+  /** With the rights of its caller. */
   readonly controlUrl: string;
   readonly authorization?: string | undefined;
   readonly world: () => SandboxState | Promise<SandboxState>;
   readonly routes: readonly Route[];
 }
 
-/** Makes the server of a sandbox's tools, for one transport. */
 async function createMcpServer(served: Served): Promise<Server> {
   const tools = toolsOf(served.routes);
   const protocol = new Server(

@@ -7,11 +7,7 @@ import { keyStateAt, keyStates } from "../../spec/api-key.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
 
-/**
- * Returns the metrics of a server, with its own sandbox in `world`, and of its process.
- *
- * Reads all values for each scrape. No label contains client input: no key, ref, path or id.
- */
+/** No label contains client input: no key, ref, path or id. */
 export async function metricsOf(world: SandboxState, server: Server) {
   const registry = new Registry();
   addTraffic(registry, server.traffic);

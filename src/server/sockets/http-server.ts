@@ -38,18 +38,13 @@ import {
 import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
-/** The member of a response with the arrival of its request, on the stopwatch. */
 const arrivedAt = Symbol("arrived at");
 type TimedResponse = ServerResponse & { [arrivedAt]: number };
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
-/**
- * Makes the server of a state; `open` has its connections. Responses of the API go straight from the core to the socket.
- *
- * Every request gets a response, and none ends the process.
- */
+/** Every request gets a response, and none ends the process. */
 export function createHttpServer(
   state: Server,
   certificate?: CertificatePair & Pick<TlsOptions, "SNICallback">,
@@ -94,7 +89,6 @@ function receive(state: Server, response: ServerResponse) {
   });
 }
 
-// Sends the request to the server's own sandbox or to an instance.
 function serve(state: Server, response: ServerResponse) {
   const { log, stopping } = state;
   const read = readRequest(response.req, response);
@@ -129,7 +123,6 @@ function serveInstance(state: Server, instance: Instance, read: ApiRequest, resp
   serveTarget(state, { runtime, gone, instance: id }, read, response);
 }
 
-// Responds with the control plane, the user's handlers or the API.
 function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   const { control, customHandlers } = state;
   const { req: request } = response;
@@ -151,7 +144,7 @@ function respond(state: Server, target: CallTarget, read: ApiRequest, response: 
   whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
 
-// Continues immediately without a promise.
+// A promise would delay the responses of a sandbox in memory.
 function whenDone<Result>(
   state: Server,
   start: () => Result | Promise<Result>,
@@ -210,7 +203,6 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   reject(response, 500);
 }
 
-// Counts a response of the API, and the milliseconds from its request to its last byte.
 function count(traffic: Traffic, pathId: PathId, status: number, ms: number): void {
   const { paths, latencies } = traffic;
   const statuses = paths.get(pathId) ?? new Map<number, number>();

@@ -37,11 +37,8 @@ export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
   readonly instanceRate?: number;
 }
 
-/** The options that the program around the server sets. */
 export interface Hosting {
-  /** Called when a client requests the server to stop. Default: closes it. */
   readonly onStop?: () => void;
-  /** Returns the server's scenario. Default: the one that runs at the start. */
   readonly own?: () => NamedScenario;
   /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
   readonly onAudit?: Logger["audit"];
@@ -74,7 +71,6 @@ function newTraffic() {
     paths: new Map<PathId, Map<number, number>>(),
     /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
     latencies: new Float64Array(latencyBounds.length + 1),
-    /** Milliseconds of all responses together. */
     totalMs: 0,
     unstored: 0,
     excess: 0,
@@ -84,10 +80,8 @@ function newTraffic() {
 
 export type Traffic = ReturnType<typeof newTraffic>;
 
-/** The state of a server: its sandboxes, settings and counts. */
 export type Server = ReturnType<typeof createServerState>;
 
-/** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
 export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
   const { name, scenario } = settled(log.runtime);
@@ -98,7 +92,6 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
     ...{ log, traffic, explain, instanceRate, ...names },
     /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
-    /** On the wall clock (epoch milliseconds). */
     startedAt: nodePlatform.time(),
     /** Aborted when the server is about to stop: each connection ends after its next response. */
     draining: new AbortController(),
@@ -108,9 +101,7 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
     loopback: false,
     /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: controlToken || undefined,
-    /** Serves the control plane. Default: its paths are unknown paths of the API. */
     control: undefined as ControlHandler | undefined,
-    /** Serves paths that the API does not have. Default: they get 404. */
     customHandlers: undefined as CustomHandlers | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
@@ -149,10 +140,8 @@ export function unreadiness({ log, draining }: Server): string | undefined {
   return status?.in === "store" || status?.isTaken ? status.problem : undefined;
 }
 
-/** The proxy of `--intercept`. */
 export interface Interceptor {
   readonly port: number;
-  /** The one (PEM) that its clients must trust. */
   readonly certificate: string;
   readonly passThrough: boolean;
   readonly close: (grace: number) => Promise<void>;

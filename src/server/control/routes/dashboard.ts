@@ -38,7 +38,6 @@ const keyQuery = query({
   limit: described(count(), `At most this many. Default: ${keysOnAPage}.`),
 });
 
-/** Routes for the administrators' dashboard: keys, organizations. */
 export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
@@ -103,7 +102,6 @@ interface OperationRow<Body extends ControlBodyName, Of extends Shape>
 }
 type Result = Readonly<Record<string, object>>;
 
-/** Makes the route of an operation from its row. */
 function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   name: Extract<ActionName, keyof typeof operations>,
   { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body, Of>,

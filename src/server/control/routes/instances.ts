@@ -29,7 +29,6 @@ import { responses } from "../responses.js";
 import { controlRoute, type Route, type RouteContext } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
-/** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
@@ -185,7 +184,6 @@ export const instanceRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns the instances of the server; throws `not_found` inside an instance. */
 export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;
   throw new SandboxError(
@@ -194,7 +192,6 @@ export function requireInstances({ instances }: Pick<RouteContext, "instances">)
   );
 }
 
-/** Returns the id of the instance that a call with an `Idempotency-Key` makes: nobody without the control token can guess it. */
 function idOfCall(key: string, token = ""): string {
   return base62From(randomStream(0, "instance", nodePlatform.sha256(`${token}\n${key}`)), 12);
 }
@@ -235,7 +232,6 @@ interface Listed {
   readonly traffic: ReturnType<typeof trafficOf>;
 }
 
-/** What an instance is sorted by, the smallest first. */
 const orders = {
   created: ({ one }: Listed) => -one.createdAt,
   errors: ({ traffic }: Listed) => -(traffic?.errors ?? 0),

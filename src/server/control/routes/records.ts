@@ -12,7 +12,6 @@ const pageQuery = query({
   limit: described(count(), `At most this many. Default: ${usualPage}.`),
 });
 
-/** Routes for the records of documented endpoints. */
 export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
