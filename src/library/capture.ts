@@ -62,7 +62,11 @@ function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps
       "the sandbox no longer keeps the state before its last requests, as it has too many keys or records to copy. Reset it, and capture within a thousand requests",
     );
   }
-  const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
+  const steps = entries.flatMap((one): CapturedStep | [] => {
+    if (!("pathId" in one)) return operationStep(one) ?? [];
+    const step = { request: repeatedRequest(one), expect: expectationOf(one) };
+    return { at: one.at, step, exchange: one };
+  });
   if (steps.some(({ exchange }) => exchange !== undefined)) return { beginning, steps };
   const why =
     history.total() === 0
@@ -154,11 +158,6 @@ interface CapturedStep {
 }
 
 type Expectation = NonNullable<StoryStep["expect"]>;
-
-function requestStep(exchange: Exchange): CapturedStep {
-  const step = { request: repeatedRequest(exchange), expect: expectationOf(exchange) };
-  return { at: exchange.at, step, exchange };
-}
 
 function expectationOf({ response, delivery, fault, pathId, status }: Exchange): Expectation {
   const sent = sentResponse(response, delivery);

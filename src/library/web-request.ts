@@ -194,16 +194,11 @@ const longestFetch = 300_000;
 const longestUnknown = 10_000;
 
 /** Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
-function waitForAbort({ signal, headers }: Request): Promise<never> {
+async function waitForAbort({ signal, headers }: Request): Promise<never> {
+  // `fetch` sets no `Host`.
+  await wait(headers.has("host") ? longestUnknown : longestFetch, signal);
   return new Promise((_resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    // `fetch` sets no `Host`.
-    const timer = startTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
-    const abort = () => {
-      endTimeout(timer);
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 

@@ -69,18 +69,15 @@ export function createMemoryBudget(
     check: () => collectAfter(pauses.unasked),
     requireRoom(): void {
       collectAfter(pauses.asked);
-      if (used() > most()) throw noRoom(most());
+      if (used() <= most()) return;
+      throw new SandboxError(
+        "memory_limit_reached",
+        `The server uses its ${Math.round(most() / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
+      );
     },
     status(): MemoryStatus {
       const now = used();
       return { most: most(), used: now, isFull: now > most() };
     },
   };
-}
-
-function noRoom(most: number): SandboxError {
-  return new SandboxError(
-    "memory_limit_reached",
-    `The server uses its ${Math.round(most / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
-  );
 }

@@ -168,20 +168,17 @@ interface Start {
   readonly by?: NodeJS.Signals | null;
 }
 
-function ownProgram(): [string, ...string[]] {
-  const { execPath, execArgv, argv } = process;
-  return isExecutable() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
-}
-
 /** Detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
 export async function startDetached(
   words: readonly string[],
   { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,
 ): Promise<Start> {
-  const [program, ...argv] = ownProgram();
+  const { execPath, execArgv, argv } = process;
+  // A single executable has no script.
+  const before = isExecutable() ? [] : [...execArgv, argv[1] as string];
   const stdio = [stdin ? "inherit" : "ignore", "pipe", fstatSync(2).isFile() ? "inherit" : "pipe"] as const;
   const options = { cwd, env, signal, detached: true, windowsHide: true, stdio: [...stdio] };
-  const child = spawn(program, [...argv, ...words], options);
+  const child = spawn(execPath, [...before, ...words], options);
   child.stderr?.setEncoding("utf8").on("data", onStderr);
   let printed = "";
   const start = await new Promise<Start>((resolve, reject) => {

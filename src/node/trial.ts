@@ -29,19 +29,16 @@ export async function tryScenario(
   last = trial;
   try {
     const failure = await trial;
-    if (failure === undefined) remember(hash);
-    return failure;
+    if (failure !== undefined) return failure;
+    const [oldest] = passed;
+    if (passed.size === mostRemembered && oldest !== undefined) passed.delete(oldest);
+    passed.add(hash);
+    return undefined;
   } finally {
     const others = (waiting.get(sender) ?? 1) - 1;
     if (others === 0) waiting.delete(sender);
     else waiting.set(sender, others);
   }
-}
-
-function remember(hash: string): void {
-  const [oldest] = passed;
-  if (passed.size === mostRemembered && oldest !== undefined) passed.delete(oldest);
-  passed.add(hash);
 }
 
 function validateApart(

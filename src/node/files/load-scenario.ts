@@ -190,7 +190,7 @@ function readStart(file: string, most: number): Uint8Array {
   }
 }
 
-export function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
+function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);

@@ -42,8 +42,9 @@ export function createControlApp(server: Server): ControlHandler {
       const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
         tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
       const audits = row.isReading ? [] : [auditChange];
+      const raw = { limit: row.longestBody ?? 1024 * 1024, type: () => true };
       mounted[method](
-        ...(method === "get" ? [] : [...audits, requireType(row), bodyReader(row), triesDocument]),
+        ...(method === "get" ? [] : [...audits, requireType(row), express.raw(raw), triesDocument]),
         run,
       );
     }
@@ -74,16 +75,12 @@ async function runRoute(row: Route, local: LocalContext) {
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) return void response.end();
+  const data = () => jsonOf(row.response ?? anything(), result);
   const { type, text } = isTextResponse(result)
     ? result
-    : { type: "json", text: JSON.stringify(jsonBody(row, result)) };
+    : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
-}
-
-function jsonBody({ response = anything(), isBare }: Route, result: unknown): unknown {
-  const data = jsonOf(response, result);
-  return isBare ? data : { data };
 }
 
 // A document has text and its own style; nothing that a text brings along is loaded or run.
@@ -126,9 +123,6 @@ function actorOf(request: Request): Actor {
   if (request.method !== "GET" && request.method !== "HEAD") requireAdministrator({ actor });
   return actor;
 }
-
-const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
-  express.raw({ limit: longestBody, type: () => true });
 
 function sentScenario(request: Request): string | undefined {
   const body = textOf(request);

@@ -21,6 +21,7 @@ import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { always, described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { actionNames, actionRow } from "../../spec/steps.js";
+import { withoutHints } from "./openapi.js";
 import { controlErrorOf, HttpRejection } from "./rejections.js";
 import { type LocalContext, parseJson, type Route, textOf } from "./route.js";
 
@@ -207,11 +208,6 @@ export async function respondToMcp(
 
 const isReading = (name: string, row: Route | undefined) =>
   row === undefined ? name !== "records" : row.method === "GET" || row.isReading === true;
-
-// `doNotSuggest` is for editors.
-function withoutHints(schema: object): object {
-  return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
-}
 
 async function callTool(
   name: string,

@@ -48,13 +48,10 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
   } catch (error) {
     code = `${(error as NodeJS.ErrnoException).code}`;
   }
-  throw unusable(
-    `${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code})`,
+  throw new SandboxError(
+    "certificate_unusable",
+    `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code}).`,
   );
-}
-
-function unusable(why: string): SandboxError {
-  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`);
 }
 
 const day = 24 * 60 * 60_000;

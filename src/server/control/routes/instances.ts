@@ -115,7 +115,9 @@ export const instanceRoutes: readonly Route[] = [
         ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate, madeBy, ...hashes },
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       };
-      const id = repeatable === undefined ? undefined : idOfCall(repeatable, server.token);
+      // Nobody without the control token can guess it.
+      const hash = nodePlatform.sha256(`${server.token ?? ""}\n${repeatable}`);
+      const id = repeatable === undefined ? undefined : base62From(randomStream(0, "instance", hash), 12);
       const instance = await instances.create(source, given, settings, id);
       const isNew = instance.tenancy.tokenHash === hashes.tokenHash;
       if (!isNew && instance.tenancy.madeBy !== madeBy) throw usedIdempotencyKey();
@@ -190,10 +192,6 @@ export function requireInstances({ instances }: Pick<RouteContext, "instances">)
     "not_found",
     "An instance has no instances or metrics, and cannot stop the server. Use the server's control plane.",
   );
-}
-
-function idOfCall(key: string, token = ""): string {
-  return base62From(randomStream(0, "instance", nodePlatform.sha256(`${token}\n${key}`)), 12);
 }
 
 function usedIdempotencyKey(): SandboxError {
