@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { runtimeKey, type SandboxOptions } from "../library/create-sandbox.js";
+import { runtimeKey, type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf, writtenInstant } from "../sandbox/clock.js";
@@ -19,7 +19,7 @@ export async function useJoined(
   given: SandboxOptions,
   use: (sandbox: Sandbox) => Promise<void>,
 ): Promise<void> {
-  requireKnownOptions("create the sandbox", given, ["scenario", "seed", "now", "frozen", "profile"]);
+  requireKnownOptions("create the sandbox", given, sandboxOptions);
   const now = given.now === undefined ? undefined : isoOf(instantOf(given.now));
   const instance = joinSandbox(controlUrl, process.env.SVC_SANDBOX_CONTROL_TOKEN, { ...given, now });
   joined.set(instance.sandbox, instance);

@@ -56,6 +56,9 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly openapi?: OpenApiDocument;
 }
 
+/** The options of a sandbox, besides a document. */
+export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
+
 /** An OpenAPI document with its reader; without a text, only the reader, for the document of a scenario. */
 export interface OpenApiDocument {
   readonly text?: string;
@@ -96,14 +99,7 @@ export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  requireKnownOptions("create the sandbox", options, [
-    "scenario",
-    "seed",
-    "now",
-    "frozen",
-    "profile",
-    "openapi",
-  ]);
+  requireKnownOptions("create the sandbox", options, [...sandboxOptions, "openapi"]);
   const { scenario: source = "key-states", openapi, ...given } = options;
   const { scenario, name } = resolveSource(source, documentOf(openapi));
   const read = openapi?.read as DocumentReader | undefined;

@@ -57,25 +57,10 @@ export function readBaseUrl(text: string): string | undefined {
   return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
-/**
- * Returns the server's base URL for the sender of a request; `own` if the request does not contain one.
- *
- * A proxy on this machine is trusted: its `X-Forwarded-Host` and `-Proto`. For any other sender, only `Host` counts. Only the
- * sender sees the URL, so a wrong one harms nobody else.
- */
-export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): string {
-  const isProxied = isLoopback(socket.remoteAddress ?? "");
-  // The first of several proxies got the client's request.
-  const forwarded = (name: string) =>
-    isProxied
-      ? String(headers[name] ?? "")
-          .split(",")[0]
-          ?.trim()
-      : "";
-  const host = readHostName(forwarded("x-forwarded-host") || headers.host || "");
-  if (host === undefined) return own;
-  const scheme = /^https?$/.exec(forwarded("x-forwarded-proto") ?? "")?.[0];
-  return `${scheme ?? new URL(own).protocol.slice(0, -1)}://${host}`;
+/** The server's base URL as its sender wrote it; `own` if a request has none. A wrong one harms nobody else. */
+export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, own: string): string {
+  const host = readHostName(headers.host ?? "");
+  return host === undefined ? own : `${new URL(own).protocol}//${host}`;
 }
 
 export interface RedisAddress {

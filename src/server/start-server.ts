@@ -1,5 +1,11 @@
 import { resolve } from "node:path";
-import { checkedOptions, documentOf, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
+import {
+  checkedOptions,
+  documentOf,
+  type SandboxOptions,
+  sandboxOn,
+  sandboxOptions,
+} from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -33,12 +39,7 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
 }
 
 // A record, so that the compiler reports an option that is missing here.
-const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
-  scenario: true,
-  seed: true,
-  now: true,
-  frozen: true,
-  profile: true,
+const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>, true>> = {
   openapi: true,
   port: true,
   state: true,
@@ -99,7 +100,7 @@ export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
-  requireKnownOptions("start the server", options, Object.keys(optionNames));
+  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionNames)]);
   const { scenario = "key-states", state: file, openapi, ...rest } = options;
   const { port = 0 } = rest;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;

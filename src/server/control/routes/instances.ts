@@ -22,11 +22,11 @@ import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { choice, count, described, flag, text } from "../../../spec/schema/shape.js";
+import { choice, described, flag, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { responses } from "../responses.js";
-import { controlRoute, type Route, type RouteContext } from "../route.js";
+import { controlRoute, pageFields, type Route, type RouteContext } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
 export const instanceRoutes: readonly Route[] = [
@@ -40,8 +40,7 @@ export const instanceRoutes: readonly Route[] = [
         "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
       ),
       errors: described(flag(), "Whether only instances with errors are listed."),
-      offset: described(count(), "The index of the first one. Default: 0."),
-      limit: described(count(), "At most this many. Default: all."),
+      ...pageFields("all"),
     }),
     response: responses.InstancePage,
     isBare: true,
