@@ -80,10 +80,7 @@ interface Country {
   readonly regions: readonly Region[];
 }
 
-/**
- * A country in its file: regions name a mix of crops or list their own, and otherwise only differences from the
- * country.
- */
+/** Regions name a mix of crops or list their own, and otherwise only differences from the country. */
 interface CountryTable extends Omit<Country, "regions"> {
   readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
   readonly regions: readonly (Omit<Region, "grows" | "farmSize" | "names" | "languages"> & {

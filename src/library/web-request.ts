@@ -202,11 +202,7 @@ async function waitForAbort({ signal, headers }: Request): Promise<never> {
   });
 }
 
-/**
- * Whether a request comes from @mswjs/http-middleware instead of a client in this process.
- *
- * In a user's own server, `Response.error()` or a body that breaks off would end the process. Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
- */
+/** In a user's own server, a network error would end the process. Only the middleware sends a `Host` and omits credentials. */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
 }

@@ -15,11 +15,7 @@ export interface CommandOptions {
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /**
-   * Whether the time limit has passed and the command must be killed; called every 100 ms. With it, the command runs without
-   * input in its own process group, and the rest of the group is killed when it has ended. Default: the command has the streams
-   * of this process and no time limit.
-   */
+  /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
   readonly isLate?: () => boolean;
 }
 
@@ -29,12 +25,7 @@ const patience = 5000;
 /** Milliseconds for reading the rest of the output after the command's end. */
 const lastWords = 500;
 
-/**
- * Runs a command line without a shell and waits for its end.
- *
- * Forwards signals. Kills the command at the third signal, a while after the second one, or at the end of this process. If a
- * signal ended the command, its exit code is 128 plus the signal's number. Never throws.
- */
+/** Kills the command at the third signal, or a while after the second. After a signal, the exit code is 128 plus its number. */
 export function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,

@@ -44,13 +44,7 @@ export function serveRuntime(runtime: SandboxState, options: ServeOptions & Host
   return serve(createMemoryLog(runtime, options), options);
 }
 
-/**
- * Serves the sandboxes of a log on a socket, with the control plane if it is on; resolves once it accepts requests. The caller
- * closes the log.
- *
- * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
- * cannot be used.
- */
+/** Resolves once it accepts requests. The caller closes the log. */
 export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
   const state = createServerState(log, { onStop: () => void close(), ...options });

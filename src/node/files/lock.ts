@@ -6,12 +6,7 @@ import { nodePlatform } from "../platform.js";
 
 const net = process.getBuiltinModule("node:net");
 
-/**
- * Locks a file against this and other processes of this machine; resolves to a function that unlocks it, or to `undefined`
- * if it is already locked.
- *
- * The lock is a local socket that this process listens on. The system frees it when the process ends, even after a crash.
- */
+/** A local socket that this process listens on. The system frees it when the process ends, even after a crash. */
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
   let server = await listenAt(address);

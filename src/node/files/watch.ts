@@ -3,13 +3,7 @@ import { stat } from "node:fs/promises";
 /** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
 const pause = 100;
 
-/**
- * Makes a watch without files. It calls `changed` once after a burst of changes, and once if new files have changed since
- * they were read. Each call waits for the one before.
- *
- * Polls the files, which also works on network drives and container volumes, and for files and folders that are removed or
- * replaced.
- */
+/** Polls the files, which also works on network drives and container volumes, and for files that are removed or replaced. */
 export function createWatch(changed: () => Promise<void>) {
   let followed: readonly string[] = [];
   let handled = "";

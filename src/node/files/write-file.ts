@@ -16,15 +16,7 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The ending of a draft's name. The next write replaces the draft that a killed process has left: it may contain keys. */
 export const draftEnding = ".svc-sandbox-draft";
 
-/**
- * Writes a file atomically: readers see the old content or the new one. Keeps symbolic links, and writes into devices and
- * pipes. One write of a file at a time.
- *
- * The process may be killed at any time. A power failure may lose the latest write.
- *
- * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the rename, and leaves
- * nothing behind.
- */
+/** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
   file: string,
   text: string,

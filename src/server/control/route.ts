@@ -44,10 +44,7 @@ export interface Route<
   readonly response?: Of;
   readonly isBare?: true;
   readonly types?: readonly string[];
-  /**
-   * Whether it is about this process, or never changes: it runs only in the process that got the call, even with a shared
-   * store, and may send its response itself. Default: false. With a store, other writes run on every replica.
-   */
+  /** Whether it is about this process, or never changes. With a store, other writes run on every replica. Default: false. */
   readonly isLocal?: true;
   /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
   readonly isOfInstances?: true;

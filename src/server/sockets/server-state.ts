@@ -42,10 +42,7 @@ export interface Hosting {
   readonly own?: () => NamedScenario;
   /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
   readonly onAudit?: Logger["audit"];
-  /**
-   * The host names whose requests a proxy leads to the sandbox, in lower case; `*.bank.example` covers all names below
-   * `bank.example`. Default: no proxy.
-   */
+  /** In lower case; `*.bank.example` covers all names below `bank.example`. Default: no proxy. */
   readonly intercept?: readonly string[];
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
   readonly program?: string;
