@@ -16,8 +16,7 @@ import type {
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario, requireDocument } from "../node/files/load-scenario.js";
-import { nodePlatform } from "../node/platform.js";
-import { startSandbox } from "../sandbox/start.js";
+import { openWorld } from "../node/platform.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
@@ -113,11 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     : resolveSource(scenario, document);
   await requireDocument(named.scenario);
   const given = { ...checkedOptions(rest), openapi: document };
-  const start = () =>
-    startSandbox(named.scenario, {
-      ...{ platform: nodePlatform, name: named.name, text: named.text },
-      ...{ ...given, given },
-    });
+  const start = () => openWorld(named.scenario, { name: named.name, text: named.text, ...given, given });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
     if (file !== undefined) {

@@ -57,24 +57,20 @@ export interface CallTarget extends SandboxPlace {
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
 
-function newTraffic() {
-  return {
-    /** The number of the API's responses by path id and status; status 0: no response. */
-    paths: new Map<PathId, Map<number, number>>(),
-    unstored: 0,
-    excess: 0,
-    defects: 0,
-  };
-}
-
-export type Traffic = ReturnType<typeof newTraffic>;
+export type Traffic = Server["traffic"];
 
 export type Server = ReturnType<typeof createServerState>;
 
 export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
   const { name, scenario } = settled(log.runtime);
-  const traffic = newTraffic();
+  const traffic = {
+    /** The number of the API's responses by path id and status; status 0: no response. */
+    paths: new Map<PathId, Map<number, number>>(),
+    unstored: 0,
+    excess: 0,
+    defects: 0,
+  };
   const names = namesOf(options);
   const state = {
     instanceTtl: limitsOf(options).instanceTtl,
