@@ -5,7 +5,6 @@ import type { Io } from "./io.js";
 export interface CommandCall<Flags = object> {
   readonly words: readonly string[];
   readonly line: readonly string[];
-  /** The words after `--`, for a command that accepts a command line there. */
   readonly rest: readonly string[];
   readonly flags: Flags & { readonly verbose?: boolean };
   readonly io: Io;
@@ -46,7 +45,6 @@ export interface Flag<Value> {
   readonly read: ((text: string, from: string) => Value) & { readonly choices?: readonly string[] };
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
-  /** The conflicting flags, by commander's names. */
   readonly conflicts: readonly string[];
 }
 
@@ -60,10 +58,7 @@ export type CallOf<Flags extends FlagSet> = CommandCall<FlagValues<Flags>>;
 
 type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
 
-/**
- * Declares a flag with a value. If its reader returns a list, the flag is repeatable. Default: the variable
- * `SVC_SANDBOX_<FLAG>` also sets it.
- */
+/** If its reader returns a list, the flag is repeatable. Default: the variable `SVC_SANDBOX_<FLAG>` also sets it. */
 export function option<Value>(
   spec: string,
   text: string,
@@ -74,7 +69,6 @@ export function option<Value>(
   return { spec, text, read, variables: [variable], conflicts: [], ...options };
 }
 
-/** Declares a flag with a value that no variable sets. */
 export function plainOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
   return option(spec, text, read, { variables: [] });
 }

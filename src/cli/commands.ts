@@ -1,10 +1,6 @@
 import type { Commands } from "./command.js";
 
-/**
- * Every command, in the order of the help; the first one is the default.
- *
- * A command declares itself in a file, and has a line here. Only the running command is loaded.
- */
+/** In the order of the help; the first one is the default. Only the running command is loaded. */
 export const commands: Commands = {
   start: async () => (await import("./commands/start.js")).startCommand,
   exec: async () => (await import("./commands/exec.js")).execCommand,

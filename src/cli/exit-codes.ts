@@ -5,7 +5,6 @@ import { printable, redactKeys } from "../spec/redact.js";
 export const exitCode = {
   fine: 0,
   failed: 1,
-  /** The command cannot run with these arguments. */
   usage: 2,
   defect: 3,
   noRequest: 4,
@@ -22,7 +21,6 @@ export function usageError(message: string): SandboxError {
   return new SandboxError("usage", message);
 }
 
-/** Throws the usage error for a file that cannot be written; `whatToDo` is a complete sentence. */
 export function unwritable(what: string, whatToDo = ""): (error: unknown) => never {
   return (error) => {
     throw usageError(`Failed to write ${what}: ${fileFailure(error)}.${whatToDo && ` ${whatToDo}`}`);

@@ -9,7 +9,6 @@ import { quote } from "../spec/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 
-/** Returns the path of a new file; throws `file_exists` if it exists and may not be overwritten. */
 export function newFile(
   name: string,
   cwd: string,
@@ -23,10 +22,7 @@ export function newFile(
   );
 }
 
-/**
- * Returns a function that writes a text to the file of `--output`, or to stdout; `next` is a sentence for people. Throws
- * `file_exists` before the text is requested.
- */
+/** Throws `file_exists` before the text is requested; `next` is a sentence for people. */
 export function openOutput(
   { output, force, quiet }: { output?: string | undefined; force?: boolean; quiet?: boolean },
   { cwd, stdout, stderr }: Pick<Io, "cwd" | "stdout" | "stderr">,
@@ -40,7 +36,6 @@ export function openOutput(
   };
 }
 
-/** A sentence about the instances whose file is broken. */
 export function brokenSentence(ids: readonly string[]): string {
   const files = `The file of ${pluralize(ids.length, "instance")} cannot be read`;
   return redactKeys(`${files}: ${ids.join(", ")}. The log of the server has the reason.\n`);
@@ -58,7 +53,6 @@ interface FilesFlag {
   readonly what: string;
 }
 
-/** Returns the files of a flag; `-` is stdout. Throws `usage` if neither a file's name nor `given` sets its format. */
 export function reportTargets(
   files: readonly string[] = [],
   { name, what }: FilesFlag,
@@ -88,7 +82,6 @@ export async function readGivenFile(file: string, what: string, { cwd }: Pick<Io
   });
 }
 
-/** Writes the rendered text to each file, without keys; resolves to the failures. */
 export async function writeTargets(
   targets: readonly ReportTarget[],
   render: (format: ReportFormat) => string,

@@ -45,7 +45,6 @@ const readHostNames = separated(
 
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
-/** Epoch milliseconds. */
 const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:00:00Z");
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
@@ -118,7 +117,6 @@ export const controlToken = option(
   readToken,
 );
 
-/** The flags of commands that serve a scenario, except the port. */
 export const serverFlags = {
   host,
   publicUrl: option(

@@ -10,12 +10,8 @@ import { describeFailure, exitCode } from "./exit-codes.js";
 
 /** A destination of text: a terminal, a pipe, or a test's string. */
 export interface Output {
-  /** `done` is called once the text is written or lost. */
   readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
-  /**
-   * Resolves once there is room for more, or the signal is aborted. The result is whether someone still reads it. Default:
-   * true immediately.
-   */
+  /** Whether someone still reads it, once there is room for more or the signal is aborted. Default: true immediately. */
   readonly room?: (until: AbortSignal) => Promise<boolean>;
   readonly isTTY?: boolean | undefined;
   /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
@@ -43,23 +39,18 @@ export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly program: string;
   readonly cwd: string;
-  /**
-   * Returns a signal that is aborted when the process should stop (SIGINT, SIGTERM, SIGHUP), with the name as its reason.
-   * The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later.
-   */
+  /** Aborted at SIGINT, SIGTERM or SIGHUP. The process ends soon after; with SIGTERM `drain` milliseconds (default 0) later. */
   readonly stopSignal: (drain?: number) => AbortSignal;
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
   readonly takeUncaught: (listener: (error: unknown) => void) => void;
   readonly endSoon: () => void;
-  /** Resolves after a number of milliseconds, or as soon as the signal is aborted. */
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Listens to the keyboard; `undefined` if the input is not a terminal. */
   readonly keyPresses: () => Promise<KeyPresses | undefined>;
 }
 
-/** An `Io` without what the command line adds. */
 export type GivenIo = Omit<Io, "program" | "stdout" | "stderr"> &
   Readonly<Record<"stdout" | "stderr", Output>>;
 
@@ -80,10 +71,7 @@ export function tellingOf(argv: readonly string[], env: Io["env"]) {
   };
 }
 
-/**
- * Returns the program as its user starts it: the single executable by its name or path. `npx` and npm scripts set `npm_command`: only `npx` finds packages that npm
- * installed for them. Without `--no-install` it would download any package of this name if none is installed.
- */
+/** `npx` and npm scripts set `npm_command`. Without `--no-install`, `npx` would download any package of this name. */
 export function programIn({ npm_command: command }: Io["env"]): string {
   if (isExecutable()) return shellWord(process.argv0);
   return command === undefined ? "svc-sandbox" : "npx --no-install svc-sandbox";
@@ -93,7 +81,6 @@ export async function aborted(signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await once(signal, "abort");
 }
 
-/** Connects the command line with a real process: streams, signals and uncaught errors. */
 export function processIo(process: NodeJS.Process): GivenIo {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {

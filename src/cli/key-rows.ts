@@ -11,7 +11,6 @@ import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 export type KeyRow = ReturnType<typeof keyRows>[number];
 
-/** Returns the scenario's keys in order, or only those in `secrets`. */
 export function keyRows(
   world: SandboxState,
   secrets = scenarioSecrets(world),
@@ -52,7 +51,6 @@ const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "status"],
 ];
 
-/** Returns the rows as an aligned table with a title line, and as many columns as fit into the width. */
 export function keyTable(rows: readonly KeyRow[], palette: Palette, width: number): string[] {
   const tables = layouts.map((columns) => {
     const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));

@@ -35,10 +35,7 @@ export function ownIn(cwd: string): string | undefined {
   return [ownScenario, "svc-sandbox.yml"].find((name) => existsSync(resolve(cwd, name)));
 }
 
-/**
- * Loads a scenario by name or file, with the document of `--openapi` in place of its own. Default: this folder's own, or
- * `key-states`. The signal ends the wait for stdin.
- */
+/** Default: this folder's own, or `key-states`. The signal ends the wait for stdin. */
 export async function loadNamed(
   word: string | undefined,
   io: Pick<Io, "cwd" | "stdin">,
@@ -105,10 +102,7 @@ function loadWith(
   return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi });
 }
 
-/**
- * Returns the announced changes of a scenario by name or file, and its files; throws `usage` if it has none. They can
- * change operations of the document.
- */
+/** They can change operations of the document. Throws `usage` if there are none. */
 export async function loadChanges(
   word: string,
   io: Io,
@@ -121,7 +115,6 @@ export async function loadChanges(
   );
 }
 
-/** Returns the scenario with the announced changes of `--changes`, which replace its changes. */
 export async function withChanges(
   loaded: LoadedScenario,
   word: string | undefined,
@@ -133,7 +126,6 @@ export async function withChanges(
   return { ...rest, scenario: { ...scenario, changes }, files: [...rest.files, ...files] };
 }
 
-/** Returns the given scenarios, or this folder's own; throws `usage` if there is neither. */
 export function namedOrOwn(
   words: readonly string[],
   doing: string,
@@ -189,10 +181,8 @@ export async function warnOfSteps(
   log.note(`Steps of ${loaded.name} that may fail:\n\n${new ScenarioError(problems).message}\n`);
 }
 
-/** The notes that are shown without `--verbose`. */
 const shownNotes = 20;
 
-/** The first notes, with a line about the others unless all are wanted. */
 export function firstNotes(notes: readonly string[], verbose: boolean | undefined): readonly string[] {
   const rest = notes.length - shownNotes;
   if (verbose || rest <= 0) return notes;

@@ -12,10 +12,7 @@ import { usageError } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import type { Io } from "./io.js";
 
-/**
- * Reads a command's arguments; flags that are not set come from the environment. Prints help if requested, and returns
- * `undefined`. Throws a usage error with the flag or variable and the fix.
- */
+/** Flags that are not set come from the environment. `undefined` if it has printed the help. */
 export async function parse(
   name: string,
   command: CliCommand,
@@ -44,7 +41,6 @@ export async function parse(
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
-/** Returns the usage error for a command line without the `--` before another program's. */
 export function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
   const isPlain = words.length > 0 && words.every((word) => !word.startsWith("-"));
   const example = isPlain ? commandLine(words) : "npm test";
@@ -209,7 +205,6 @@ function exampleText(examples: CliCommand["examples"], { program }: Io): string 
   return ["Examples:", ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
-// Rejects a first word that is not a bundled name, an existing file or a path.
 function rejectUnknownWord(word: string | undefined, io: Io): void {
   if (word === undefined || word === stdinName || isScenarioName(word) || existsSync(resolve(io.cwd, word)))
     return;
@@ -226,7 +221,6 @@ const otherWords: Readonly<Record<string, string>> = {
   server: "start",
 };
 
-/** Returns the usage error for a first word that is neither a command nor a scenario, with a suggestion. */
 export function unknownWord(word: string, { program }: Io): SandboxError {
   const names = Object.keys(commands);
   // In `svc-sandbox --json list`, the flags belong to the default command, and the command looks like its scenario.

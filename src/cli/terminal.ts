@@ -22,15 +22,11 @@ export function styleFor(
   return { palette: picocolors.createColors(isTTY && !isForbidden), isTerminal: isTTY, width: columns, wrap };
 }
 
-/** Longer lines are hard to read. */
 const widest = 100;
 // A place in a text where no line may end.
 const joint = "\uE000";
 
-/**
- * Returns a text with lines of at most `columns`. The last column of a table continues below itself. Commands stay whole,
- * so that they can be pasted.
- */
+/** The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
 export function wrapLines(
   text: string,
   columns: number,
@@ -61,7 +57,6 @@ export function paintStatus(palette: Palette, status: number): (text: string) =>
   return status === 429 ? palette.yellow : palette.red;
 }
 
-/** Returns the status and code of a response: `401 unauthorized`. */
 export function responseText({ status, code }: { status: number; code: string | null }): string {
   // Some faults leave no response.
   if (status === 0) return "no response";

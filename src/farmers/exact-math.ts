@@ -3,7 +3,6 @@ import type { RandomStream } from "../spec/seed.js";
 // JavaScript engines may differ in the last digit of functions such as Math.sin and Math.exp, and one digit can result
 // in another field or crop. Sums, products and square roots are the same in all engines, so this file uses only these.
 
-/** A number from 0 to less than 1. */
 export function unit(draw: RandomStream): number {
   return draw() / 4_294_967_296;
 }
@@ -12,7 +11,6 @@ export function between(draw: RandomStream, low: number, high: number): number {
   return low + unit(draw) * (high - low);
 }
 
-/** An integer between two others, inclusive. */
 export function wholeBetween(draw: RandomStream, low: number, high: number): number {
   return low + Math.floor(unit(draw) * (high - low + 1));
 }
@@ -40,7 +38,6 @@ function exponential(x: number): number {
   return result;
 }
 
-/** One of the items, with probabilities according to their weights. */
 export function pickWeighted<Item>(
   draw: RandomStream,
   items: readonly Item[],
@@ -54,7 +51,6 @@ export function pickWeighted<Item>(
   return items.at(-1) as Item;
 }
 
-/** A random direction, as the cosine and the sine of its angle. */
 export function direction(draw: RandomStream): readonly [number, number] {
   for (;;) {
     const x = between(draw, -1, 1);

@@ -9,22 +9,13 @@ import { countryOf, type FarmContext, namesOf, resolveLocale } from "./tables.js
 const rounds = 6;
 const prefix = "farmer_";
 
-/**
- * The opaque id of the farmer at an index; it differs for each seed and choice of locales.
- *
- * The index is one half of a 64-bit block, and the other half is zeros. The seed scrambles the block reversibly, so an
- * id leads back to its farmer without a list, and a guessed id is valid once in four billion.
- *
- * @example
- * farmerId(1, 0); // "farmer_" and 16 hex digits
- */
+/** The seed scrambles the index and zeros reversibly, so an id leads back to its farmer, and a guessed one is rarely valid. */
 export function farmerId(seed: number, index: number, locales?: readonly FarmerLocale[]): string {
   let [left, right] = [0, index >>> 0];
   for (const key of roundKeys(seed, locales)) [left, right] = [right, (left ^ mix32(right ^ key)) >>> 0];
   return prefix + hexOf(left) + hexOf(right);
 }
 
-/** The index of the farmer with this id; `undefined` if no farmer of the seed has it. Never throws. */
 export function indexOfFarmer(
   { seed, locales }: { readonly seed: number; readonly locales?: readonly FarmerLocale[] },
   id: string,
@@ -37,7 +28,6 @@ export function indexOfFarmer(
   return left === 0 ? right : undefined;
 }
 
-/** A label that identifies a choice of locales; empty for all locales. */
 function choiceOf(locales: readonly FarmerLocale[] = farmerLocales): string {
   return locales.length === farmerLocales.length ? "" : `${locales.join(" ")} `;
 }
@@ -51,7 +41,6 @@ function roundKeys(seed: number, locales?: readonly FarmerLocale[]): number[] {
 const adultAfterYears = 19;
 const oldest = 90;
 
-/** Sex and year of birth: mostly middle-aged people, few young ones. */
 function personOf({
   draws,
   country,
@@ -65,7 +54,6 @@ function personOf({
   }
 }
 
-/** A given name and a family name that are common in the region among speakers of the language. */
 export function nameOf(
   { draws, region }: FarmContext,
   { sex, language }: Pick<Farmer, "sex" | "language">,
@@ -81,7 +69,6 @@ function pickCommon(draw: RandomStream, names: readonly string[]): string {
   return names[Math.floor(share * share * names.length)] as string;
 }
 
-/** The farmer's language: one of the region's, or the country's. */
 function languageOf({ draws, country, region }: FarmContext): string {
   let rest = unit(draws("language"));
   for (const [language, share] of Object.entries(region.languages)) {
@@ -122,14 +109,7 @@ export interface FarmerSource {
   readonly locales?: readonly FarmerLocale[];
 }
 
-/**
- * The synthetic farmer at an index: a pure function with the same cost for each index.
- *
- * Throws a `RangeError` unless the index is an integer from 0 to 4,294,967,295.
- *
- * @example
- * farmerAt({ seed: 1, start: Date.UTC(2026, 2, 2) }, 0).synthetic; // true
- */
+/** A pure function with the same cost for each index. */
 export function farmerAt(source: FarmerSource, index: number): Farmer {
   const { seed, start, locales = farmerLocales } = source;
   if (!Number.isInteger(index) || index < 0 || index > 0xffff_ffff) {
@@ -163,7 +143,6 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   };
 }
 
-/** Creates the farmers of a locale or a language, by default of all locales. Importing this module loads the tables. */
 export function makeFarmers({ seed, start, locale }: FarmerSettings): ReturnType<FarmerMaker> {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
@@ -176,7 +155,6 @@ export function makeFarmers({ seed, start, locale }: FarmerSettings): ReturnType
 
 type Cell = string | number | boolean | null;
 
-/** The columns of a farmer in a table, in order; lists are counted or summed. */
 const columns = {
   farmer_id: ({ farmer_id }) => farmer_id,
   synthetic: () => true,
@@ -210,7 +188,6 @@ function mainParcel({ parcels }: Farmer): Parcel {
   return parcels[0] as Parcel;
 }
 
-/** The parcels of a farmer as self-contained GeoJSON Features, with the farmer's id and location. */
 export function farmerFeatures({ farmer_id, location, parcels }: Farmer): readonly object[] {
   return parcels.map((parcel) => ({
     ...parcel,

@@ -26,7 +26,6 @@ function canHaveGrown({ start, adultFrom }: FarmContext, crop: CropName): boolea
   return bearsAfter === undefined || yearOf(start) - 3 - bearsAfter >= adultFrom;
 }
 
-/** The fields of a farm, largest first. */
 export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   const { draws, region, id } = farm;
   const areas = fieldAreas(farm);
@@ -67,7 +66,6 @@ export function parcelsOf(farm: FarmContext): readonly Parcel[] {
   });
 }
 
-/** The start of an instant's day, in UTC. */
 function midnight(instant: number): string {
   return `${new Date(instant).toISOString().slice(0, 10)}T00:00:00Z`;
 }
@@ -85,7 +83,6 @@ function irrigationFor(crop: CropName, chosen: number): "surface" | "sprinkler" 
   return chosen < 0.8 ? "sprinkler" : "drip";
 }
 
-/** The areas of the farm's fields in m², largest first. */
 function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const draw = draws("area");
   const [smallestHa, largestHa] = [0.08, 10_000];
@@ -98,7 +95,6 @@ function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
 }
 
-/** A position in the circle of the region, uniformly distributed. */
 function farmMiddle({ draws, region }: FarmContext) {
   const draw = draws("place");
   const [east, north] = direction(draw);
@@ -107,11 +103,7 @@ function farmMiddle({ draws, region }: FarmContext) {
   return positionAt([longitude, latitude], east * distance, north * distance);
 }
 
-/**
- * The outlines of a farm's fields, as closed counterclockwise rings that do not touch.
- *
- * Like real fields, they are on both sides of a track through the middle of the farm and follow its bearing.
- */
+/** Counterclockwise rings that do not touch. Like real fields, they are on both sides of a track and follow its bearing. */
 function fieldRings(draw: RandomStream, middle: Position, areasM2: readonly number[]): readonly Position[][] {
   const [cosine, sine] = direction(draw);
   const shapes = areasM2.map((area) => fieldShape(draw, area));
@@ -170,7 +162,6 @@ function onSide(side: number, along: number, inward: number): Point {
 
 type Point = readonly [x: number, y: number];
 
-/** The area of a polygon in the plane; positive if its corners are counterclockwise. */
 function flatArea(points: readonly Point[]): number {
   let sum = 0;
   points.forEach(([x, y], i) => {
@@ -199,7 +190,6 @@ function sine(latitude: number): number {
 const equatorRadius = 6_378_137;
 const eccentricity2 = 0.0066943799901413165;
 
-/** The meters in a degree to the east and to the north, at a latitude. */
 function metresPerDegree(latitude: number): Point {
   const sin = sine(latitude);
   const bend = 1 - eccentricity2 * sin * sin;
@@ -207,12 +197,7 @@ function metresPerDegree(latitude: number): Point {
   return [across * Math.sqrt(1 - sin * sin), (across * (1 - eccentricity2)) / bend];
 }
 
-/**
- * The area in m² and the length in meters of a closed ring; the area is positive if the ring is counterclockwise.
- *
- * Both are measured on a plane with the scale at the ring's middle latitude. For a field of a few kilometers, the area
- * differs by less than 0.1% from its area on the ellipsoid.
- */
+/** On a plane with the scale at the ring's middle latitude. The area of a field differs by less than 0.1% from the real one. */
 function measureRing(ring: readonly Position[]): { readonly area: number; readonly length: number } {
   const [origin] = ring as readonly [Position, ...Position[]];
   const latitudes = ring.map(([, latitude]) => latitude);

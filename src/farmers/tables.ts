@@ -15,7 +15,6 @@ import uk from "./tables/uk.json" with { type: "json" };
 import vi from "./tables/vi.json" with { type: "json" };
 
 export interface FarmContext {
-  /** The start of the scenario's clock. */
   readonly start: number;
   readonly country: Country;
   readonly region: Region;
@@ -81,10 +80,7 @@ interface Country {
   readonly regions: readonly Region[];
 }
 
-/**
- * A country in its file: regions name a mix of crops or list their own, and otherwise only differences from the
- * country.
- */
+/** Regions name a mix of crops or list their own, and otherwise only differences from the country. */
 interface CountryTable extends Omit<Country, "regions"> {
   readonly mixes?: Readonly<Record<string, readonly Growing[]>>;
   readonly regions: readonly (Omit<Region, "grows" | "farmSize" | "names" | "languages"> & {
@@ -100,7 +96,6 @@ const countryTables = { en_GH, en_IN, en_NG, es_MX, fr_SN, id_ID, pt_BR, tr, uk,
 
 const countries = new Map<FarmerLocale, Country>();
 
-/** The country of a locale, created on first use. */
 export function countryOf(locale: FarmerLocale): Country {
   const made = countries.get(locale) ?? makeCountry(locale);
   countries.set(locale, made);
@@ -136,14 +131,7 @@ export interface Names {
   readonly familyOfMen?: readonly string[];
 }
 
-/**
- * The locales for a text: the locale with this name, or all locales of a language (`en`: Ghana, India and Nigeria).
- *
- * Accepts `en-GH` and `EN_gh` as `en_GH`. `undefined` for any other text; never throws.
- *
- * @example
- * resolveLocale("en"); // ["en_GH", "en_IN", "en_NG"]
- */
+/** Accepts `en-GH` and `EN_gh` as `en_GH`; for a language, all of its locales. */
 export function resolveLocale(text: string): readonly FarmerLocale[] | undefined {
   const wanted = text.replace("-", "_").toLowerCase();
   const found = farmerLocales.filter((name) => {

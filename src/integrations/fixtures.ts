@@ -30,7 +30,6 @@ export interface SandboxFixtures<Key extends string = string, Organization exten
 /** The fixtures of a scenario, with its refs if the type contains them. */
 export type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef<Source>>;
 
-/** The shared fixtures, each created at first use. */
 export interface SharedFixtures {
   /** The sandbox that `sandbox` resets, for hooks that run once. */
   readonly sharedSandbox: Sandbox;
@@ -40,11 +39,7 @@ export interface SharedFixtures {
 
 type Use<Value> = (value: Value) => Promise<void>;
 
-/**
- * Uses the sandbox of fixtures: under `svc-sandbox exec` an instance there, which counts the requests.
- *
- * Throws the errors of `createSandbox` and `loadScenario`.
- */
+/** Under `svc-sandbox exec` an instance there, which counts the requests. */
 export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { SVC_CONTROL_URL: controlUrl } = process.env;
   const { scenario = controlUrl === undefined ? "key-states" : undefined, frozen = true } = options;

@@ -1,5 +1,5 @@
 import type { AddressInfo } from "node:net";
-import { runtimeKey, type SandboxOptions } from "../library/create-sandbox.js";
+import { runtimeKey, type SandboxOptions, sandboxOptions } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { parseReport, type Report } from "../report/report-shape.js";
 import { durationOf, instantOf, isoOf, writtenInstant } from "../sandbox/clock.js";
@@ -14,13 +14,12 @@ type JoinedSandbox = ReturnType<typeof joinSandbox>;
 
 const joined = new WeakMap<Sandbox, JoinedSandbox>();
 
-/** Uses an instance of the sandbox at this control plane. Throws the control plane's errors. */
 export async function useJoined(
   controlUrl: string,
   given: SandboxOptions,
   use: (sandbox: Sandbox) => Promise<void>,
 ): Promise<void> {
-  requireKnownOptions("create the sandbox", given, ["scenario", "seed", "now", "frozen", "profile"]);
+  requireKnownOptions("create the sandbox", given, sandboxOptions);
   const now = given.now === undefined ? undefined : isoOf(instantOf(given.now));
   const instance = joinSandbox(controlUrl, process.env.SVC_SANDBOX_CONTROL_TOKEN, { ...given, now });
   joined.set(instance.sandbox, instance);
@@ -28,7 +27,6 @@ export async function useJoined(
   await instance.leave();
 }
 
-/** Serves the instance of a sandbox while it is used; resolves to `false` if the sandbox is of this process. */
 export async function serveJoined(
   sandbox: Sandbox,
   use: (server: Omit<RunningServer, "close">) => Promise<void>,
@@ -45,10 +43,7 @@ export async function serveJoined(
 const http = process.getBuiltinModule("node:http");
 const https = process.getBuiltinModule("node:https");
 
-/**
- * Serves a base URL's paths at their own origin: a path with a leading slash, such as `/v1/…`, would leave an instance's
- * base URL. Each request has its own connection, which faults reset, hold and cut.
- */
+/** A path with a leading slash, such as `/v1/…`, would leave an instance's base URL. Faults reset, hold and cut its connections. */
 async function forwardTo(baseUrl: string) {
   const { protocol, hostname, port, pathname } = new URL(baseUrl);
   const { request } = protocol === "https:" ? https : http;
@@ -75,11 +70,6 @@ async function forwardTo(baseUrl: string) {
   };
 }
 
-/**
- * Creates an instance at a control plane, with the `given` options, so that requests count there.
- *
- * Throws the control plane's errors.
- */
 function joinSandbox(controlUrl: string, token: string | undefined, given: object) {
   const { call, end } = startCalls(token);
   const dataOf = (text: string) => (text === "" ? undefined : JSON.parse(text).data);
@@ -146,7 +136,6 @@ function joinSandbox(controlUrl: string, token: string | undefined, given: objec
     sandbox,
     url,
     controlUrl: control,
-    /** Removes the instance. */
     leave() {
       call("DELETE", `${controlUrl}/instances/${started.id}`);
       return end();
@@ -158,7 +147,6 @@ const at = (folder: string, ref: string) => `${folder}/${encodeURIComponent(ref)
 
 type Ask = (method: string, path: string, body: unknown) => ControlResponse<"Clock">;
 
-/** The clock of a sandbox that these calls reach. */
 function clockOver(ask: Ask): Sandbox["clock"] {
   return {
     now: () => ask("GET", "/clock", undefined).now,
@@ -172,7 +160,6 @@ function clockOver(ask: Ask): Sandbox["clock"] {
 
 type Camel = (method: string, path: string, body?: unknown, by?: { readonly actor?: Actor }) => never;
 
-/** The keys of a sandbox that these calls reach. */
 function keysOver(camel: Camel): Sandbox["keys"] {
   return {
     list: () => camel("GET", `/keys?limit=${Number.MAX_SAFE_INTEGER}`),
@@ -220,7 +207,6 @@ parentPort.on("message", async ({ url, options, port, done }) => {
 
 type Reply = { readonly status: number; readonly text: string } | { readonly failure: string };
 
-/** Starts a thread for calls, which ends with the process. */
 function startCalls(token: string | undefined) {
   const worker = new Worker(caller, { eval: true, execArgv: [] });
   worker.unref();

@@ -1,10 +1,10 @@
 import type {
   BrowserContext,
+  expect as expectOfPlaywright,
   PlaywrightTestArgs,
   PlaywrightTestOptions,
   PlaywrightWorkerArgs,
   PlaywrightWorkerOptions,
-  expect as playwrightExpect,
   TestType,
 } from "@playwright/test";
 import type { WithKnownFields } from "../library/sandbox.js";
@@ -60,12 +60,12 @@ async function interceptIn(context: BrowserContext, pattern: string, url: string
 }
 
 /** Playwright's `test` with the fixtures of a scenario. */
-export type SandboxTest<Fixtures = SandboxFixtures> = TestType<
+type PlaywrightSandboxTest<Fixtures = SandboxFixtures> = TestType<
   PlaywrightTestArgs & PlaywrightTestOptions & Fixtures,
   PlaywrightWorkerArgs & PlaywrightWorkerOptions & SharedFixtures
 >;
 
-const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, SharedFixtures>({
+const ofConfiguration: PlaywrightSandboxTest = playwright.test.extend<SandboxFixtures, SharedFixtures>({
   // Playwright's types treat it as a Playwright option.
   sandboxOptions: [{}, { scope: "worker", option: true }] as never,
   sharedSandbox: [
@@ -101,13 +101,13 @@ const ofConfiguration: SandboxTest = playwright.test.extend<SandboxFixtures, Sha
  *
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
-export function sandboxTest<const Source extends FixtureSource>(
+function playwrightSandboxTest<const Source extends FixtureSource>(
   options: Omit<PlaywrightFixtureOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
   },
-): SandboxTest<FixturesOf<Source>>;
-export function sandboxTest(options?: PlaywrightFixtureOptions<never>): SandboxTest;
-export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
+): PlaywrightSandboxTest<FixturesOf<Source>>;
+function playwrightSandboxTest(options?: PlaywrightFixtureOptions<never>): PlaywrightSandboxTest;
+function playwrightSandboxTest(options?: PlaywrightFixtureOptions): PlaywrightSandboxTest {
   if (options === undefined) return ofConfiguration;
   return ofConfiguration.extend({ sandboxOptions: [options, { scope: "worker", option: true }] as never });
 }
@@ -126,7 +126,14 @@ export function sandboxTest(options?: PlaywrightFixtureOptions): SandboxTest {
  *   expect((await request.get("/v1/relying-party/me", { headers })).status()).toBe(401);
  * });
  */
-export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
+const playwrightTest = playwrightSandboxTest() as unknown as PlaywrightSandboxTest<FixturesOf<"key-states">>;
 
 /** Playwright's `expect`. */
-export const expect: typeof playwrightExpect = playwright.expect;
+const playwrightExpect: typeof expectOfPlaywright = playwright.expect;
+
+export {
+  type PlaywrightSandboxTest as SandboxTest,
+  playwrightExpect as expect,
+  playwrightSandboxTest as sandboxTest,
+  playwrightTest as test,
+};

@@ -27,20 +27,20 @@ export interface FileFixtures extends SharedFixtures {
 }
 
 /** Vitest's `test` with the fixtures of a scenario. */
-export type SandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFixtures>;
+type VitestSandboxTest<Fixtures = SandboxFixtures> = TestAPI<Fixtures & FileFixtures>;
 
 /**
  * Creates a `test` whose sandbox has these options. The compiler checks the refs of their scenario.
  *
  * Without a scenario, the configuration's scenario applies, and a ref is any text.
  */
-export function sandboxTest<const Source extends FixtureSource>(
+function vitestSandboxTest<const Source extends FixtureSource>(
   options: Omit<FixtureOptions, "scenario"> & {
     readonly scenario: Source & WithKnownFields<Source, FixtureSource>;
   },
-): SandboxTest<FixturesOf<Source>>;
-export function sandboxTest(options?: FixtureOptions<never>): SandboxTest;
-export function sandboxTest(options?: FixtureOptions): SandboxTest {
+): VitestSandboxTest<FixturesOf<Source>>;
+function vitestSandboxTest(options?: FixtureOptions<never>): VitestSandboxTest;
+function vitestSandboxTest(options?: FixtureOptions): VitestSandboxTest {
   return vitest.test.extend<{ $test: SandboxFixtures; $file: FileFixtures }>({
     sandboxOptions: [
       // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
@@ -72,7 +72,14 @@ export function sandboxTest(options?: FixtureOptions): SandboxTest {
  *   expect((await fetch(`${server.url}/v1/relying-party/me`, { headers })).status).toBe(401);
  * });
  */
-export const test = sandboxTest() as unknown as SandboxTest<FixturesOf<"key-states">>;
+const vitestTest = vitestSandboxTest() as unknown as VitestSandboxTest<FixturesOf<"key-states">>;
 
 /** Vitest's `expect`. */
-export const expect: ExpectStatic = vitest.expect;
+const vitestExpect: ExpectStatic = vitest.expect;
+
+export {
+  type VitestSandboxTest as SandboxTest,
+  vitestExpect as expect,
+  vitestSandboxTest as sandboxTest,
+  vitestTest as test,
+};

@@ -20,13 +20,7 @@ import type { Capture } from "./sandbox.js";
 /** As given over HTTP: unchecked. */
 export type CaptureOptions = { readonly [Option in keyof Capture]?: string | undefined };
 
-/**
- * Captures requests and operations as a scenario: the state before them, and a story that repeats each one and expects the
- * same response. Other requests stay without expectations, because responses may depend on them. It contains no key.
- *
- * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept, `unknown_ref`, and
- * `validation_failed` for a range that ends before it starts.
- */
+/** Other requests stay without expectations, because responses may depend on them. It contains no key. */
 export function captureWorld(world: SandboxState, options: CaptureOptions = {}): Scenario {
   requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
   const { from, to, key } = options;
@@ -68,7 +62,11 @@ function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps
       "the sandbox no longer keeps the state before its last requests, as it has too many keys or records to copy. Reset it, and capture within a thousand requests",
     );
   }
-  const steps = entries.flatMap((one) => ("pathId" in one ? requestStep(one) : (operationStep(one) ?? [])));
+  const steps = entries.flatMap((one): CapturedStep | [] => {
+    if (!("pathId" in one)) return operationStep(one) ?? [];
+    const step = { request: repeatedRequest(one), expect: expectationOf(one) };
+    return { at: one.at, step, exchange: one };
+  });
   if (steps.some(({ exchange }) => exchange !== undefined)) return { beginning, steps };
   const why =
     history.total() === 0
@@ -161,11 +159,6 @@ interface CapturedStep {
 
 type Expectation = NonNullable<StoryStep["expect"]>;
 
-function requestStep(exchange: Exchange): CapturedStep {
-  const step = { request: repeatedRequest(exchange), expect: expectationOf(exchange) };
-  return { at: exchange.at, step, exchange };
-}
-
 function expectationOf({ response, delivery, fault, pathId, status }: Exchange): Expectation {
   const sent = sentResponse(response, delivery);
   const headers = telling(response.headers);
@@ -190,7 +183,6 @@ function telling(flat: FlatHeaders): [name: string, value: string][] {
   return [...headers.values()];
 }
 
-/** Returns the step that repeats an operation; `undefined` if a story cannot contain it, as it changed nothing. */
 function operationStep(operation: RecordedOperation): CapturedStep | undefined {
   const { at, rejection } = operation;
   const action = actionOf(operation);
@@ -232,10 +224,7 @@ function cleaned(action: object): StepAction {
   return JSON.parse(JSON.stringify(action));
 }
 
-/**
- * Makes the story of captured steps since an instant; shows where the step of index `start` is, unless it is the first.
- * Equal requests with equal results at one instant become one step.
- */
+/** Equal requests with equal results at one instant become one step. */
 function storyOf(captured: readonly CapturedStep[], since: number, start: number): StoryStep[] {
   const story: StoryStep[] = [];
   let now = since;
@@ -259,10 +248,6 @@ function storyOf(captured: readonly CapturedStep[], since: number, start: number
   return story;
 }
 
-/**
- * Captures a sandbox as the text of a scenario file. Throws the errors of `captureWorld`, and `capture_impossible` for a text
- * that is too large for a scenario.
- */
 export function captureText(world: SandboxState, options: CaptureOptions = {}): string {
   const text = readableYaml(captureWorld(world, options));
   if (new TextEncoder().encode(text).length <= scenarioLimits.bytes) return text;

@@ -56,13 +56,15 @@ export interface SandboxOptions<Source extends ScenarioSource = ScenarioSource> 
   readonly openapi?: OpenApiDocument;
 }
 
+/** The options of a sandbox, besides a document. */
+export const sandboxOptions = ["scenario", "seed", "now", "frozen", "profile"] as const;
+
 /** An OpenAPI document with its reader; without a text, only the reader, for the document of a scenario. */
 export interface OpenApiDocument {
   readonly text?: string;
   readonly read: unknown;
 }
 
-/** The option `openapi` as the field of a scenario. */
 export function documentOf(openapi: OpenApiDocument | undefined): Scenario["openapi"] | undefined {
   const problem = "must be readOpenApi(document), with readOpenApi of svc-sandbox/openapi";
   const { endpoints } = (openapi?.read ?? {}) as Partial<DocumentReader>;
@@ -97,14 +99,7 @@ export function createSandbox<const Options extends SandboxOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
-  requireKnownOptions("create the sandbox", options, [
-    "scenario",
-    "seed",
-    "now",
-    "frozen",
-    "profile",
-    "openapi",
-  ]);
+  requireKnownOptions("create the sandbox", options, [...sandboxOptions, "openapi"]);
   const { scenario: source = "key-states", openapi, ...given } = options;
   const { scenario, name } = resolveSource(source, documentOf(openapi));
   const read = openapi?.read as DocumentReader | undefined;
@@ -124,7 +119,7 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
   return given;
 }
 
-/** Makes the sandbox of a state, which may start with its first use; each call runs what is due first. */
+/** It may start with its first use; each call runs what is due first. */
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
@@ -260,7 +255,6 @@ const webPlatform: Omit<Platform, "endpoints"> = {
   random: () => crypto.getRandomValues(new Uint32Array(1))[0] as number,
 };
 
-/** Returns the SHA-256 of a text's UTF-8 bytes as 64 lower-case hex digits. */
 export function sha256Hex(text: string): string {
   // The class: its function `sha256` weighs 0.5 kB more in a page.
   return bytesToHex(digestOf(new TextEncoder().encode(text)));
@@ -276,26 +270,20 @@ interface CurrentSandboxes {
 const key = Symbol.for("svc-sandbox.current");
 const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
 
-/** Returns the storage where servers put the sandbox before they call handlers; made with the first call. */
 export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
   shared[key] ??= make();
   return shared[key];
 }
 
-/** Returns the sandbox of the server whose handler is running. Throws `usage` elsewhere. */
 export function currentSandbox(): Sandbox {
   const sandbox = shared[key]?.getStore();
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
 }
 
-/**
- * The member with the state of a sandbox. Registered globally, so that the ES module build and the CommonJS build accept
- * each other's sandboxes.
- */
+/** Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
 export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
-/** Returns the state of a sandbox. Throws `usage` for anything not made by `createSandbox` or `startServer`. */
 export function runtimeOf(sandbox: Sandbox): SandboxState {
   const runtime = (sandbox as unknown as Record<symbol, SandboxState | undefined>)[runtimeKey];
   if (runtime !== undefined) return runtime;

@@ -8,12 +8,10 @@ import { SandboxError } from "../spec/errors.js";
 const key = Symbol.for("svc-sandbox.farmers");
 const provided = globalThis as unknown as Record<symbol, FarmerMaker | undefined>;
 
-/** Provides the farmers for all sandboxes of the page. */
 export function provideFarmers(make: FarmerMaker): void {
   provided[key] = make;
 }
 
-/** Makes farmers. Throws `usage` if no import has provided them. */
 const pageFarmers: FarmerMaker = (settings) => {
   const make = provided[key];
   if (make !== undefined) return make(settings);
@@ -24,5 +22,4 @@ const pageFarmers: FarmerMaker = (settings) => {
   );
 };
 
-// The name of the function that it replaces.
 export { pageFarmers as makeFarmers };

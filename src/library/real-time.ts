@@ -6,7 +6,6 @@ const { performance } = globalThis;
 
 export const { clearTimeout: endTimeout, setTimeout: startTimeout } = globalThis;
 
-/** A clock for durations, in fractional milliseconds. */
 export const stopwatch: () => number = performance.now.bind(performance);
 
 /** The wall clock in epoch milliseconds; follows a fake `Date`. */

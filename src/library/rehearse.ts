@@ -5,14 +5,9 @@ import type { Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 
-/** The maximum number of requests in a rehearsal; a story may repeat a request often. */
 const mostRequests = 5_000;
 
-/**
- * Runs the timeline and the story of a scenario once, and returns the steps whose results differ from the expected ones.
- *
- * `open` starts the scenario with a frozen clock.
- */
+/** `open` starts the scenario with a frozen clock. */
 export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   const world = open();
   const duringStory = timelineResults(world);
@@ -32,7 +27,6 @@ export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   return [...timeline, ...story];
 }
 
-// A list that gets the results of timeline steps as they run.
 function timelineResults(world: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
   world.history.subscribe((event) => {

@@ -6,7 +6,6 @@ import type { RequestContent } from "../spec/request.js";
 
 type GivenRequest = NonNullable<StoryStep["request"]>;
 
-/** Returns a request of a story that resends one. */
 export function repeatedRequest(exchange: Exchange): GivenRequest {
   const { key, presented, method, content } = exchange;
   const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];

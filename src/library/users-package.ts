@@ -1,11 +1,6 @@
 import { SandboxError } from "../spec/errors.js";
 
-/**
- * Loads the user's own copy of a package for an entry point, such as `svc-sandbox/msw`. `since`: the oldest version that works.
- *
- * Throws `package_unusable` if it is missing, or if `olderVersion` returns a name for a version that is too old. `package.json` has no
- * range for it, because npm also applies ranges to projects that never use the entry point.
- */
+/** `package.json` has no range for it, because npm also applies ranges to projects that never use the entry point. */
 export function usersPackage<Loaded extends object>(
   { entry, name, since }: { readonly entry: string; readonly name: string; readonly since: string },
   load: () => Promise<Loaded>,

@@ -9,12 +9,7 @@ import { failures } from "../spec/fault-effects.js";
 import { type ApiRequest, type ReadBody, receivedRequest } from "../spec/request.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 
-/**
- * Responds to a web `Request` to the API, which is mounted at the path `base`, without a slash at its end.
- *
- * Synchronous, unless a fault applies or the endpoint accepts a body. Calls `world` again once the request is
- * read completely.
- */
+/** Synchronous, unless a fault applies or the endpoint accepts a body. `base` has no slash at its end. */
 export function respondToWebRequest(
   world: () => SandboxState,
   request: Request,
@@ -71,7 +66,6 @@ async function readBody(request: Request): Promise<ReadBody> {
 // A signal reaches a derived request only while that request is referenced, and awaiting does not reference it.
 const waiting = new Set<object>();
 
-/** Responds like `fetch`: rejects when the request's signal is aborted, and with a `TypeError` for a network error. */
 export async function fetchResponse(
   world: () => SandboxState,
   input: Request | URL | string,
@@ -110,7 +104,6 @@ export function connectionReset(): Error {
   return Object.assign(new Error("read ECONNRESET"), { code: "ECONNRESET", syscall: "read" });
 }
 
-/** Converts a response of the API to a web `Response`, with another `body` if given; a response to HEAD has none. */
 export function toResponse(
   response: ApiResponse,
   method: string,
@@ -132,11 +125,7 @@ const reasons: Readonly<Record<number, string>> = {
   ...Object.fromEntries(Object.entries(failures).map(([status, { reason }]) => [status, reason])),
 };
 
-/**
- * Delivers a response with a fault as a web `Response`; a connection reset is a network error.
- *
- * Rejects with the reason of the request's signal if that is aborted before the response.
- */
+/** Rejects with the reason of the request's signal if that is aborted before the response. */
 async function deliverOverWeb(
   delivery: Delivery,
   response: ApiResponse,
@@ -183,7 +172,6 @@ function bodyStream(
   );
 }
 
-/** Resolves after milliseconds of real time; rejects with the signal's reason if that is aborted first. */
 function wait(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
@@ -205,29 +193,16 @@ const longestFetch = 300_000;
 /** The same for a possible client of `node:http`: msw 2 does not show when it gives up. */
 const longestUnknown = 10_000;
 
-/**
- * Never resolves; rejects with the reason of the request's signal when that is aborted.
- *
- * Until then it keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not.
- */
-function waitForAbort({ signal, headers }: Request): Promise<never> {
+/** Keeps the process alive, like a waiting socket: clients' timers, such as `AbortSignal.timeout`, do not. */
+async function waitForAbort({ signal, headers }: Request): Promise<never> {
+  // `fetch` sets no `Host`.
+  await wait(headers.has("host") ? longestUnknown : longestFetch, signal);
   return new Promise((_resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    // `fetch` sets no `Host`.
-    const timer = startTimeout(() => {}, headers.has("host") ? longestUnknown : longestFetch);
-    const abort = () => {
-      endTimeout(timer);
-      reject(signal.reason);
-    };
-    signal.addEventListener("abort", abort, { once: true });
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
 }
 
-/**
- * Whether a request comes from @mswjs/http-middleware instead of a client in this process.
- *
- * In a user's own server, `Response.error()` or a body that breaks off would end the process. Only the middleware forwards a `Host`, which clients do not set, and omits credentials.
- */
+/** In a user's own server, a network error would end the process. Only the middleware sends a `Host` and omits credentials. */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
 }

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from "node:http";
 import { expect, test } from "vitest";
 import * as addresses from "./addresses.js";
 import { describeConnectionError } from "./clients/send-once.js";
@@ -47,23 +46,12 @@ test.each([
 });
 
 test.each([
-  [{ host: "a.example:1" }, "10.0.0.1", "http://a.example:1"],
-  [
-    { host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" },
-    "10.0.0.1",
-    "http://a.example",
-  ],
-  [
-    { host: "a.example", "x-forwarded-host": "b.example, c.example", "x-forwarded-proto": "https,http" },
-    "127.0.0.1",
-    "https://b.example",
-  ],
-  [{ host: "a.example", "x-forwarded-proto": "ftp" }, "127.0.0.1", "http://a.example"],
-  [{ host: "a b" }, "127.0.0.1", "http://own:1"],
-  [{}, "127.0.0.1", "http://own:1"],
-])("the sender of %j at %s reaches the server at %s", (headers, remoteAddress, url) => {
-  const request = { headers, socket: { remoteAddress } } as unknown as IncomingMessage;
-  expect(addresses.baseUrlFor(request, "http://own:1")).toBe(url);
+  [{ host: "a.example:1" }, "http://a.example:1"],
+  [{ host: "a.example", "x-forwarded-host": "b.example", "x-forwarded-proto": "https" }, "http://a.example"],
+  [{ host: "a b" }, "http://own:1"],
+  [{}, "http://own:1"],
+])("the sender of %j reaches the server at %s", (headers, url) => {
+  expect(addresses.baseUrlFor({ headers }, "http://own:1")).toBe(url);
 });
 
 test.each([

@@ -1,15 +1,12 @@
 import type { IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** The path of the control plane; all other paths belong to the API. */
 export const controlPath = "/__sandbox";
 
-/** Whether an address means all addresses of this machine; clients cannot connect to it. */
 export function isWildcard(address: string): boolean {
   return address === "0.0.0.0" || address === "::";
 }
 
-/** Returns the host for URLs of a server that listens on an address, for clients on this machine. */
 export function hostToConnectTo(address: string): string {
   return isWildcard(address) ? "127.0.0.1" : address.includes(":") ? `[${address}]` : address;
 }
@@ -18,12 +15,10 @@ export function baseUrlOf({ address, port }: AddressInfo, scheme: "http" | "http
   return `${scheme}://${hostToConnectTo(address)}:${port}`;
 }
 
-/** Whether only this machine can reach the address. */
 export function isLoopback(address: string): boolean {
   return address === "::1" || address.startsWith("127.") || address.startsWith("::ffff:127.");
 }
 
-/** Whether a `Host` header names this machine, with any port. */
 export function isLoopbackHost(host: string): boolean {
   const name = nameIn(host);
   return (
@@ -36,7 +31,6 @@ export function isLoopbackHost(host: string): boolean {
   );
 }
 
-/** Returns the name in a `Host` header, without its port. */
 export function nameIn(host: string): string {
   return host.replace(/:\d*$/, "").toLowerCase();
 }
@@ -48,53 +42,33 @@ export function bareName(host: string): string {
   return nameIn(host).replace(/^\[(.*)\]$/, "$1");
 }
 
-/** Reads the value of a `Host` header, a name or an address with an optional port; `undefined` for anything else. */
 export function readHostName(text: string): string | undefined {
   return hostPattern.test(text) ? text.toLowerCase() : undefined;
 }
 
-/** Reads an HTTP or HTTPS URL without credentials; `undefined` for anything else. */
 export function readHttpUrl(text: string): URL | undefined {
   const url = URL.canParse(text.trim()) ? new URL(text.trim()) : undefined;
   const isHttp = url?.protocol === "http:" || url?.protocol === "https:";
   return isHttp && url.username === "" && url.password === "" ? url : undefined;
 }
 
-/** Reads a base URL, and returns it without a slash at its end; `undefined` for anything else. */
 export function readBaseUrl(text: string): string | undefined {
   const url = readHttpUrl(text);
   return url?.search === "" && url.hash === "" ? url.href.replace(/\/+$/, "") : undefined;
 }
 
-/**
- * Returns the server's base URL for the sender of a request; `own` if the request does not contain one.
- *
- * A proxy on this machine is trusted: its `X-Forwarded-Host` and `-Proto`. For any other sender, only `Host` counts. Only the
- * sender sees the URL, so a wrong one harms nobody else.
- */
-export function baseUrlFor({ headers, socket }: IncomingMessage, own: string): string {
-  const isProxied = isLoopback(socket.remoteAddress ?? "");
-  // The first of several proxies got the client's request.
-  const forwarded = (name: string) =>
-    isProxied
-      ? String(headers[name] ?? "")
-          .split(",")[0]
-          ?.trim()
-      : "";
-  const host = readHostName(forwarded("x-forwarded-host") || headers.host || "");
-  if (host === undefined) return own;
-  const scheme = /^https?$/.exec(forwarded("x-forwarded-proto") ?? "")?.[0];
-  return `${scheme ?? new URL(own).protocol.slice(0, -1)}://${host}`;
+/** The server's base URL as its sender wrote it; `own` if a request has none. A wrong one harms nobody else. */
+export function baseUrlFor({ headers }: Pick<IncomingMessage, "headers">, own: string): string {
+  const host = readHostName(headers.host ?? "");
+  return host === undefined ? own : `${new URL(own).protocol}//${host}`;
 }
 
 export interface RedisAddress {
-  /** Includes user and password; never shown. */
   readonly url: string;
   /** Without user and password. */
   readonly shown: string;
 }
 
-/** Parses a URL such as `rediss://user:password@redis.example:6380/2`; returns `undefined` for any other text. */
 export function readRedisAddress(text: string): RedisAddress | undefined {
   if (!URL.canParse(text)) return undefined;
   const { protocol, host, pathname, search, hash, username, password } = new URL(text);

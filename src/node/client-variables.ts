@@ -3,18 +3,12 @@ import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../san
 import { secretFor } from "../sandbox/story/run-step.js";
 import { variableOf } from "../spec/api-key.js";
 
-/** The base URL of a sandbox, and of its control plane if it has one. */
 export interface ClientAddresses {
   readonly url: string;
   readonly controlUrl: string | undefined;
 }
 
-/**
- * Returns the environment variables for a client: the addresses of a server, the default key, the keys by ref, and the keys
- * `unknown` and `malformed`, named as in stories.
- *
- * Leaves out some keys of a large population unless `all` is set, because a process cannot get them all.
- */
+/** Leaves out some keys of a large population unless `all` is set, because a process cannot get them all. */
 export function clientEnvironment(
   world: SandboxState,
   addresses?: ClientAddresses,
@@ -41,7 +35,6 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
 
 // Without quotes, which not every reader of .env files removes. Keys and addresses need none: a shell expands the brackets of
 // an IPv6 address only outside of an assignment.
-/** Formats the variables as lines for shells and all readers of .env files. */
 export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 
 export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);

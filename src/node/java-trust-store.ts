@@ -1,7 +1,4 @@
-/**
- * Returns a Java trust store with these certificates (PEM): PKCS #12 (RFC 7292), without a password because nothing in it is
- * secret.
- */
+/** PKCS #12 (RFC 7292), without a password because nothing in it is secret. */
 export function javaTrustStore(certificates: readonly string[]): Buffer {
   const bags = certificates.map((pem) => {
     const certificate = octets(Buffer.from(pem.replace(/-----[^-]+-----/g, ""), "base64"));

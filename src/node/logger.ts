@@ -33,17 +33,15 @@ export type AuditActor =
   | "sandbox";
 
 export interface Logger {
-  /** Logs an event of an instance, or of the server's own sandbox if `instance` is `undefined`. */
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
   readonly note: (message: string) => void;
   /** Something to look at, although the server continues. */
   readonly warning: (message: string) => void;
-  /** Who changed what; the server's own sandbox if `instance` is `undefined`. */
   readonly audit: (entry: AuditEntry, instance?: LoggedInstance) => void;
   readonly problem: (message: string) => void;
 }
 
-/** Makes a log that writes JSON lines; requests have the journal's member names. Never writes a full key (R46). */
+/** Requests have the journal's member names. Never writes a full key (R46). */
 export function createJsonLog(write: (line: string) => void): Logger {
   // `time` is real, as in other logs; the `at` of events is the time of the sandbox's clock.
   const line = (level: "info" | "warning" | "error", members: Readonly<Record<string, unknown>>) =>

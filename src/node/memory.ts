@@ -39,11 +39,7 @@ const scarcePart = 0.85;
 /** Milliseconds between two garbage collections, which block the server: for a new instance, and otherwise. */
 const pauses = { asked: 1000, unasked: 5000 };
 
-/**
- * Creates a server's memory budget; calls `discard` to discard journals when little memory is left.
- *
- * Only memory that survives a garbage collection counts. The budget runs one if garbage may be the reason.
- */
+/** Only memory that survives a garbage collection counts. `discard` discards journals when little memory is left. */
 export function createMemoryBudget(
   given: number | undefined,
   discard: () => void,
@@ -71,21 +67,17 @@ export function createMemoryBudget(
   };
   return {
     check: () => collectAfter(pauses.unasked),
-    /** Throws `memory_limit_reached` if there is no room for another instance. */
     requireRoom(): void {
       collectAfter(pauses.asked);
-      if (used() > most()) throw noRoom(most());
+      if (used() <= most()) return;
+      throw new SandboxError(
+        "memory_limit_reached",
+        `The server uses its ${Math.round(most() / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
+      );
     },
     status(): MemoryStatus {
       const now = used();
       return { most: most(), used: now, isFull: now > most() };
     },
   };
-}
-
-function noRoom(most: number): SandboxError {
-  return new SandboxError(
-    "memory_limit_reached",
-    `The server uses its ${Math.round(most / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
-  );
 }

@@ -23,7 +23,6 @@ export function setPackageReader(reader: PackageReader): void {
   read = reader;
 }
 
-/** Reads a file of the package. Rejects if it does not exist. */
 export async function packageFile(path: string): Promise<Buffer> {
   return Buffer.from(await read(path));
 }
@@ -32,7 +31,6 @@ export async function readBundledScenario(name: ScenarioName): Promise<string> {
   return (await packageFile(`scenarios/${name}.yaml`)).toString();
 }
 
-/** Returns the installed version of a package if it is too old. */
 export function olderVersion({ name, since }: { name: string; since: string }): string | undefined {
   const version = installedVersion(name);
   return version?.localeCompare(since, "en", { numeric: true }) === -1 ? version : undefined;

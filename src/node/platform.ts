@@ -25,13 +25,11 @@ export const { clearInterval, clearTimeout, setImmediate, setInterval, setTimeou
 
 let reader: DocumentReader | undefined;
 
-/** Loads the reader of OpenAPI documents, which few sandboxes need. */
 export async function loadReader(): Promise<DocumentReader> {
   reader ??= (await import("../openapi/read-api.js")).documentReader;
   return reader as DocumentReader;
 }
 
-/** The endpoints of a scenario, whose reader is loaded if it has a document. */
 export const endpointsFor = (
   scenario: Scenario,
   report?: Parameters<Platform["endpoints"]>[1],
@@ -54,7 +52,6 @@ export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): S
   return startSandbox(scenario, { ...options, platform: nodePlatform });
 }
 
-/** Whether this is the single executable, which needs no Node.js. */
 export function isExecutable(): boolean {
   return process.getBuiltinModule("node:sea")?.isSea() ?? false;
 }

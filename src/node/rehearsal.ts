@@ -14,11 +14,6 @@ const mostProblems = 20;
 
 type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
-/**
- * Runs the timeline and the story of a scenario and returns the steps with unexpected results.
- *
- * `placeOf` finds the place of a field in the scenario's text.
- */
 export async function rehearsalProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
@@ -48,11 +43,7 @@ export function unmarkedSecrets(
   return Promise.all(unmarked.map(async (one) => problemAt(one, name, await placeOf(one.path))));
 }
 
-/**
- * Returns the place of the field at a path, in a scenario file or in a file that it extends.
- *
- * `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read.
- */
+/** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */
 export async function placeInScenario(
   nameOrFile: string,
   path: Path,

@@ -5,7 +5,6 @@ import { isatty } from "node:tty";
 import spawn from "cross-spawn";
 import { isExecutable } from "./platform.js";
 
-/** The end of a command: its exit code, or the error why it could not be started. */
 export type CommandEnd =
   | { readonly code: number; readonly isTimedOut?: boolean }
   | { readonly failure: NodeJS.ErrnoException };
@@ -13,15 +12,10 @@ export type CommandEnd =
 export interface CommandOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Passes the signals to this process on to the listener. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => void;
   /** Gets the output, except to a terminal: commands may write differently if they have none. */
   readonly onOutput?: (stream: "stdout" | "stderr", chunk: Buffer) => void;
-  /**
-   * Whether the time limit has passed and the command must be killed; called every 100 ms. With it, the command runs without
-   * input in its own process group, and the rest of the group is killed when it has ended. Default: the command has the streams
-   * of this process and no time limit.
-   */
+  /** With it, the command runs without input in its own process group, and the group is killed when it is late or has ended. */
   readonly isLate?: () => boolean;
 }
 
@@ -31,12 +25,7 @@ const patience = 5000;
 /** Milliseconds for reading the rest of the output after the command's end. */
 const lastWords = 500;
 
-/**
- * Runs a command line without a shell and waits for its end.
- *
- * Forwards signals. Kills the command at the third signal, a while after the second one, or at the end of this process. If a
- * signal ended the command, its exit code is 128 plus the signal's number. Never throws.
- */
+/** Kills the command at the third signal, or a while after the second. After a signal, the exit code is 128 plus its number. */
 export function runCommand(
   line: readonly [string, ...string[]],
   options: CommandOptions,
@@ -75,7 +64,6 @@ export function runCommand(
         kill();
       }, 100);
     const passing = outputs.map((name) => passOutput(child, name, isApart, onOutput));
-    // The command ends with this process.
     const endWithUs = () => void send(isApart ? "SIGKILL" : "SIGTERM");
     process.once("exit", endWithUs);
     const end = (how: CommandEnd) => {
@@ -160,37 +148,28 @@ function isFromKeyboard(signal: NodeJS.Signals): boolean {
 interface DetachedOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Whether it reads the standard input of this process. Default: false. */
   readonly stdin?: boolean;
   readonly signal: AbortSignal;
   readonly onStderr: (text: string) => void;
 }
 
-/** The first line of a program's output, or how the program ended before that. */
 interface Start {
   readonly line?: string;
   readonly code?: number | null;
   readonly by?: NodeJS.Signals | null;
 }
 
-/** Returns the program and the first arguments that start this program again. A single executable has no script. */
-function ownProgram(): [string, ...string[]] {
-  const { execPath, execArgv, argv } = process;
-  return isExecutable() ? [execPath] : [execPath, ...execArgv, argv[1] as string];
-}
-
-/**
- * Starts this program again with these arguments, detached from this process and its terminal. Resolves with its first line
- * or its end. If stderr is a file, the new process also writes to it.
- */
+/** Detached from this process and its terminal. If stderr is a file, the new process also writes to it. */
 export async function startDetached(
   words: readonly string[],
   { cwd, env, stdin = false, signal, onStderr }: DetachedOptions,
 ): Promise<Start> {
-  const [program, ...argv] = ownProgram();
+  const { execPath, execArgv, argv } = process;
+  // A single executable has no script.
+  const before = isExecutable() ? [] : [...execArgv, argv[1] as string];
   const stdio = [stdin ? "inherit" : "ignore", "pipe", fstatSync(2).isFile() ? "inherit" : "pipe"] as const;
   const options = { cwd, env, signal, detached: true, windowsHide: true, stdio: [...stdio] };
-  const child = spawn(program, [...argv, ...words], options);
+  const child = spawn(execPath, [...before, ...words], options);
   child.stderr?.setEncoding("utf8").on("data", onStderr);
   let printed = "";
   const start = await new Promise<Start>((resolve, reject) => {

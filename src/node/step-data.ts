@@ -11,17 +11,14 @@ import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 
-/** Returns a step of the timeline or the story for the log and for subscribers, flat. Contains no full key. */
+/** Contains no full key. */
 export function stepData(event: StepEvent): Record<string, unknown> {
   const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
   // A client or a scenario may have written a key anywhere.
   return redactValue(snakeCase(data) as Record<string, unknown>);
 }
 
-/**
- * Returns a step of the story as plain JSON: its request, response and operation, and the timeline steps before it. Contains
- * the key that the step made.
- */
+/** Contains the key that the step made. */
 export function stepJson(result: PlayedStep) {
   return snakeCase(stepView(result)) as Record<string, unknown>;
 }

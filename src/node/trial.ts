@@ -3,7 +3,6 @@ import { parse } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isExecutable, nodePlatform } from "./platform.js";
 
-/** How the trial of a scenario ended early: it needed too much memory or time. */
 export type TrialFailure = "too_large" | "too_slow";
 
 /** What a trial may use, and the most of one sandbox that wait: a partner's must not keep the others waiting. */
@@ -15,11 +14,7 @@ const passed = new Set<string>();
 const waiting = new Map<string, number>();
 let last: Promise<unknown> = Promise.resolve();
 
-/**
- * Runs `svc-sandbox validate` on a scenario in another process with its own heap and time: reads it and its document, compiles
- * and samples each operation, and plays its story. `undefined` if that ends, also with problems. One trial runs at a time;
- * `too_many` of one sender wait.
- */
+/** In another process with its own heap and time. `undefined` if that ends, also with problems. One trial runs at a time. */
 export async function tryScenario(
   text: string,
   sender: string,
@@ -34,19 +29,16 @@ export async function tryScenario(
   last = trial;
   try {
     const failure = await trial;
-    if (failure === undefined) remember(hash);
-    return failure;
+    if (failure !== undefined) return failure;
+    const [oldest] = passed;
+    if (passed.size === mostRemembered && oldest !== undefined) passed.delete(oldest);
+    passed.add(hash);
+    return undefined;
   } finally {
     const others = (waiting.get(sender) ?? 1) - 1;
     if (others === 0) waiting.delete(sender);
     else waiting.set(sender, others);
   }
-}
-
-function remember(hash: string): void {
-  const [oldest] = passed;
-  if (passed.size === mostRemembered && oldest !== undefined) passed.delete(oldest);
-  passed.add(hash);
 }
 
 function validateApart(

@@ -18,7 +18,6 @@ import type { CertificatePair } from "./sockets/tls.js";
 
 export type InterceptingServer = RunningServer & { readonly proxy: Interceptor | undefined };
 
-/** A server that accepts requests. */
 export interface RunningServer {
   /** `publicUrl`, or `localUrl` if that is not set. Without a slash at its end. */
   readonly url: string;
@@ -39,20 +38,13 @@ export interface RunningServer {
   readonly close: (grace?: number, drained?: Promise<unknown>) => Promise<void>;
 }
 
-/** Milliseconds between checks for anything due. */
 const pauseOfDue = 250;
 
 export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
   return serve(createMemoryLog(runtime, options), options);
 }
 
-/**
- * Serves the sandboxes of a log on a socket, with the control plane if it is on; resolves once it accepts requests. The caller
- * closes the log.
- *
- * Throws `address_in_use`, `address_unavailable`, `certificate_unusable`, `state_unwritable`, or `usage` for handlers that
- * cannot be used.
- */
+/** Resolves once it accepts requests. The caller closes the log. */
 export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
   const state = createServerState(log, { onStop: () => void close(), ...options });

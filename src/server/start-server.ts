@@ -1,5 +1,11 @@
 import { resolve } from "node:path";
-import { checkedOptions, documentOf, type SandboxOptions, sandboxOn } from "../library/create-sandbox.js";
+import {
+  checkedOptions,
+  documentOf,
+  type SandboxOptions,
+  sandboxOn,
+  sandboxOptions,
+} from "../library/create-sandbox.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -10,8 +16,7 @@ import type {
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { loadScenario, requireDocument } from "../node/files/load-scenario.js";
-import { nodePlatform } from "../node/platform.js";
-import { startSandbox } from "../sandbox/start.js";
+import { openWorld } from "../node/platform.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
@@ -33,12 +38,7 @@ export interface ServerOptions<Source = ScenarioSource | (string & {})>
 }
 
 // A record, so that the compiler reports an option that is missing here.
-const optionNames: Readonly<Record<keyof ServerOptions, true>> = {
-  scenario: true,
-  seed: true,
-  now: true,
-  frozen: true,
-  profile: true,
+const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxOptions)[number]>, true>> = {
   openapi: true,
   port: true,
   state: true,
@@ -99,7 +99,7 @@ export function startServer<const Options extends ServerOptions>(
   options: Options & { readonly scenario?: WithKnownFields<Options["scenario"], ScenarioSource> },
 ): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
-  requireKnownOptions("start the server", options, Object.keys(optionNames));
+  requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionNames)]);
   const { scenario = "key-states", state: file, openapi, ...rest } = options;
   const { port = 0 } = rest;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
@@ -112,11 +112,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     : resolveSource(scenario, document);
   await requireDocument(named.scenario);
   const given = { ...checkedOptions(rest), openapi: document };
-  const start = () =>
-    startSandbox(named.scenario, {
-      ...{ platform: nodePlatform, name: named.name, text: named.text },
-      ...{ ...given, given },
-    });
+  const start = () => openWorld(named.scenario, { name: named.name, text: named.text, ...given, given });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
     if (file !== undefined) {

@@ -13,15 +13,13 @@ async function baseUrls(ask: Ask, headers: Record<string, string>): Promise<stri
 const twice = (url: string) => [url, url];
 
 describe("the base URL of an instance", () => {
-  test("is the caller's, or the one that a proxy on this machine forwards", async () => {
+  test("is the caller's", async () => {
     const { ask, server } = await serveControl({ allowHosts: ["Box.example"] });
     const { url } = server;
     for (const [headers, expected] of [
       [{}, url],
       [{ host: "box.example" }, "http://box.example"],
-      [{ "x-forwarded-host": "box.example, inner", "x-forwarded-proto": "https" }, "https://box.example"],
-      // What is no host or scheme is not repeated.
-      [{ "x-forwarded-host": 'a"/><script>', "x-forwarded-proto": "javascript" }, url],
+      [{ "x-forwarded-host": "box.example", "x-forwarded-proto": "https" }, url],
     ] as const)
       expect([headers, await baseUrls(ask, headers)]).toEqual([headers, twice(expected)]);
   });

@@ -35,7 +35,6 @@ export const completionCommand = declareCommand({
   },
   async run({ words: [shell = ""], io }) {
     if (shell === "bash") io.stdout.write(bashScript);
-    // The library prints the script.
     else if (shells.includes(shell)) {
       const { script } = await import("@bomb.sh/tab");
       script(shell, "svc-sandbox", "svc-sandbox completion");
@@ -47,10 +46,7 @@ export const completionCommand = declareCommand({
 /** The possible completions: values, each with an optional tab and description, and whether files fit as well. */
 type Fitting = readonly [values: readonly string[], files?: boolean];
 
-/**
- * Prints the completions of the last word, one per line. The last line controls the shell's script: `:0` completes files if
- * no value fits, `:4` does not.
- */
+/** The last line controls the shell's script: `:0` completes files if no value fits, `:4` does not. */
 export async function printFitting(words: readonly string[], commands: Commands, io: Io): Promise<number> {
   // `--format=json` is one word for most shells; bash has three.
   const parts = words.flatMap((word) => /^(--[a-z-]+)=(.*)$/s.exec(word)?.slice(1) ?? [word]);
@@ -115,7 +111,6 @@ async function fittingValue(
   return [[], ["file", "folder", "module"].includes(name ?? "")];
 }
 
-// The keys of the default scenario.
 async function refs(io: Io): Promise<string[]> {
   try {
     return announcedKeys(startNamed(await loadNamed(undefined, io), {})).keys.map(({ ref }) => ref);

@@ -13,14 +13,7 @@ import type { Output } from "../io.js";
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-// Standards write `en-GH`; letter case does not matter.
-const readLocale = reader(
-  (text) => {
-    const wanted = text.replace("-", "_").toLowerCase();
-    return farmerLocaleChoices.find((one) => one.toLowerCase() === wanted);
-  },
-  listed(farmerLocaleChoices, "or"),
-);
+const readLocale = reader(resolveLocale, listed(farmerLocaleChoices, "or"));
 
 // A farmer's life starts decades earlier.
 const readFarmerTime = reader((text) => {
@@ -86,7 +79,6 @@ export const fixturesCommand = declareCommand({
 
 type Cell = string | number | boolean | null;
 
-/** Records by their index, counted from 0. */
 interface Records {
   readonly at: (index: number) => object;
   readonly row: (index: number) => Readonly<Record<string, Cell>>;
@@ -95,14 +87,13 @@ interface Records {
 }
 
 function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
-  const { seed = 1, now: start = defaultNow, locale, format } = flags;
+  const { seed = 1, now: start = defaultNow, locale: locales, format } = flags;
   if (oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
-    const locales = locale === undefined ? undefined : resolveLocale(locale);
     const source = { seed, start, ...(locales !== undefined && { locales }) };
     const at = (index: number) => farmerAt(source, index);
     return { at, row: (index) => farmerRow(at(index)), features: (index) => farmerFeatures(at(index)) };
   }
-  if (locale !== undefined || format === "geojson")
+  if (locales !== undefined || format === "geojson")
     throw usageError("--locale and --format geojson are only for farmers: organizations have no location.");
   // A scenario's population with refs, as in the API; index 0 is `organization-1`.
   const at = (index: number) => {
@@ -117,10 +108,7 @@ function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
 /** Number of characters to write together: large enough for speed, small enough for `| head`. */
 const portion = 64 * 1024;
 
-/**
- * Writes `count` records, starting at an index, as fast as they are read. Keeps none. Ends early if the reader is gone or
- * the signal is aborted.
- */
+/** As fast as they are read. Ends early if the reader is gone or the signal is aborted. */
 async function writeRecords(
   records: Records,
   { from, count, format }: { from: number; count: number; format: RecordFormat },
@@ -148,7 +136,6 @@ async function writeRecords(
 interface Layout {
   readonly head?: string;
   readonly textsOf: (index: number) => readonly string[];
-  /** Separates two texts. */
   readonly separator?: string;
   readonly tail?: string;
 }

@@ -20,10 +20,7 @@ import { ownScenario } from "../open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
-/**
- * The examples for `init --client`: the test, the project's folder for it, how to run it, and what it needs: the files that
- * name it, and how to install it from the package's folder (%).
- */
+/** What a client needs: the files that name it, and how to install it from the package's folder (%). */
 const clients = {
   vitest: {
     ...{ example: "vitest-exec", folder: "test", test: "whoami.test.js", needs: '"vitest"' },
@@ -112,7 +109,6 @@ function startable(name: string): string {
   return /[\\/.]/.test(name) ? name : `./${name}`;
 }
 
-/** Writes the first test of a client and a workflow; resolves to lines for people. Keeps existing files unless forced. */
 async function writeClientFiles(
   kind: ClientKind,
   io: Io,
@@ -137,7 +133,6 @@ async function writeClientFiles(
   ];
 }
 
-/** Throws if the project lacks what the tests of a client need, with what to do. */
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
   const { needs, files, install } = clients[kind];
   const found = files.filter((name) => existsSync(join(cwd, name)));
@@ -183,7 +178,6 @@ async function addScript(file: string): Promise<void> {
 
 const heading = "## svc-sandbox";
 
-/** Adds a section to a folder's AGENTS.md that points to the package's AGENTS.md; resolves to lines for people. */
 async function writeAgentSection(cwd: string): Promise<string[]> {
   const file = resolve(cwd, "AGENTS.md");
   const before = existsSync(file) ? await readFile(file, "utf8") : "";

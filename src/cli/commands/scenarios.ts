@@ -1,6 +1,4 @@
-import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
-import { unreadable } from "../../node/files/load-scenario.js";
+import { openScenarioFile } from "../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../node/package-files.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
@@ -50,16 +48,8 @@ export const showCommand = declareCommand({
   },
   async run({ words, io }) {
     const [name = ""] = words;
-    const text = isScenarioName(name) ? await readBundledScenario(name) : await readOwn(name, io.cwd);
+    const text = isScenarioName(name) ? await readBundledScenario(name) : openScenarioFile(name, io.cwd).text;
     io.stdout.write(text.endsWith("\n") ? text : `${text}\n`);
     return exitCode.fine;
   },
 });
-
-async function readOwn(name: string, cwd: string): Promise<string> {
-  try {
-    return await readFile(resolve(cwd, name), "utf8");
-  } catch (error) {
-    throw unreadable(error as NodeJS.ErrnoException, name, cwd);
-  }
-}

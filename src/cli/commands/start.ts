@@ -187,7 +187,6 @@ export const startCommand = declareCommand({
   },
 });
 
-/** Whether the server still responds for a while, so that load balancers notice. */
 function isDrained(stop: AbortSignal, drain: number): boolean {
   return stop.reason === "SIGTERM" && drain > 0;
 }

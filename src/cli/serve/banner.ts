@@ -11,7 +11,6 @@ import type { Io } from "../io.js";
 import { keyRows, keyTable } from "../key-rows.js";
 import type { Style } from "../terminal.js";
 
-/** The maximum number of keys in the table; `svc-sandbox keys` shows all keys. */
 const shownKeys = 40;
 
 /** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
@@ -93,7 +92,6 @@ function curlLine(world: SandboxState, { url, certificate }: RunningServer): str
   return `curl -i ${unchecked}${header}${literal}${target}`;
 }
 
-// Returns the profile, and the assumptions where the scenario differs.
 function profileText({ profile, assumptions, endpoints }: SandboxState): string {
   const standard = assumptionsFor(profile, {}, endpoints);
   const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
@@ -107,10 +105,6 @@ function dashboardLink(controlUrl: string, newToken: string | undefined): string
   return `${controlUrl}/${newToken === undefined ? "" : `#token=${newToken}`}`;
 }
 
-/**
- * Opens the dashboard in this machine's browser, or in the program of the variable `BROWSER`. Reports a failure, and
- * continues.
- */
 export function openDashboard(
   { localUrl }: RunningServer,
   newToken: string | undefined,

@@ -11,10 +11,7 @@ import { listed } from "../../spec/schema/words.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 
-/**
- * Writes captures of a failed run's sandboxes to a folder, and reports the files: `capture.yaml` of the server's sandbox,
- * and `capture-<instance>.yaml` of each instance.
- */
+/** `capture.yaml` of the server's sandbox, and `capture-<instance>.yaml` of each instance. */
 export async function writeCaptures(
   folder: string,
   sandboxes: readonly SandboxPlace[],

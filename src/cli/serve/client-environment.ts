@@ -29,7 +29,6 @@ export async function writeEnvFile(
 // Variables of another sandbox or the real API would send the command there, or real keys here.
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
-/** Returns this process's environment with the variables for this sandbox's clients, and how to remove the files for it. */
 export async function execEnvironment(
   own: Io["env"],
   world: SandboxState,
@@ -62,12 +61,7 @@ export async function execEnvironment(
 
 const pem = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/**
- * Writes certificates for clients of each language to files in a separate folder, and returns the variables that name them.
- *
- * Authorities of real hosts are only added if the command may reach `others`. Otherwise, most clients that ignore the proxy
- * trust no host with a key.
- */
+/** Adds authorities of real hosts only for `others`: most clients that ignore the proxy then trust no host with a key. */
 async function writeTrust(certificates: readonly string[], own: Io["env"], others: boolean) {
   const folder = await files
     .mkdtemp(join(tmpdir(), "svc-sandbox-"))
@@ -113,7 +107,6 @@ async function writeTrust(certificates: readonly string[], own: Io["env"], other
   return { variables, java, remove };
 }
 
-/** Returns the variables, and Java's options, that send a command's requests through the proxy of `--intercept`. */
 function proxyVariables(baseUrl: string, port: number) {
   const proxy = `http://127.0.0.1:${port}`;
   const direct = [...new Set(["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname])];

@@ -22,7 +22,6 @@ interface ReportFlags {
 
 export const execReportFiles = { name: "--report", what: "the report" };
 
-/** Whether this is a job of GitHub Actions, which shows annotations. */
 export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
   return ["true", "1"].includes(env.GITHUB_ACTIONS ?? "");
 }
@@ -43,11 +42,7 @@ export function whyNoRequest(
   return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Those requests never leave the process: run the tests without exec, or without the mock.${noProxy}`;
 }
 
-/**
- * Writes the report to its files, or to stderr, and the reasons for a failure to stderr.
- *
- * Resolves to whether every file could be written; if not, the report is on stderr.
- */
+/** Resolves to whether every file could be written; if not, the report is on stderr. */
 export async function deliverReport(
   report: Report,
   unmet: readonly UnmetThreshold[],

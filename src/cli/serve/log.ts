@@ -19,12 +19,7 @@ export interface LogFlags {
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
 const mostWaiting = 32 * 1024 * 1024;
 
-/**
- * Creates the log that the flags set, on stderr; `--quiet` leaves out notes and audit lines.
- *
- * Lines are lost if they cannot be written, or if too many wait for the reader. The server continues, and reports the
- * number of lost lines once it can write again.
- */
+/** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   const { log, quiet = false, verbose = false } = flags;
   let lost = 0;
@@ -53,7 +48,6 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   return quiet ? { ...said, note() {}, audit() {} } : said;
 }
 
-/** Logs the requests of this server, and the steps of timelines and stories, if the flags allow it. */
 export function logEvents(
   { runtime, instances, isOwn }: Pick<Log, "runtime" | "instances" | "isOwn">,
   { log = "pretty", quiet = false }: LogFlags,
@@ -96,12 +90,7 @@ const responseWidth = Math.max(...outcomes.map((row) => responseText(row).length
 const pathIdWidth = Math.max(...outcomes.map(({ path }) => path.length));
 const pathWidth = "/v1/relying-party/me".length;
 
-/**
- * Describes a request on one line: the sandbox's time, method, path, response, path id, milliseconds, key.
- *
- * The key is its ref, the fingerprint of an unknown key, or `-`. Then come a fault that delayed the response, and the
- * request's advice. Verbose adds notes and the request id.
- */
+/** The key is its ref, the fingerprint of an unknown key, or `-`. */
 export function requestLogLine(exchange: Exchange, palette: Palette, verbose = false): string {
   const { at, method, path, status, pathId, fault, key, fingerprint, advice, durationMs } = exchange;
   const adviceColor = { error: palette.red, warning: palette.yellow, note: palette.dim };

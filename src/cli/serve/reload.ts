@@ -16,11 +16,7 @@ interface Served {
   readonly onReload: () => Promise<void>;
 }
 
-/**
- * Watches the files of a scenario and loads it again when they change; resolves to how to stop that.
- *
- * Reports a broken scenario, and leaves the running sandbox unchanged. An unchanged scenario has no effect.
- */
+/** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
   { flags, io }: CommandCall<WorldFlags & { readonly changes?: string }>,
   { loaded: first, runtime, log, onLoad, onReload }: Served,

@@ -51,7 +51,6 @@ export async function runServed(
   }
 }
 
-/** Reports why a command could not start; returns the exit code that shells use for this. */
 export function sayWhyNotRun(
   program: string,
   { code, message }: NodeJS.ErrnoException,
@@ -74,7 +73,6 @@ const realLength = 16;
 /** A line without an end is searched in parts, which overlap by more than the length of a percent-encoded key. */
 const [partLength, overlap] = [64 * 1024, 1024];
 
-/** Finds the lines with full keys in a command's output, which arrives in chunks of any size. */
 export function createKeyFinder(sandbox: SandboxState) {
   const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   const places = new Set<string>();
@@ -101,7 +99,6 @@ export function createKeyFinder(sandbox: SandboxState) {
       search(name, stream.rest);
       stream.rest = stream.rest.slice(-overlap);
     },
-    /** Returns the stream and number of each line, after the command has ended. */
     places(): string[] {
       for (const name of ["stdout", "stderr"] as const) search(name, streams[name].rest);
       return [...places];

@@ -25,7 +25,6 @@ export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
-  /** The flag or variable that gave the token. */
   readonly tokenFrom: string;
   /** A file with a certificate authority (PEM) to trust. */
   readonly ca?: string | undefined;
@@ -57,7 +56,6 @@ const maxResponse = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
 const maxState = 512 * 1024 * 1024;
 
-/** Gets the report of a running sandbox. Throws `usage` if that fails. */
 export async function askReport(call: ControlAddress): Promise<Report> {
   const { status, data, failed } = await ask(call, "get the report from", "GET", "/report");
   const report = status === 200 ? parseReport(data) : undefined;
@@ -68,10 +66,7 @@ export async function askReport(call: ControlAddress): Promise<Report> {
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
 const requestsShape = inJsonOfAnyVersion(list(requestShape));
 
-/**
- * Returns a request of a running sandbox, `last` for the latest one without a 2xx, with all its requests. Throws `usage` if that
- * fails, and `not_found` if the journal does not have it.
- */
+/** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
 export async function askRequest(call: ControlAddress, id: string) {
   const all = await ask(call, "get the requests of", "GET", "/requests");
   const requests = readAs(requestsShape, all.data) as
@@ -98,7 +93,6 @@ export async function askRequest(call: ControlAddress, id: string) {
   return { details, requests };
 }
 
-/** Exports a running sandbox as the text of a state file. Throws `usage` if that fails. */
 export async function askExport(call: ControlAddress): Promise<string> {
   const { status, text, failed } = await ask(call, "export", "GET", "/export", { maxBody: maxState });
   if (status === 200 && text.startsWith('{"svc_sandbox_state":') && !controls.test(text)) return text;
@@ -121,12 +115,11 @@ function shown({ scenario, started_at: startedAt }: Omit<ValueOf<typeof healthSh
   return scenario === undefined ? {} : { scenario: line(scenario), startedAt };
 }
 
-/** A text of another program as one line without control characters. */
 function line(given: string): string {
   return escapeControls(given.slice(0, 500));
 }
 
-/** Stops a running sandbox; resolves once it no longer listens. Throws `usage` if it cannot be stopped. */
+/** Resolves once it no longer listens. */
 export async function stopSandbox(call: ControlAddress) {
   const { url, status, data, failed } = await ask(call, "stop", "POST", "/stop");
   const stopping = readAs(stoppingShape, data);
@@ -164,7 +157,6 @@ async function healthOf(base: string, timeout: number) {
   return health && { version: health.version, ...shown(health) };
 }
 
-/** Calls the control plane, and throws the errors that all calls have in common. */
 export async function ask(
   { url: given, token, tokenFrom, timeout, ca }: ControlAddress,
   what: string,
@@ -212,7 +204,6 @@ function authorityIn(file: string): string {
   }
 }
 
-/** Returns the base URL of a sandbox without a slash at its end, given that URL or its control plane's. */
 function baseUrlIn(given: string): string {
   const url = readHttpUrl(given);
   if (url === undefined) {

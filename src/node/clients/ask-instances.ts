@@ -13,8 +13,6 @@ import {
 import { readHttpUrl } from "../addresses.js";
 import { ask, type ControlAddress, isNot, noControlPlane, readAs, timeText } from "./ask-control.js";
 
-// Instances of a running server: calls of their owner, and of a partner with a link.
-
 const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
 const linkShape = openMapping({ claim_url: plain(600) });
 const id = text({ most: 40, pattern: /^[\w-]+$/ });
@@ -46,13 +44,11 @@ interface NewInstance {
   readonly seed: number;
 }
 
-/** Creates an instance of a running server. Throws `usage` if that fails. */
 export async function askNewInstance(call: ControlAddress, settings: NewInstance) {
   const made = await ask(call, "create an instance at", "POST", "/instances", { json: settings });
   return readOrFail(linkShape, made, 201);
 }
 
-/** Lists the instances of a running server, and the ids of those whose file is broken. Throws `usage` if that fails. */
 export async function askInstances(call: ControlAddress) {
   const listed = await ask(call, "list the instances of", "GET", "/instances");
   const instances = readOrFail(listedShape, listed, 200);
@@ -60,20 +56,17 @@ export async function askInstances(call: ControlAddress) {
   return { instances, broken: (readAs(brokenShape, broken) ?? []).map((one) => one.id) };
 }
 
-/** Makes a new claim link for an instance. Throws `usage` if that fails. */
 export async function askLink(call: ControlAddress, id: string): Promise<string> {
   const path = `/instances/${encodeURIComponent(id)}/link`;
   return readOrFail(linkShape, await ask(call, "make a link at", "POST", path), 201).claim_url;
 }
 
-/** Removes an instance of a running server. Throws `usage` if that fails. */
 export async function removeInstance(call: ControlAddress, id: string): Promise<void> {
   const path = `/instances/${encodeURIComponent(id)}`;
   const { status, error, failed } = await ask(call, "remove an instance of", "DELETE", path);
   if (status !== 204) throw failed(error?.message ?? noControlPlane);
 }
 
-/** Exchanges a claim link for the base URL, keys and token of its instance. Throws `usage` if that fails. */
 export async function claimInstance(link: string, call: Omit<ControlAddress, "url" | "token">) {
   // The Windows command prompt keeps single quotes.
   const url = readHttpUrl(link.replace(/^'(.*)'$/, "$1").replace(/#.*$/, ""));

@@ -24,7 +24,6 @@ export interface RawResponse {
 }
 
 export interface NoResponse {
-  /** The finding, as the rest of a sentence; may contain the system's error code. */
   readonly found: string;
   readonly hint: string;
 }
@@ -33,11 +32,7 @@ export function isNoResponse(reply: object): reply is NoResponse {
   return "hint" in reply;
 }
 
-/**
- * Returns the URL of the endpoint under a base URL, which may have a path and a slash at its end.
- *
- * Throws `usage` for anything else, without the given text, which may contain a password or a key.
- */
+/** Errors leave out the given text, which may contain a password or a key. */
 export function endpointUnder(base: string): URL {
   const url = readBaseUrl(base);
   if (url === undefined) {
@@ -49,7 +44,6 @@ export function endpointUnder(base: string): URL {
   return new URL(url.endsWith(me.path) ? url : url + me.path);
 }
 
-/** Makes the function that sends the requests of a check; responses of the API have a few hundred bytes. */
 export function createSend(url: URL, timeout: number): Send {
   return (apiKey, { path = me.path, headers } = {}) =>
     sendOnce(new URL(url.href.slice(0, -me.path.length) + path), {
@@ -71,7 +65,6 @@ interface SendOptions {
   /** Default: `{}`, or no body for GET. */
   readonly body?: string;
   readonly headers?: http.OutgoingHttpHeaders;
-  /** Milliseconds to wait for the whole response. */
   readonly timeout: number;
   readonly maxBody: number;
   readonly anyCertificate?: boolean;
@@ -82,11 +75,7 @@ interface SendOptions {
 // Node fires longer timers immediately.
 const longestTimer = 2 ** 31 - 1;
 
-/**
- * Sends one request on its own connection and follows no redirect; never throws.
- *
- * Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers.
- */
+/** Never throws. Does not use `fetch`, which rejects some ports, follows redirects and hides the spelling of headers. */
 export function sendOnce(
   url: URL,
   { method = "GET", body: given = "{}", headers = {}, timeout, maxBody, anyCertificate, ca }: SendOptions,

@@ -20,13 +20,11 @@ import { fileFailure, readFailure } from "./write-file.js";
 
 export interface LoadedScenario {
   readonly scenario: Scenario;
-  /** The bundled name, or the file as given. */
   readonly name: string;
   /** Absolute paths of its files, including those it extends; empty for a bundled scenario. */
   readonly files: readonly string[];
   /** The YAML of the file; left out if that extends another file. */
   readonly text?: string;
-  /** The text, if it came from standard input. */
   readonly piped?: string;
 }
 
@@ -81,7 +79,6 @@ export async function loadScenario(
   return { scenario, name: nameOrFile, files, ...whole };
 }
 
-/** Throws a `ScenarioError` with the names in a scenario that its sandbox lacks, each with its place in the text. */
 export function requireKnownNames(
   scenario: Scenario,
   file: string,
@@ -92,7 +89,6 @@ export function requireKnownNames(
   throw new ScenarioError(unknown.map((mistake) => problemAt(mistake, file, placeOf(mistake.path))));
 }
 
-/** A mistake as a problem at this place, or without one in this file. */
 export function problemAt(
   { code, path, message, hint }: ScenarioMistake,
   file: string,
@@ -102,14 +98,12 @@ export function problemAt(
   return { code, path: pathText(path), message, ...(hint !== undefined && { hint }), file: from, ...place };
 }
 
-/** Loads the reader of OpenAPI documents if the scenario needs it; throws a `ScenarioError` for an unusable document. */
 export async function requireDocument(scenario: Scenario): Promise<void> {
   if (scenario.openapi === undefined) return;
   await loadReader();
   endpointsFor(scenario);
 }
 
-/** The document of a file, with the other files that it refers to, as the field `openapi` of a scenario. */
 export function openApiFile(name: string, cwd: string): ScenarioText {
   const path = resolve(cwd, name);
   const text = readScenarioFile(path, name, cwd, "document");
@@ -148,9 +142,7 @@ function textInside(folder: string, name: string): string | undefined {
   }
 }
 
-/**
- * Reads a scenario file, unless its text is given. `load` reads the files that it extends, and `files` collects all paths.
- */
+/** `load` reads the files that it extends, and `files` collects all paths. */
 export function openScenarioFile(nameOrFile: string, cwd: string, text?: string) {
   const file = resolve(cwd, nameOrFile);
   const files = [file];
@@ -198,7 +190,7 @@ function readStart(file: string, most: number): Uint8Array {
   }
 }
 
-export function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
+function unreadable(error: NodeJS.ErrnoException, given: string, folder: string): SandboxError {
   if (error.code !== "ENOENT") {
     const message = `Failed to read the scenario ${JSON.stringify(given)}: ${fileFailure(error)}.`;
     return new SandboxError("file_unreadable", message);

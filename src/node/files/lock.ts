@@ -6,12 +6,7 @@ import { nodePlatform } from "../platform.js";
 
 const net = process.getBuiltinModule("node:net");
 
-/**
- * Locks a file against this and other processes of this machine; resolves to a function that unlocks it, or to `undefined`
- * if it is already locked.
- *
- * The lock is a local socket that this process listens on. The system frees it when the process ends, even after a crash.
- */
+/** A local socket that this process listens on. The system frees it when the process ends, even after a crash. */
 export async function lock(file: string): Promise<(() => void) | undefined> {
   const address = addressOf(nodePlatform.sha256(file).slice(0, 32));
   let server = await listenAt(address);
@@ -29,7 +24,6 @@ function addressOf(name: string): string {
   return join(tmpdir(), `svc-sandbox-${name}.sock`);
 }
 
-/** Resolves to a server that does not keep the process alive; `undefined` if another listens there. */
 function listenAt(path: string): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = net.createServer((socket) => void socket.destroy()).unref();

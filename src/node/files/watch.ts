@@ -3,13 +3,7 @@ import { stat } from "node:fs/promises";
 /** Milliseconds between checks of the files; a burst of changes ends when two checks find the same state. */
 const pause = 100;
 
-/**
- * Makes a watch without files. It calls `changed` once after a burst of changes, and once if new files have changed since
- * they were read. Each call waits for the one before.
- *
- * Polls the files, which also works on network drives and container volumes, and for files and folders that are removed or
- * replaced.
- */
+/** Polls the files, which also works on network drives and container volumes, and for files that are removed or replaced. */
 export function createWatch(changed: () => Promise<void>) {
   let followed: readonly string[] = [];
   let handled = "";
@@ -28,7 +22,6 @@ export function createWatch(changed: () => Promise<void>) {
     if (!isClosed) timer = setTimeout(() => (looking = look()), pause);
   };
   return {
-    /** Watches these files, last read at `readAt` (epoch milliseconds), instead of earlier ones. */
     async follow(files: readonly string[], readAt = 0): Promise<void> {
       const names = files.toSorted();
       if (names.join("\n") === followed.join("\n")) return;
@@ -36,7 +29,6 @@ export function createWatch(changed: () => Promise<void>) {
       handled = await versionOf(names, readAt);
       if (!isClosed) looking ??= look();
     },
-    /** Resolves once the last call of `changed` has ended. */
     async close(): Promise<void> {
       isClosed = true;
       clearTimeout(timer);

@@ -16,15 +16,7 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 /** The ending of a draft's name. The next write replaces the draft that a killed process has left: it may contain keys. */
 export const draftEnding = ".svc-sandbox-draft";
 
-/**
- * Writes a file atomically: readers see the old content or the new one. Keeps symbolic links, and writes into devices and
- * pipes. One write of a file at a time.
- *
- * The process may be killed at any time. A power failure may lose the latest write.
- *
- * Throws the error of the file system (`ENOENT`, `EACCES`, …) or of `check`, which runs just before the rename, and leaves
- * nothing behind.
- */
+/** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
   file: string,
   text: string,
@@ -57,7 +49,6 @@ async function writeInto(path: string, text: string, how = 0): Promise<void> {
   }
 }
 
-/** Resolves the symbolic links of a file, which need not exist yet. */
 export function targetOf(file: string): string {
   if (statSync(file, { throwIfNoEntry: false }) !== undefined) return realpathSync(file);
   if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) {
@@ -67,10 +58,6 @@ export function targetOf(file: string): string {
   return existsSync(folder) ? join(realpathSync(folder), basename(file)) : file;
 }
 
-/**
- * Writes a report and makes its folder, or appends the report to its file. Throws the error of the file system; `ENXIO` for a
- * pipe without a reader.
- */
 export async function writeReportFile(path: string, text: string, isAppended = false): Promise<void> {
   makeFolder(dirname(path));
   // Not through a draft, because the file may be a pipe.
@@ -83,7 +70,6 @@ export function makeFolder(path: string, mode = 0o777): void {
   mkdirSync(path, { recursive: true, mode });
 }
 
-/** Makes a folder that only its owner can use; narrows one that exists. */
 export function makeOwnFolder(path: string): void {
   makeFolder(path, 0o700);
   // Windows has no such modes.

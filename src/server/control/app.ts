@@ -22,11 +22,7 @@ import { HttpRejection, httpRejections, sendControlError } from "./rejections.js
 import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
-/**
- * Makes the control plane, `/__sandbox`, of a server and its instances.
- *
- * Its errors have the API's error body. No error ends the process or changes a sandbox.
- */
+/** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
   const targets = new WeakMap<IncomingMessage, CallTarget>();
   const app = express();
@@ -46,8 +42,9 @@ export function createControlApp(server: Server): ControlHandler {
       const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
         tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
       const audits = row.isReading ? [] : [auditChange];
+      const raw = { limit: row.longestBody ?? 1024 * 1024, type: () => true };
       mounted[method](
-        ...(method === "get" ? [] : [...audits, requireType(row), bodyReader(row), triesDocument]),
+        ...(method === "get" ? [] : [...audits, requireType(row), express.raw(raw), triesDocument]),
         run,
       );
     }
@@ -78,16 +75,12 @@ async function runRoute(row: Route, local: LocalContext) {
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) return void response.end();
+  const data = () => jsonOf(row.response ?? anything(), result);
   const { type, text } = isTextResponse(result)
     ? result
-    : { type: "json", text: JSON.stringify(jsonBody(row, result)) };
+    : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
-}
-
-function jsonBody({ response = anything(), isBare }: Route, result: unknown): unknown {
-  const data = jsonOf(response, result);
-  return isBare ? data : { data };
 }
 
 // A document has text and its own style; nothing that a text brings along is loaded or run.
@@ -119,7 +112,6 @@ function queryOf({ query }: Route, request: Request): Readonly<Record<string, un
   return checkValue(query, Object.fromEntries(values), "The query is not valid");
 }
 
-/** Reads `X-Sandbox-Actor`; throws `not_an_administrator` for a member's write (R33), or `validation_failed`. */
 function actorOf(request: Request): Actor {
   const actor = request.get("x-sandbox-actor") ?? "administrator";
   if (actor !== "administrator" && actor !== "member") {
@@ -132,10 +124,6 @@ function actorOf(request: Request): Actor {
   return actor;
 }
 
-const bodyReader = ({ longestBody = 1024 * 1024 }: Route) =>
-  express.raw({ limit: longestBody, type: () => true });
-
-/** The scenario in a body; `undefined` if there is none. */
 function sentScenario(request: Request): string | undefined {
   const body = textOf(request);
   if (isYamlIn(request)) return body;

@@ -19,6 +19,7 @@ const heartbeat = 5_000;
 
 /** Events are sent in batches, after this many milliseconds or events. More batches of a flood would keep the dashboard busy. */
 const batchTime = 100;
+/** Less than the history keeps. */
 const mostInBatch = 500;
 
 /** A batch with more requests leaves them out. Nobody reads more, and an event takes a sixth of the time of a request. */
@@ -26,51 +27,34 @@ const mostRequests = 100;
 
 interface Broadcast {
   readonly history: SandboxState["history"];
-  /** The id of an event minus its position in the history, and the id before the first. */
+  /** The id of an event minus its position, and the id before the first. */
   readonly offset: number;
   readonly from: number;
   readonly subscribers: Set<(bytes: Buffer) => void>;
-  /** The next batch, the number of its requests including those left out, and the id of the last event before it. */
-  batch: Entry[];
-  requests: number;
+  /** The id of the last event that was sent. */
   sent: number;
   timer?: NodeJS.Timeout | undefined;
   heartbeats?: NodeJS.Timeout;
   watch?: NodeJS.Timeout;
-  /** The states that were sent last, by event. */
   readonly states: Map<string, string>;
 }
 
-type Entry = NonNullable<ReturnType<SandboxState["history"]["since"]>>[number];
-
 const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
-// Made with the first subscriber.
 function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   const found = broadcasts.get(runtime);
   if (found !== undefined) return found;
   const { history } = runtime;
   const from = firstEvent();
   const offset = from - history.latest();
-  const empty = { batch: [], requests: 0, sent: 0 };
-  const broadcast: Broadcast = {
-    history,
-    offset,
-    from,
-    subscribers: new Set(),
-    states: new Map<string, string>(),
-    ...empty,
-  };
+  const subscribers: Broadcast["subscribers"] = new Set();
+  const broadcast: Broadcast = { history, offset, from, subscribers, sent: from, states: new Map() };
   broadcasts.set(runtime, broadcast);
-  // This runs for each request of a flood, so it only counts them.
-  history.subscribe((entry, position) => {
-    const isRequest = entry.type === "request";
-    if (broadcast.subscribers.size === 0 || (isRequest && entry.exchange.isProbe)) return;
+  // This runs for each request of a flood.
+  history.subscribe((_entry, position) => {
+    if (subscribers.size === 0) return;
     broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
-    if (isRequest) broadcast.requests += 1;
-    if (isRequest && broadcast.requests > mostRequests) return;
-    broadcast.batch.push({ entry, position });
-    if (broadcast.batch.length >= mostInBatch) flush(broadcast);
+    if (position + offset - broadcast.sent >= mostInBatch) flush(broadcast);
   });
   return broadcast;
 }
@@ -80,12 +64,10 @@ export function subscribersOf(runtime: SandboxState): number {
 }
 
 function flush(broadcast: Broadcast): void {
-  const { batch, requests, sent, timer } = broadcast;
+  const { sent, timer, subscribers } = broadcast;
   clearTimeout(timer);
-  Object.assign(broadcast, { timer: undefined, batch: [], requests: 0, sent: latestId(broadcast) });
-  const isLost = requests > mostRequests;
-  const shown = isLost ? batch.filter(({ entry }) => entry.type !== "request") : batch;
-  const text = textOf(broadcast, shown) + (isLost ? lostText(broadcast, sent) : "");
+  Object.assign(broadcast, { timer: undefined, sent: latestId(broadcast) });
+  const text = subscribers.size === 0 ? "" : textSince(broadcast, sent, mostRequests);
   if (text !== "") send(broadcast, text);
 }
 
@@ -99,24 +81,23 @@ function latestId({ history, offset }: Broadcast): number {
   return history.latest() + offset;
 }
 
-function textOf({ offset }: Broadcast, events: readonly Entry[]): string {
-  const blocks = events.map(({ position, entry: { type }, entry }) => {
-    return `id: ${position + offset}\nevent: ${type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`;
-  });
-  return blocks.join("");
-}
-
 function lostText(broadcast: Broadcast, last: number): string {
   return `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
 }
 
-// The events after an id, for a subscriber that resumes.
-function textSince(broadcast: Broadcast, last: number): string {
+// The events after an id; without its requests if there are more than `most`.
+function textSince(broadcast: Broadcast, last: number, most = Number.POSITIVE_INFINITY): string {
   const { history, offset, from } = broadcast;
-  const events = last < from ? undefined : history.since(last - offset);
-  if (events === undefined) return lostText(broadcast, last);
-  const shown = events.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
-  return textOf(broadcast, shown);
+  const found = last < from ? undefined : history.since(last - offset);
+  if (found === undefined) return lostText(broadcast, last);
+  const all = found.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
+  const others = all.filter(({ entry }) => entry.type !== "request");
+  const isFlood = all.length - others.length > most;
+  const blocks = (isFlood ? others : all).map(
+    ({ position, entry }) =>
+      `id: ${position + offset}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`,
+  );
+  return blocks.join("") + (isFlood ? lostText(broadcast, last) : "");
 }
 
 /** After this many milliseconds, a change of the store or of instances is sent. */
@@ -161,12 +142,7 @@ function join(
   };
 }
 
-/**
- * Responds with server-sent events of the runtime, starting now or after `Last-Event-ID`. `events.lost` replaces events that
- * are no longer kept, also of a flood of requests.
- *
- * Disconnects a subscriber that does not read; it can resume. The stream ends when the server or the instance is `gone`.
- */
+/** Disconnects a subscriber that does not read; it can resume. Ends when the server or the instance is `gone`. */
 export function streamEvents(
   { runtime }: RouteContext,
   { request, response, server, instance, gone }: LocalContext,

@@ -18,22 +18,13 @@ export const instanceTokenPrefix = "svci_";
 // Partners have no token yet, but a link's code, which is checked.
 const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
 
-/**
- * Keeps foreign pages and other machines out of the control plane.
- *
- * On a loopback address, rejects a `Host` that is neither this machine's nor allowed (DNS rebinding). Rejects all cross-site
- * requests of browsers, except a click on a link to a page: pages contain no data, and partners get links by mail.
- *
- * If there is a token, every call requires it as `Authorization: Bearer …`, except `/ready`, the pages, and `/health`, which then
- * shows less. An instance's own token gives access only to that instance, even if no other token is required.
- */
+/** Rejects a foreign `Host` on a loopback address, cross-site requests except a click on a link, and calls without the token. */
 export function guardControl(server: Server, instanceOf: InstanceOf): RequestHandler[] {
   return [auditCalls(server, instanceOf), keepForeignOut(server), requireToken(server, instanceOf)];
 }
 
 type InstanceOf = (request: IncomingMessage) => string | undefined;
 
-/** Marks a call that changes something, for the audit log. */
 export const auditChange: RequestHandler = (_request, { locals }, next) => {
   locals.isChange = true;
   next();

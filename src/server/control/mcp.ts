@@ -21,12 +21,12 @@ import { jsonSchemaOf } from "../../spec/schema/json-schema.js";
 import { always, described, fieldsOf, mapping, optional, shapeOf, text } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { actionNames, actionRow } from "../../spec/steps.js";
+import { withoutHints } from "./openapi.js";
 import { controlErrorOf, HttpRejection } from "./rejections.js";
 import { type LocalContext, parseJson, type Route, textOf } from "./route.js";
 
 type Input = Readonly<Record<string, unknown>>;
 
-/** The operations on a key or an organization. */
 const actionsOnRefs = actionNames.filter((name) => actionRow(name).route?.[0].includes("{ref}"));
 
 /** The tools that call the control plane, with its descriptions unless they have their own. */
@@ -49,7 +49,6 @@ const calls: Readonly<Record<string, readonly [route: string, description?: stri
   reset: ["POST /reset"],
 };
 
-/** The argument whose ref is in a route's path. */
 const inPathOf = ({ path }: Route) => /^\/(key|organization)s\/\{ref\}/.exec(path)?.[1] ?? "";
 const word = (description: string) => described(text({ least: 1 }), description);
 const own = {
@@ -74,7 +73,6 @@ const own = {
     }),
   },
 };
-/** The route of the tool `records`, by the arguments that it gets. */
 function routeOfRecords({ collection = "", id, set, add, remove }: Input) {
   const path = `/records/${encodeURIComponent(String(collection))}`;
   const one = `${path}/${encodeURIComponent(String(id))}`;
@@ -123,16 +121,14 @@ interface Output {
 }
 
 interface Served {
-  /** The addresses for clients. */
   readonly addresses: ClientAddresses;
-  /** Where the tools call the control plane, with the rights of their caller. */
+  /** With the rights of its caller. */
   readonly controlUrl: string;
   readonly authorization?: string | undefined;
   readonly world: () => SandboxState | Promise<SandboxState>;
   readonly routes: readonly Route[];
 }
 
-/** Makes the server of a sandbox's tools, for one transport. */
 async function createMcpServer(served: Served): Promise<Server> {
   const tools = toolsOf(served.routes);
   const protocol = new Server(
@@ -212,11 +208,6 @@ export async function respondToMcp(
 
 const isReading = (name: string, row: Route | undefined) =>
   row === undefined ? name !== "records" : row.method === "GET" || row.isReading === true;
-
-// `doNotSuggest` is for editors.
-function withoutHints(schema: object): object {
-  return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
-}
 
 async function callTool(
   name: string,

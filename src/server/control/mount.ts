@@ -2,10 +2,7 @@ import { nextTick } from "../../node/platform.js";
 import { reject } from "../sockets/messages.js";
 import type { ControlHandler, Server } from "../sockets/server-state.js";
 
-/**
- * Makes the control plane, which the first call loads: Express takes longer to load than everything else together, and most
- * runs do not need it.
- */
+/** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */
 export function mountControl(state: Server): ControlHandler {
   let app: ControlHandler | undefined;
   const load = async () => {

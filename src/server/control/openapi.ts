@@ -34,8 +34,12 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
       ),
     },
   };
-  // OpenAPI linters reject this editor keyword.
-  return JSON.parse(JSON.stringify(document, (name, value) => (name === "doNotSuggest" ? undefined : value)));
+  return withoutHints(document);
+}
+
+// Linters of OpenAPI reject this keyword, which is for editors.
+export function withoutHints<Schema extends object>(schema: Schema): Schema {
+  return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
 }
 
 const rejection = {

@@ -38,7 +38,6 @@ export const pageRoute: Route = controlRoute("GET /", {
   },
 });
 
-/** Serves the files of the dashboard and the documentation; calls `next` for any other path. */
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
   const [start = "", site = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];

@@ -79,17 +79,12 @@ export const codeOverHttp: Readonly<Record<string, string>> = {
   scenario_invalid: "validation_failed",
 };
 
-// Mistakes of clients that Express finds.
 const bodyProblems: Readonly<Record<string, (limit: number) => string>> = {
   "entity.too.large": (limit) =>
     `The body is longer than ${limit < 2 ** 20 ? `${limit / 1024} kB` : `${limit / 2 ** 20} MB`}, the limit of this path.`,
   "encoding.unsupported": () => "The body can be compressed only with gzip, deflate or br.",
 };
 
-/**
- * Responds with the API's error body: known errors by code, mistakes of the client with 4xx, anything else with 500.
- * Returns the code.
- */
 export function sendControlError(
   response: Response,
   error: unknown,
@@ -104,7 +99,6 @@ export function sendControlError(
   return code;
 }
 
-/** Returns the status, the code and the error body for an error. */
 export function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new

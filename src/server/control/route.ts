@@ -4,7 +4,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
-import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import { count, described, type Shape, type ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
@@ -19,14 +19,12 @@ export interface RouteContext<Body = unknown, Parameters = Readonly<Record<strin
   readonly body: Body;
 }
 
-/** The server and the exchange of a call, for routes that run only in this process. */
 export interface LocalContext extends CallTarget {
   readonly server: Server;
   readonly request: Request;
   readonly response: Response;
 }
 
-/** A route of the control plane, the source of its handler, its 405, its checks and its description. */
 export interface Route<
   Name extends ControlBodyName = ControlBodyName,
   Parameters extends Query = Query,
@@ -39,19 +37,14 @@ export interface Route<
   readonly body?: Name;
   /** Whether it reads and checks its body itself. */
   readonly isRaw?: true;
-  /** The size limit of its body, in bytes. Default: 1 MB. */
   readonly longestBody?: number;
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
   /** The shape of its response's `data`, or of the whole response if it is bare; left out for 204, which has no body. */
   readonly response?: Of;
   readonly isBare?: true;
-  /** The content types of its responses. Default: JSON. */
   readonly types?: readonly string[];
-  /**
-   * Whether it is about this process, or never changes: it runs only in the process that got the call, even with a shared
-   * store, and may send its response itself. Default: false. With a store, other writes run on every replica.
-   */
+  /** Whether it is about this process, or never changes. With a store, other writes run on every replica. Default: false. */
   readonly isLocal?: true;
   /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
   readonly isOfInstances?: true;
@@ -72,6 +65,12 @@ export interface Route<
 type Value<Of> = ValueOf<Of> | TextResponse | void;
 type Returned<Of> = Value<Of> | Promise<Value<Of>>;
 
+/** The fields of a query for a part of a list. `usual` is the number without a limit. */
+export const pageFields = (usual: number | "all", limit = count()) => ({
+  offset: described(count(), "The index of the first one. Default: 0."),
+  limit: described(limit, `At most this many. Default: ${usual}.`),
+});
+
 const isText = Symbol("text response");
 
 interface TextResponse {
@@ -88,7 +87,6 @@ export function isTextResponse(response: unknown): response is TextResponse {
   return typeof response === "object" && response !== null && isText in response;
 }
 
-/** Makes a row of the table, with the types of body and query for `run`. Default status: 200, or 204 if it has no `response`. */
 export function controlRoute<
   Name extends ControlBodyName = "nothing",
   Parameters extends Query = Query,
@@ -102,12 +100,10 @@ export function controlRoute<
   return { ...row, method, path, status } as unknown as Route;
 }
 
-/** Returns the text of a body that was read. */
 export function textOf({ body }: Request): string {
   return new TextDecoder().decode(body as Buffer | undefined);
 }
 
-/** Reads JSON; throws `bad_request` for any other text. */
 export function parseJson(text: string): unknown {
   const body = parsedJson(text);
   if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");

@@ -5,7 +5,6 @@ import type { Duplex } from "node:stream";
 import { clearTimeout, nextTick, setTimeout } from "../../node/platform.js";
 import { endSocket, rejectSocket } from "./messages.js";
 
-/** The member of a connection with its last response; the responses before it are sent first. */
 const lastResponse = Symbol("last response");
 
 const waitingResponses = Symbol("waiting responses");
@@ -16,13 +15,9 @@ export interface Connection extends Duplex {
   [waitingResponses]?: number;
 }
 
-/** The number of waiting responses that pauses reading from a connection. */
 const mostWaiting = 100;
 
-/**
- * Calls `start` with a request once the one before it on its connection has its response: otherwise the responses of all
- * requests in a chunk would wait in memory. Pauses reading while too many wait.
- */
+/** Otherwise the responses of all requests in a chunk would wait in memory. Pauses reading while too many wait. */
 export function startInTurn(response: ServerResponse, start: () => void): void {
   const connection: Connection & Socket = response.req.socket;
   const { [lastResponse]: before } = connection;
@@ -51,12 +46,7 @@ export type AnyServer = Server | TlsServer;
 /** Milliseconds until an HTTPS connection must be encrypted, and until an idle connection closes after its client ended it. */
 export const longestHalfOpen = 10_000;
 
-/**
- * Follows the open connections of a server; with HTTPS, both the bare and the encrypted ones.
- *
- * A bare connection ends with its encrypted one. A connection that its client has ended also ends when idle: Node leaves some
- * of them open forever.
- */
+/** With HTTPS, both the bare and the encrypted ones. Node leaves some that their clients have ended open forever. */
 export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   const open = new Set<Socket>();
   const follow = (socket: Socket) => {
@@ -71,12 +61,7 @@ export function followConnections(server: AnyServer): ReadonlySet<Socket> {
   return open;
 }
 
-/**
- * Rejects the last bytes of a connection after the pending responses; if the request that breaks off already has its
- * response, only closes the connection.
- *
- * `code`: the code of Node's parser. Default: the request is a CONNECT.
- */
+/** `code`: the code of Node's parser. Default: the request is a CONNECT. */
 export function rejectInTurn(connection: Connection, code?: string): void {
   const last = connection[lastResponse];
   const reject = () => rejectSocket(connection, code);
@@ -93,11 +78,7 @@ export function rejectInTurn(connection: Connection, code?: string): void {
   else connection.destroy();
 }
 
-/**
- * Stops accepting connections and closes the open ones; with HTTPS, both the bare and the encrypted ones.
- *
- * A connection closes immediately, or after its pending responses, but no later than after `grace` milliseconds.
- */
+/** A connection closes after its pending responses, but no later than after `grace` milliseconds. */
 export function closeServer(server: AnyServer, open: ReadonlySet<Socket>, grace: number): Promise<void> {
   return new Promise((resolve) => {
     const deadline = setTimeout(() => {

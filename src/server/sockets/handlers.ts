@@ -42,12 +42,7 @@ export interface UserHandlerOptions {
   readonly onHandlerError?: (error: unknown) => void;
 }
 
-/**
- * Makes the entry point to the user's handlers, which calls `fallback` if none of them responds. Inside them, `guard` finds the sandbox automatically.
- *
- * No handler ends the process: an error gets 500 and is passed to `onHandlerError`, and `HttpResponse.error()` resets the
- * connection, like a network error. Throws `usage` for unusable handlers.
- */
+/** No handler ends the process: an error gets 500, and `HttpResponse.error()` resets the connection, like a network error. */
 export async function createCustomHandlers(
   given: UserHandlers,
   { handlersFile, maxBody = 10, onDefect = () => {}, onHandlerError = onDefect }: UserHandlerOptions,
@@ -104,7 +99,6 @@ export async function createCustomHandlers(
   };
 }
 
-// The client has gone, or its body was rejected.
 function isOver({ destroyed, writableEnded, req }: ServerResponse): boolean {
   return destroyed || writableEnded || req.socket.destroyed;
 }
@@ -153,12 +147,7 @@ function unusable(why: string): SandboxError {
 // Fetch forbids these methods.
 const notOnTheWeb = new Set(["CONNECT", "TRACE", "TRACK"]);
 
-/**
- * Makes the web `Request` of a request; `undefined` if the web has none like it.
- *
- * Its signal aborts if the client goes away before the response. Its host is always `baseUrl`'s, not the `Host` header's. A
- * body gets 413 once more than `maxBody` megabytes are read.
- */
+/** Aborts if the client goes away before the response. Its host is `baseUrl`'s, not the `Host` header's. */
 function toWebRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -204,12 +193,7 @@ function webHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers;
 }
 
-/**
- * Makes a web stream of the body, with backpressure.
- *
- * It ends when the response is sent, and discards the rest, because the next request on the connection follows. It does not
- * end with an error: a handler may still be reading, and nothing would catch it.
- */
+/** Ends when the response is sent, and not with an error: a handler may still be reading, and nothing would catch it. */
 function requestBody(request: IncomingMessage, response: ServerResponse, maxBody: number): ReadableStream {
   // In between, because a canceled web stream would destroy the request and its connection.
   const body = request.pipe(new PassThrough());
@@ -231,11 +215,7 @@ function requestBody(request: IncomingMessage, response: ServerResponse, maxBody
   return Readable.toWeb(body) as ReadableStream;
 }
 
-/**
- * Sends a web `Response`: its status, its headers (a header for each cookie), and its body as fast as the client reads it.
- *
- * Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices.
- */
+/** Throws the error of a body that breaks off; the caller must then close the connection, so that the client notices. */
 async function sendWebResponse(response: Response, to: ServerResponse, withBody: boolean): Promise<void> {
   // Throws before the head is sent if the handler has read the body.
   const reader = response.body?.getReader();
@@ -273,7 +253,6 @@ function flatHeaders({ headers }: Response): string[] {
   return flat;
 }
 
-/** Loads the handlers of a module: its export `handlers`, or its default export. `file` is absolute. Throws `usage`. */
 export async function loadHandlers(
   module: string,
   cwd: string,

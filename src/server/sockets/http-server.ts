@@ -6,7 +6,6 @@ import { onlyWaits } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
 import { inputAt, routeOf } from "../../api/routes.js";
-import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
@@ -35,21 +34,13 @@ import {
   sendFaulty,
   sendResponse,
 } from "./messages.js";
-import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
+import type { CallTarget, Server, Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
-
-/** The member of a response with the arrival of its request, on the stopwatch. */
-const arrivedAt = Symbol("arrived at");
-type TimedResponse = ServerResponse & { [arrivedAt]: number };
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
-/**
- * Makes the server of a state; `open` has its connections. Responses of the API go straight from the core to the socket.
- *
- * Every request gets a response, and none ends the process.
- */
+/** Every request gets a response, and none ends the process. */
 export function createHttpServer(
   state: Server,
   certificate?: CertificatePair & Pick<TlsOptions, "SNICallback">,
@@ -84,7 +75,6 @@ export function createHttpServer(
 
 function receive(state: Server, response: ServerResponse) {
   if (state.draining.signal.aborted) response.shouldKeepAlive = false;
-  (response as TimedResponse)[arrivedAt] = stopwatch();
   startInTurn(response, () => {
     try {
       serve(state, response);
@@ -94,7 +84,6 @@ function receive(state: Server, response: ServerResponse) {
   });
 }
 
-// Sends the request to the server's own sandbox or to an instance.
 function serve(state: Server, response: ServerResponse) {
   const { log, stopping } = state;
   const read = readRequest(response.req, response);
@@ -129,7 +118,6 @@ function serveInstance(state: Server, instance: Instance, read: ApiRequest, resp
   serveTarget(state, { runtime, gone, instance: id }, read, response);
 }
 
-// Responds with the control plane, the user's handlers or the API.
 function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   const { control, customHandlers } = state;
   const { req: request } = response;
@@ -151,7 +139,7 @@ function respond(state: Server, target: CallTarget, read: ApiRequest, response: 
   whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
 
-// Continues immediately without a promise.
+// A promise would delay the responses of a sandbox in memory.
 function whenDone<Result>(
   state: Server,
   start: () => Result | Promise<Result>,
@@ -175,14 +163,12 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   const { status } = message;
   const date = dateOf(at);
   const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
-  const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
     sendResponse(message, more, response);
-    count(traffic, pathId, status, stopwatch() - arrived);
+    count(traffic, pathId, status);
     return;
   }
-  // Includes the fault's delay, or the time until the client gives up.
-  response.once("close", () => count(traffic, pathId, status, stopwatch() - arrived));
+  response.once("close", () => count(traffic, pathId, status));
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {
     response.once("close", () => response.writableFinished || log.countUnread(target, exchange.id));
@@ -210,16 +196,10 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   reject(response, 500);
 }
 
-// Counts a response of the API, and the milliseconds from its request to its last byte.
-function count(traffic: Traffic, pathId: PathId, status: number, ms: number): void {
-  const { paths, latencies } = traffic;
+function count({ paths }: Traffic, pathId: PathId, status: number): void {
   const statuses = paths.get(pathId) ?? new Map<number, number>();
   if (statuses.size === 0) paths.set(pathId, statuses);
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
-  traffic.totalMs += ms;
-  let bucket = 0;
-  while (bucket < latencyBounds.length && ms > (latencyBounds[bucket] as number)) bucket += 1;
-  latencies[bucket] = (latencies[bucket] as number) + 1;
 }
 
 // The date of the sandbox, because clients wait for its minutes; Node would send the machine's. Formatted once a second.

@@ -10,12 +10,7 @@ const minute = 60_000;
 /** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
 const pause = 250;
 
-/**
- * Returns a function that counts an instance's requests in the current minute, which starts with a request. It returns the
- * limit and the seconds to wait for a request above the limit, which is not counted; `undefined` for any other.
- *
- * Each server counts only its own requests: a shared count would cost more than it saves.
- */
+/** Each server counts only its own requests: a shared count would cost more than it saves. */
 export function createInstanceLimit(now: () => number = stopwatch) {
   const minutes = new WeakMap<SandboxState, { readonly since: number; count: number }>();
   return ({ tenancy: { requestsPerMinute: most }, runtime }: Pick<Instance, "tenancy" | "runtime">) => {
@@ -34,7 +29,6 @@ export function createInstanceLimit(now: () => number = stopwatch) {
 
 type Excess = NonNullable<ReturnType<ReturnType<typeof createInstanceLimit>>>;
 
-/** Rejects a request above the limit with 429, and a message and a header that the API does not have. */
 export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(
     "instance_rate_limited",

@@ -10,12 +10,7 @@ import { listenOn } from "./listen.js";
 import type { Interceptor } from "./server-state.js";
 import { makeCertificate } from "./tls.js";
 
-/**
- * Starts a proxy for clients on this machine that leads requests to some hosts to a sandbox. `open` makes the server at the
- * end of its tunnels.
- *
- * The private key of the certificate authority stays in memory.
- */
+/** The private key of the certificate authority stays in memory. */
 export async function startInterceptor(
   hosts: readonly string[],
   passThrough: boolean,
@@ -96,7 +91,6 @@ export async function startInterceptor(
 // A client may send a new name in each TLS hello.
 const mostContexts = 100;
 
-/** Returns a function that makes the value of a name, and keeps those of the `most` names that were used last. */
 function keepRecent<Value>(most: number, make: (name: string) => Value): (name: string) => Value {
   const kept = new Map<string, Value>();
   return (name) => {

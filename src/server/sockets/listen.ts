@@ -3,7 +3,6 @@ import { hostToConnectTo } from "../../node/addresses.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { AnyServer } from "./connections.js";
 
-/** Makes a server accept requests; messages name the program as `program`. Throws `address_in_use` or `address_unavailable`. */
 export function listenOn(
   server: AnyServer,
   port: number,

@@ -22,7 +22,6 @@ export function isPagePath(path: string): boolean {
   return pagePath.test(path);
 }
 
-/** Returns the path of a request target, without the scheme and authority of an absolute one. */
 export function pathOf(target: string): string {
   // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
   const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
@@ -31,13 +30,11 @@ export function pathOf(target: string): string {
   return target.slice(start, end === -1 ? undefined : end) || "/";
 }
 
-/** Returns the query of a request target with its question mark; empty if it has none. */
 export function queryOf(target: string): string {
   const start = target.indexOf("?");
   return start === -1 ? "" : target.slice(start);
 }
 
-/** Reads a request to the API; `undefined` if HTTP requires its rejection. */
 export function readRequest(request: IncomingMessage, response: ServerResponse): ApiRequest | undefined {
   let hosts = 0;
   const target = request.url ?? "/";
@@ -55,11 +52,7 @@ export function readRequest(request: IncomingMessage, response: ServerResponse):
   return receivedRequest({ method, path: pathOf(target), query: queryOf(target), headers });
 }
 
-/**
- * Reads the input of an endpoint and calls `then` with it, synchronously if no body is read.
- *
- * Stops reading a body that is too long. Does not call `then` if the client goes away first.
- */
+/** Synchronous if no body is read. Does not call `then` if the client goes away first. */
 export function readContent(
   request: IncomingMessage,
   takesBody: boolean,
@@ -90,7 +83,6 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
 
 const ignore = () => {};
 
-/** Sends a response with more headers, a flat list of names and values; pass the same array again for the same headers. */
 export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
   if (canSendAtOnce(message.body, response)) {
     sendAtOnce(message, more, response);
@@ -161,7 +153,7 @@ export const keepAliveTimeout = 5000;
 
 const keepsOpen = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveTimeout / 1000}\r\n\r\n`;
 
-/** Sends a response with a fault. If the client goes away first, no timer and no connection remain. */
+/** If the client goes away first, no timer and no connection remain. */
 export function sendFaulty(delivery: Delivery, message: ApiResponse, response: ServerResponse): void {
   // Until the client gives up or the server stops. Its end shows only after the rest of its request is read.
   if (delivery.kind === "hang") {
@@ -211,7 +203,6 @@ export function resetConnection({ req: { socket } }: ServerResponse): void {
   else socket.resetAndDestroy();
 }
 
-/** Responds with 400 or 500 and the API's error body, and closes the connection. */
 export function reject(response: ServerResponse, status: 400 | 500): void {
   response.shouldKeepAlive = false;
   const code = status === 400 ? "bad_request" : "internal_error";
@@ -232,10 +223,8 @@ const statusOfParserError: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** The time for a client to read a rejection and close its half of the connection, in milliseconds. */
 const lingering = 1000;
 
-/** Rejects an invalid request (with the code of Node's parser) or a CONNECT on the bare socket, and closes it. */
 export function rejectSocket(socket: Duplex, code = ""): void {
   const status = statusOfParserError[code] ?? 400;
   const { text, bytes } = errorBody("bad_request", rejections.bad_request);

@@ -37,18 +37,12 @@ export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
   readonly instanceRate?: number;
 }
 
-/** The options that the program around the server sets. */
 export interface Hosting {
-  /** Called when a client requests the server to stop. Default: closes it. */
   readonly onStop?: () => void;
-  /** Returns the server's scenario. Default: the one that runs at the start. */
   readonly own?: () => NamedScenario;
   /** Called for each change, each rejected token, an instance that expires, and a request that cannot be stored. Default: ignored. */
   readonly onAudit?: Logger["audit"];
-  /**
-   * The host names whose requests a proxy leads to the sandbox, in lower case; `*.bank.example` covers all names below
-   * `bank.example`. Default: no proxy.
-   */
+  /** In lower case; `*.bank.example` covers all names below `bank.example`. Default: no proxy. */
   readonly intercept?: readonly string[];
   /** How the user starts svc-sandbox, for messages. Default: by its name. */
   readonly program?: string;
@@ -63,42 +57,26 @@ export interface CallTarget extends SandboxPlace {
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
 
-/** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
-export const latencyBounds = [
-  0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
-] as const;
+export type Traffic = Server["traffic"];
 
-function newTraffic() {
-  return {
+export type Server = ReturnType<typeof createServerState>;
+
+export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
+  const { explain = false, instanceRate, controlToken, onAudit } = options;
+  const { name, scenario } = settled(log.runtime);
+  const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),
-    /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
-    latencies: new Float64Array(latencyBounds.length + 1),
-    /** Milliseconds of all responses together. */
-    totalMs: 0,
     unstored: 0,
     excess: 0,
     defects: 0,
   };
-}
-
-export type Traffic = ReturnType<typeof newTraffic>;
-
-/** The state of a server: its sandboxes, settings and counts. */
-export type Server = ReturnType<typeof createServerState>;
-
-/** Makes the state of a server that does not listen yet. Throws `usage` for an invalid URL, name or network. */
-export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
-  const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario } = settled(log.runtime);
-  const traffic = newTraffic();
   const names = namesOf(options);
   const state = {
     instanceTtl: limitsOf(options).instanceTtl,
     ...{ log, traffic, explain, instanceRate, ...names },
     /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
-    /** On the wall clock (epoch milliseconds). */
     startedAt: nodePlatform.time(),
     /** Aborted when the server is about to stop: each connection ends after its next response. */
     draining: new AbortController(),
@@ -108,9 +86,7 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
     loopback: false,
     /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: controlToken || undefined,
-    /** Serves the control plane. Default: its paths are unknown paths of the API. */
     control: undefined as ControlHandler | undefined,
-    /** Serves paths that the API does not have. Default: they get 404. */
     customHandlers: undefined as CustomHandlers | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
@@ -149,10 +125,8 @@ export function unreadiness({ log, draining }: Server): string | undefined {
   return status?.in === "store" || status?.isTaken ? status.problem : undefined;
 }
 
-/** The proxy of `--intercept`. */
 export interface Interceptor {
   readonly port: number;
-  /** The one (PEM) that its clients must trust. */
   readonly certificate: string;
   readonly passThrough: boolean;
   readonly close: (grace: number) => Promise<void>;

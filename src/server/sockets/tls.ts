@@ -24,7 +24,6 @@ export async function certificatePair(
   return tls === true ? makeSelfSigned(...names) : checkPair(tls, { cert: "tls.cert", key: "tls.key" });
 }
 
-/** Reads a certificate and its key from PEM files. Throws `file_unreadable` or `certificate_unusable`. */
 export async function readPair(files: CertificatePair, cwd: string): Promise<CertificatePair> {
   const names = { cert: `--cert ${JSON.stringify(files.cert)}`, key: `--key ${JSON.stringify(files.key)}` };
   const read = async (which: keyof CertificatePair) => {
@@ -39,7 +38,7 @@ export async function readPair(files: CertificatePair, cwd: string): Promise<Cer
   return checkPair({ cert, key }, names);
 }
 
-/** Checks that a certificate and its key can be served. Throws `certificate_unusable` with their names, never the key. */
+/** Messages contain the names, never the key. */
 function checkPair({ cert, key }: CertificatePair, names: CertificatePair): CertificatePair {
   let code = "they do not match";
   try {
@@ -49,22 +48,15 @@ function checkPair({ cert, key }: CertificatePair, names: CertificatePair): Cert
   } catch (error) {
     code = `${(error as NodeJS.ErrnoException).code}`;
   }
-  throw unusable(
-    `${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code})`,
+  throw new SandboxError(
+    "certificate_unusable",
+    `Failed to serve HTTPS: ${names.cert} and ${names.key} must be a certificate and its key in PEM, without a passphrase (${code}).`,
   );
-}
-
-function unusable(why: string): SandboxError {
-  return new SandboxError("certificate_unusable", `Failed to serve HTTPS: ${why}.`);
 }
 
 const day = 24 * 60 * 60_000;
 
-/**
- * Makes a self-signed certificate for these names and this machine's own, valid for a year.
- *
- * A wildcard address adds all addresses of this machine and its host name.
- */
+/** A wildcard address adds all addresses of this machine and its host name. */
 export async function makeSelfSigned(...given: readonly string[]): Promise<CertificatePair> {
   const addresses = Object.values(networkInterfaces()).flatMap((found = []) => found);
   const inNetwork = [hostname(), ...addresses.map(({ address }) => address)].filter((name) => name !== "");
@@ -78,17 +70,13 @@ interface Issuer {
   readonly keys: CryptoKeyPair;
 }
 
-/**
- * Makes a certificate for names, or an authority's for hosts, which can sign no other names. It is self-signed and valid
- * for a year, or for a day if it is an authority's or issued by one.
- */
+/** An authority's can sign no names except its hosts. It and those that it issues are valid for a day, others for a year. */
 export async function makeCertificate(options: {
   readonly subject?: string;
   readonly names?: readonly string[];
   readonly hosts?: readonly string[];
   readonly issuer?: Issuer;
 }): Promise<CertificatePair & Issuer> {
-  // Loaded when needed: not for a given certificate.
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
   const { subject = "svc-sandbox", names = [], hosts } = options;

@@ -50,7 +50,6 @@ export const captureCommand = declareCommand({
 
 const captureErrors: readonly string[] = ["capture_impossible", "validation_failed", "unknown_ref"];
 
-/** Captures a running sandbox as the text of a scenario file. Throws `usage` if that fails. */
 async function askCapture(
   call: ControlAddress,
   part: Readonly<Record<string, string | undefined>>,

@@ -49,9 +49,14 @@ export const reportCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
+    if (!flags.merge && words.length > 1) {
+      throw usageError(
+        "report accepts one URL. To merge files with the reports of several runs, add --merge.",
+      );
+    }
     const found = flags.merge
       ? await readReports(words, io)
-      : await askReport(controlCall(oneUrl(words), flags, io));
+      : await askReport(controlCall(words[0], flags, io));
     const unmet = unmetThresholds(found, flags);
     const style = { ...styleFor(io.stdout, io.env), failures: unmet };
     io.stdout.write(redactKeys(renderReport(found, format, style)));
@@ -60,11 +65,6 @@ export const reportCommand = declareCommand({
   },
 });
 
-function oneUrl([url, ...others]: readonly string[]): string | undefined {
-  if (others.length === 0) return url;
-  throw usageError("report accepts one URL. To merge files with the reports of several runs, add --merge.");
-}
-
 async function readReports(files: readonly string[], io: Io): Promise<Report> {
   const [first, ...others] = await Promise.all(files.map((file) => readReport(file, io)));
   if (first !== undefined) return mergeReports([first, ...others]);
@@ -72,17 +72,13 @@ async function readReports(files: readonly string[], io: Io): Promise<Report> {
 }
 
 async function readReport(file: string, io: Io): Promise<Report> {
-  const report = parseReport(jsonOf(await readGivenFile(file, "the report", io)));
+  const json = parsedJson(await readGivenFile(file, "the report", io));
+  // The control plane's response contains it in `data`.
+  const report = parseReport(isMapping(json) ? (json.data ?? json) : undefined);
   if (report !== undefined) return report;
   throw usageError(
     `${quote(file)} is not a JSON report of this version. Write one with exec --report run.json, or report --json.`,
   );
-}
-
-function jsonOf(text: string): unknown {
-  const json = parsedJson(text);
-  // The control plane's response contains it in `data`.
-  return isMapping(json) ? (json.data ?? json) : undefined;
 }
 
 export const stopCommand = declareCommand({

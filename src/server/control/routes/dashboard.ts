@@ -17,7 +17,7 @@ import { SandboxError } from "../../../spec/errors.js";
 import { choice, count, described, type Shape, text, type ValueOf } from "../../../spec/schema/shape.js";
 import { type ActionName, actionRow } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
-import { controlRoute, type Route } from "../route.js";
+import { controlRoute, pageFields, type Route } from "../route.js";
 
 const directoryQuery = query({
   filter: described(text(), "Words that the key or its organization must contain. Default: none."),
@@ -25,24 +25,13 @@ const directoryQuery = query({
   page: described(count(), "Counted from 1. Default: 1."),
 });
 
-const pageQuery = query({
-  offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(count(), "At most this many. Default: all."),
-});
-
 /** A page of keys without a limit: more would delay everybody's requests. */
 const keysOnAPage = 1000;
 
-const keyQuery = query({
-  offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(count(), `At most this many. Default: ${keysOnAPage}.`),
-});
-
-/** Routes for the administrators' dashboard: keys, organizations. */
 export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
-    query: pageQuery,
+    query: query(pageFields("all")),
     response: responses.OrganizationPage,
     isBare: true,
     run: ({ world, query }) => ({
@@ -59,7 +48,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
-    query: keyQuery,
+    query: query(pageFields(keysOnAPage)),
     response: responses.KeyPage,
     isBare: true,
     run({ world, query: { offset, limit = keysOnAPage } }) {
@@ -103,7 +92,6 @@ interface OperationRow<Body extends ControlBodyName, Of extends Shape>
 }
 type Result = Readonly<Record<string, object>>;
 
-/** Makes the route of an operation from its row. */
 function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   name: Extract<ActionName, keyof typeof operations>,
   { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body, Of>,

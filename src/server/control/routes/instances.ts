@@ -22,14 +22,13 @@ import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { choice, count, described, flag, text } from "../../../spec/schema/shape.js";
+import { choice, described, flag, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { responses } from "../responses.js";
-import { controlRoute, type Route, type RouteContext } from "../route.js";
+import { controlRoute, pageFields, type Route, type RouteContext } from "../route.js";
 import { requireQuickStart } from "./scenario.js";
 
-/** Routes for isolated sandboxes in the process: one for each parallel test, or one for each partner. */
 export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
@@ -41,8 +40,7 @@ export const instanceRoutes: readonly Route[] = [
         "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
       ),
       errors: described(flag(), "Whether only instances with errors are listed."),
-      offset: described(count(), "The index of the first one. Default: 0."),
-      limit: described(count(), "At most this many. Default: all."),
+      ...pageFields("all"),
     }),
     response: responses.InstancePage,
     isBare: true,
@@ -116,7 +114,9 @@ export const instanceRoutes: readonly Route[] = [
         ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate, madeBy, ...hashes },
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       };
-      const id = repeatable === undefined ? undefined : idOfCall(repeatable, server.token);
+      // Nobody without the control token can guess it.
+      const hash = nodePlatform.sha256(`${server.token ?? ""}\n${repeatable}`);
+      const id = repeatable === undefined ? undefined : base62From(randomStream(0, "instance", hash), 12);
       const instance = await instances.create(source, given, settings, id);
       const isNew = instance.tenancy.tokenHash === hashes.tokenHash;
       if (!isNew && instance.tenancy.madeBy !== madeBy) throw usedIdempotencyKey();
@@ -185,18 +185,12 @@ export const instanceRoutes: readonly Route[] = [
   }),
 ];
 
-/** Returns the instances of the server; throws `not_found` inside an instance. */
 export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;
   throw new SandboxError(
     "not_found",
     "An instance has no instances or metrics, and cannot stop the server. Use the server's control plane.",
   );
-}
-
-/** Returns the id of the instance that a call with an `Idempotency-Key` makes: nobody without the control token can guess it. */
-function idOfCall(key: string, token = ""): string {
-  return base62From(randomStream(0, "instance", nodePlatform.sha256(`${token}\n${key}`)), 12);
 }
 
 function usedIdempotencyKey(): SandboxError {
@@ -235,7 +229,6 @@ interface Listed {
   readonly traffic: ReturnType<typeof trafficOf>;
 }
 
-/** What an instance is sorted by, the smallest first. */
 const orders = {
   created: ({ one }: Listed) => -one.createdAt,
   errors: ({ traffic }: Listed) => -(traffic?.errors ?? 0),

@@ -1,18 +1,12 @@
 import { operations } from "../../../sandbox/operations/operations.js";
 import { listRecords } from "../../../sandbox/operations/records.js";
 import { query } from "../../../scenario/format/inputs.js";
-import { count, described, list } from "../../../spec/schema/shape.js";
+import { list } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
-import { controlRoute, type Route } from "../route.js";
+import { controlRoute, pageFields, type Route } from "../route.js";
 
 const usualPage = 100;
 
-const pageQuery = query({
-  offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(count(), `At most this many. Default: ${usualPage}.`),
-});
-
-/** Routes for the records of documented endpoints. */
 export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
@@ -28,7 +22,7 @@ export const recordRoutes: readonly Route[] = [
   }),
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
-    query: pageQuery,
+    query: query(pageFields(usualPage)),
     response: responses.RecordPage,
     isBare: true,
     run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {

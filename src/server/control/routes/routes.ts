@@ -97,7 +97,6 @@ export function callName({ method, path }: Pick<Route, "method" | "path">): stri
   return `${method} ${path}`;
 }
 
-/** Runs a call with its route; only a local route gets the exchange. */
 export function runCall(
   { route, isYaml, ...input }: ControlCall,
   place: ControlPlace,

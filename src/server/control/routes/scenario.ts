@@ -28,7 +28,6 @@ import { type ControlResponse, responses } from "../responses.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./world.js";
 
-/** The name of a sent scenario in messages. */
 const file = "request body";
 
 export const scenarioRoutes: readonly Route[] = [
@@ -106,7 +105,6 @@ type TextProblem = ControlResponse<"Validation">["problems"][number];
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-/** Returns the problems of a scenario's fields, or if there are none, steps with unexpected results and unmarked secrets. */
 async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
   const placeIn = (path: Path) => fieldPlace(text, path, { file });
   try {
@@ -129,10 +127,7 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
   return { line, column, level, message, hint: hint ?? null };
 }
 
-/**
- * Returns a sandbox's scenario as YAML: the original text with its comments if known, or a rendered one. Every key in it is
- * cut after its prefix.
- */
+/** The original text with its comments if known. Every key in it is cut after its prefix. */
 async function scenarioText(world: SandboxState, given: GivenOptions): Promise<string> {
   const written = world.text ?? (await bundledText(world, given));
   const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>

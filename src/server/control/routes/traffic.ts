@@ -32,12 +32,9 @@ import {
   type ValueOf,
 } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
-import { controlRoute, type Route, textResponse } from "../route.js";
+import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
-const farmerQuery = query({
-  offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(count({ most: 1000 }), `At most this many. Default: ${defaultFarmerPage}.`),
-});
+const farmerQuery = query(pageFields(defaultFarmerPage, count({ most: 1000 })));
 
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -231,11 +228,8 @@ function sendable(world: SandboxState, given: ControlBody<"sending">) {
     }
     if (error.code !== "unknown_ref") throw error;
     // An unknown ref is not found in a path, but invalid in a body.
-    throw wrongField(error.details?.placeholder === undefined ? "key" : "path", error.message);
+    const { message, details } = error;
+    const fields = { [details?.placeholder === undefined ? "key" : "path"]: message };
+    throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
   }
-}
-
-function wrongField(field: string, problem: string): SandboxError {
-  const message = `Failed to send the request: ${problem}`;
-  return new SandboxError("validation_failed", message, { fields: { [field]: problem } });
 }

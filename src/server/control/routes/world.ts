@@ -29,8 +29,10 @@ export const worldRoutes: readonly Route[] = [
       return {
         status: "ok",
         version,
-        ...(store?.in === "store" && { store: store.reachable ? storeState(store) : "unreachable" }),
-        ...(store?.in === "file" && { state: fileState(store) }),
+        ...(store?.in === "store" && {
+          store: store.reachable ? stateOf(store, "reachable") : "unreachable",
+        }),
+        ...(store?.in === "file" && { state: stateOf(store, "saved") }),
         ...(response.locals.mayKnowAll && {
           ...summaryOf(world),
           startedAt: isoOf(server.startedAt),
@@ -58,7 +60,7 @@ export const worldRoutes: readonly Route[] = [
           version,
           memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
         },
-        ...(stored?.in === "file" && { state: fileState(stored) }),
+        ...(stored?.in === "file" && { state: stateOf(stored, "saved") }),
         ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
       };
     },
@@ -166,12 +168,10 @@ export function running(world: SandboxState) {
   return { ...summaryOf(world), warnings: [] };
 }
 
-function storeState(store: LogStatus) {
-  const state = fileState(store);
-  return state === "saved" ? "reachable" : state;
-}
-
-function fileState({ isFull, problem }: LogStatus): "full" | "saved" | "unwritable" {
+function stateOf<const Good extends string>(
+  { isFull, problem }: LogStatus,
+  good: Good,
+): Good | "full" | "unwritable" {
   if (isFull) return "full";
-  return problem === undefined ? "saved" : "unwritable";
+  return problem === undefined ? good : "unwritable";
 }
