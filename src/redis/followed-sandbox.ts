@@ -22,7 +22,7 @@ import {
   restartCopy,
   type SandboxCopy,
 } from "./sandbox-copy.js";
-import { compactIn, type Loaded, type Loading, loadSandbox, onReplayed } from "./stored-sandbox.js";
+import { compactIn, type Loaded, type Loading, loadSandbox } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -65,7 +65,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ compacted: "", isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
-  replay(sandbox, loaded.batches);
+  applyBatches(sandbox, loaded.batches);
   return sandbox;
 }
 
@@ -177,11 +177,6 @@ function applyBatches(sandbox: FollowedSandbox, batches: Loaded["batches"]): voi
   }
 }
 
-function replay(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
-  applyBatches(sandbox, batches);
-  if (batches.length > 0) onReplayed(sandbox.shared.connection, sandbox.options.id);
-}
-
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   const { options, shared, copy } = sandbox;
   const { connection } = shared;
@@ -193,7 +188,7 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   }
   restartCopy(copy, found.state);
   sandbox.position = found.position;
-  replay(sandbox, found.batches);
+  applyBatches(sandbox, found.batches);
   return true;
 }
 

@@ -16,7 +16,7 @@ import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { describeSandbox } from "../sandbox/start.js";
 import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
-import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
+import { commandRedis, redisTime, runScript, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
 import { createListed, loadSandbox, optionsOf, type Settings, startAt } from "./stored-sandbox.js";
@@ -69,8 +69,7 @@ export function openServer(shared: Shared, own: FollowedSandbox, given: Instance
   return server;
 }
 
-/** The instances for a call whose outcome is awaited until then (on the stopwatch): later, it changes no link. */
-export function instancesUntil(server: StoreServer, latest?: number): Instances {
+export function instancesOf(server: StoreServer): Instances {
   return {
     ...server.loaded,
     create: (...given) => create(server, ...given),
@@ -85,7 +84,7 @@ export function instancesUntil(server: StoreServer, latest?: number): Instances 
         check?.(tenancy);
         return { tenancy: { ...tenancy, ...hashes } };
       };
-      return change(server, id, make, latest);
+      return change(server, id, make);
     },
     count: () => server.stored.count,
     onExpired: (listener) => void server.onExpired.add(listener),
@@ -213,26 +212,19 @@ async function textOf({ shared: { connection } }: StoreServer, id: string): Prom
   return (await commandRedis(connection, "HGET", connection.keys.list, id)) as string | null;
 }
 
-/**
- * Changes the settings of an instance, unless another server has changed them in between: then it tries again. Changes nothing
- * after `latest` (on the stopwatch).
- */
+/** Changes the settings of an instance, unless another server has changed them in between: then it tries again. */
 async function change(
   server: StoreServer,
   id: string,
   make: (before: Tenancy | undefined) => Partial<Settings>,
-  latest?: number,
 ): Promise<ListedInstance> {
   const { connection } = server.shared;
-  const until = latest === undefined ? "" : String(redisTime(connection, latest));
   for (;;) {
     const before = await textOf(server, id);
     const settings: Settings | undefined = before === null ? undefined : JSON.parse(before);
     const after = JSON.stringify({ ...settings, ...make(settings?.tenancy) });
     if (before === null) throw noInstance(id);
-    const argv = [id, before, after, until];
-    const found = await runScript(connection, changeScript, [connection.keys.list], argv);
-    if (found === "late") throw storeUnavailable(connection);
+    const found = await runScript(connection, changeScript, [connection.keys.list], [id, before, after]);
     if (found === "") return listedOf(id, after);
   }
 }

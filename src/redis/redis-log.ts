@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
+import { foundingOf, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
   type InstanceLimits,
@@ -57,7 +57,7 @@ import {
 import {
   enterInstance,
   inside,
-  instancesUntil,
+  instancesOf,
   isFollowed,
   listInstances,
   loadInstance,
@@ -128,7 +128,6 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
-  await noteSettings(connection, options);
   beginRedis(connection);
   return createRedisLog(connection, own, startOwn, options);
 }
@@ -141,17 +140,6 @@ async function importInstances(connection: RedisConnection, state: SavedState, l
     const about = { tenancy, createdAt, given, idGroup };
     await createListed(connection, id, runtime, about, at + Math.max(1000, left));
   }
-}
-
-/** Keeps the version and the settings of the server that started last, and notes a change. */
-async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
-  const [hash] = connection.keys.of(ownId);
-  const now = foundingSettings(options);
-  const before = await commandRedis(connection, "HGET", hash, "settings");
-  // A full Redis does not store it.
-  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
-  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
-  if (change !== undefined) options.onNote(change);
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
@@ -199,7 +187,7 @@ function createRedisLog(
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    ...{ runtime: server.own.copy.runtime, instances: instancesUntil(server) },
+    ...{ runtime: server.own.copy.runtime, instances: instancesOf(server) },
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
@@ -208,11 +196,10 @@ function createRedisLog(
     },
     call: (call, _run, from) => withinTimeout(connection, () => callOn(server, call, from)),
     look: (read, from) => withinTimeout(connection, () => lookOn(server, read, from)),
-    // Only changes while its caller waits: a link that got 503 still works.
     manage: (run, from) =>
-      withinTimeout(connection, async (until) => {
+      withinTimeout(connection, async () => {
         await lookOn(server, () => {}, from);
-        return run(controlPlace(from, instancesUntil(server, until)));
+        return run(controlPlace(from, instancesOf(server)));
       }),
     firstEvent: distantId,
     isOwn: () => shared.isApplyingOwn,
@@ -229,12 +216,11 @@ function createRedisLog(
 }
 
 function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
-  const { losses, skipped } = connection;
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = room.rejection() ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
-  return { in: "store", reachable, isFull, losses, skipped, problem, bytes: stored.bytes };
+  return { in: "store", reachable, isFull, losses: connection.losses, problem, bytes: stored.bytes };
 }
 
 async function describeAll(server: StoreServer): Promise<ServerState> {
@@ -264,7 +250,7 @@ async function compactAll(server: StoreServer, journal: number, which: "loaded" 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
-  const place = controlPlace(from, instancesUntil(server));
+  const place = controlPlace(from, instancesOf(server));
   const outcome = await inside(server, from.instance, (one) =>
     on(one, { ...place, runtime: one.copy.runtime }),
   );

@@ -7,7 +7,6 @@ import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
-import { foundingSettings } from "../founding.js";
 import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
@@ -47,7 +46,7 @@ export interface FileLogOptions extends InstanceLimits {
 export interface FileLog extends MemoryLog {
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
-  /** Sentences about a changed version or setting, or a missing file; empty if there is nothing to note. */
+  /** Sentences about another version or a missing file; empty if there is nothing to note. */
   readonly note: string;
 }
 
@@ -83,8 +82,7 @@ type Continued = Awaited<ReturnType<typeof continued>>;
 
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
 async function continued(place: StatePlace, options: FileLogOptions) {
-  const settings = foundingSettings(options);
-  const found = findState(place, { ...options, settings });
+  const found = findState(place, options);
   if (found.own?.scenario.openapi !== undefined) await loadReader();
   const runtime =
     found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);
@@ -114,7 +112,7 @@ async function continued(place: StatePlace, options: FileLogOptions) {
   for (const [id, usedAt] of used) log.instances.setIdle(id, Math.max(0, alive - usedAt));
   const saved = new Set(found.ids);
   const { own, note, isThere } = found;
-  return { place, log, broken, saved, settings, isThere, note, savedAt: own && savedAt(own) };
+  return { place, log, broken, saved, isThere, note, savedAt: own && savedAt(own) };
 }
 
 function fileLog(found: Continued, options: FileLogOptions, unlock: () => void): FileLog {

@@ -1,5 +1,6 @@
+import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { changeSince, type Founding, sandboxExists } from "../founding.js";
+import { sandboxExists } from "../founding.js";
 import type { InstanceState } from "../instances.js";
 import { brokenState, continueState, type KnownScenarios, parseState } from "../state-format.js";
 import {
@@ -14,14 +15,13 @@ import {
 interface Options {
   readonly own: () => NamedScenario;
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
-  readonly settings: Founding;
 }
 
 /**
  * Reads what a server continues: its own sandbox, if there is one, and the ids of the instances that have a file. Copies a state of
  * another version first. Throws `state_unreadable` and `state_mismatch`.
  */
-export function findState(place: StatePlace, { own, imported, settings }: Options) {
+export function findState(place: StatePlace, { own, imported }: Options) {
   const text = readState(place);
   const ids = readFolder(place);
   if ((text !== undefined || ids.length > 0) && imported !== undefined) {
@@ -31,11 +31,11 @@ export function findState(place: StatePlace, { own, imported, settings }: Option
   const state = from && continueState(parseState(from.text, from.given), own(), from.given);
   const notes: string[] = [];
   if (text === undefined && ids.length > 0) notes.push(missing(place.given));
-  const before = state && { version: state.version, ...state.settings };
-  const change = before && changeSince(before, settings);
-  if (change !== undefined) notes.push(change);
-  if (text !== undefined && before?.version !== settings.version) {
-    notes.push(`A copy of the state before is in "${copyState(place, text, String(before?.version))}".`);
+  const by = String(state?.version);
+  if (text !== undefined && by !== version) {
+    notes.push(
+      `Version ${version} continues a state of version ${by}. A copy of it is in "${copyState(place, text, by)}".`,
+    );
   }
   // A file has instances only if somebody put an export there.
   const inside = state?.instances.filter(({ id }) => !ids.includes(id)) ?? [];

@@ -3,7 +3,6 @@ import { nodePlatform } from "../../node/platform.js";
 import { describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
-import type { Founding } from "../founding.js";
 import { type Instance, instanceState } from "../instances.js";
 import type { MemoryLog } from "../memory-log.js";
 import { identityOf } from "../state-format.js";
@@ -26,7 +25,6 @@ interface FilesOptions {
   readonly log: Pick<MemoryLog, "runtime" | "instances">;
   /** The ids of the instances that have a file. */
   readonly saved: ReadonlySet<string>;
-  readonly settings: Founding;
   readonly own: () => NamedScenario;
   readonly onProblem: (error: unknown) => void;
 }
@@ -44,11 +42,10 @@ export interface KeptFiles {
 }
 
 export function openFiles(options: FilesOptions): KeptFiles {
-  const { place, log, own, settings } = options;
-  const { version: _, ...flags } = settings;
+  const { place, log, own } = options;
   const { runtime } = log;
   const ownFile = openKept(place, runtime, {
-    describe: () => ({ startedWith: identityOf(own()), settings: flags, own: describeSandbox(runtime) }),
+    describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(runtime) }),
   });
   return { options, ownFile, ofInstances: new Map(), removed: new Set(), called: undefined, isSaving: false };
 }
