@@ -105,7 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
 }
 
 async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
-  const { given, imported, runCall } = options;
+  const { given, imported } = options;
   const { shown } = connection;
   const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
   // Each machine may have the file in another folder.
@@ -115,7 +115,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
     ...{ "--frozen": frozen, "--profile": profile },
   });
-  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
+  const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
   const startOwn = () =>
     createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
 
@@ -182,7 +182,9 @@ function createRedisLog(
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (connection.state !== "closed" && !isAway) onProblem(error);
   };
-  const room = createRoom(connection, (journal, which) => compactAll(server, journal, which));
+  const compact = (journal: number) =>
+    Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
+  const room = createRoom(connection, compact);
   const shared: Shared = { connection, given, room, runCall, report, isApplyingOwn: false };
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
@@ -238,13 +240,6 @@ async function describeAll(server: StoreServer): Promise<ServerState> {
 
 function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
   return lookAt(sandbox, () => describeSandbox(sandbox.copy.runtime)) as Promise<SavedSandbox>;
-}
-
-async function compactAll(server: StoreServer, journal: number, which: "loaded" | "all"): Promise<void> {
-  // Instances that nobody uses have logs, too.
-  const unloaded = which === "all" ? await listInstances(server).catch(() => []) : [];
-  for (const { id } of unloaded) await loadInstance(server, id).catch(() => {});
-  await Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
 }
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;

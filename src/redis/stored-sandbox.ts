@@ -8,7 +8,7 @@ import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { type RedisConnection, runScript } from "./redis-connection.js";
 import { compactScript, createScript, loadScript, ownId, type StoredBatch } from "./redis-scripts.js";
-import { type CopyOptions, type RunCall, withShortJournal } from "./sandbox-copy.js";
+import { withShortJournal } from "./sandbox-copy.js";
 
 /** An instance in the list of all. */
 export interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
@@ -24,13 +24,6 @@ export interface Loaded {
   /** `undefined` for the server's own sandbox, and for an instance that is not in the list. */
   readonly settings: Settings | undefined;
   readonly founding: string;
-}
-
-/** What a server needs to load a sandbox. `given`: the options of its own. */
-export interface Loading {
-  readonly connection: RedisConnection;
-  readonly given: GivenOptions;
-  readonly runCall: RunCall;
 }
 
 const inflate = promisify(zlib.inflateRaw);
@@ -86,7 +79,7 @@ export function compactIn(connection: RedisConnection, id: string, position: str
 
 /** Reads a sandbox; resolves to when it ended if that is known, or to `undefined`. */
 export async function loadSandbox(
-  { connection }: Loading,
+  connection: RedisConnection,
   id: string,
 ): Promise<Loaded | EndedInstance | undefined> {
   const reply = (await runScript(connection, loadScript, connection.keys.of(id), [id])) as string[];
@@ -100,8 +93,4 @@ export async function loadSandbox(
     ...{ position, founding, batches: batches as unknown as readonly StoredBatch[] },
     settings: settings ? JSON.parse(settings) : undefined,
   };
-}
-
-export function optionsOf({ given }: Loading, { settings }: Loaded): CopyOptions {
-  return { given: settings?.given ?? given, idGroup: settings?.idGroup };
 }
