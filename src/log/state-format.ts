@@ -113,9 +113,7 @@ export function parseState(
   { isInstance = false, known = new Map() }: { isInstance?: boolean; known?: KnownScenarios } = {},
 ): ReadState {
   const [start = "", ...rest] = text.split("\n");
-  const line = parsedJson(start);
-  // An editor may have formatted it.
-  const first = line ?? parsedJson(text);
+  const first = parsedJson(start);
   requireState(first, given, isInstance);
   try {
     const { sum, content } = readSigned(first);
@@ -134,7 +132,7 @@ export function parseState(
       own: found.own && runtimeOf(found.own),
       instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
     };
-    return withLines(state, line === undefined ? [] : linesOf(rest, sum));
+    return withLines(state, linesOf(rest, sum));
   } catch {
     throw brokenState(given, isInstance);
   }

@@ -18,14 +18,7 @@ import {
   type LogStatus,
   type RunIn,
 } from "../log/log.js";
-import {
-  continueState,
-  identityOf,
-  parseState,
-  type SavedState,
-  savedAt,
-  stateFormat,
-} from "../log/state-format.js";
+import { continueState, identityOf, parseState, type SavedState, stateFormat } from "../log/state-format.js";
 import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -133,13 +126,10 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
-  const at = redisTime(connection);
-  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
-  for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
-    const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
-    const about = { tenancy, createdAt, given, idGroup };
-    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
-  }
+  // Their idle time starts again.
+  const usedUntil = redisTime(connection) + limitsOf(limits).instanceTtl;
+  for (const { id, runtime, createdAt, usedAt: _, given, idGroup = 0, ...tenancy } of state.instances)
+    await createListed(connection, id, runtime, { tenancy, createdAt, given, idGroup }, usedUntil);
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */

@@ -219,16 +219,6 @@ test.each([
   expect((await call(server, "GET /ready")).body.broken_instances).toBeUndefined();
 });
 
-test("a file that somebody formatted is read", async () => {
-  const state = stateFile();
-  const before = await start(state);
-  const made = await create(before);
-  await before.close();
-  for (const file of [state, fileOf(state, made)])
-    writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8")), undefined, 2));
-  expect((await send(await start(state), made)).status).toBe(200);
-});
-
 test("instances without the file of the server's own sandbox continue, and R7 get new request ids", async () => {
   const state = stateFile();
   const before = await start(state);
