@@ -22,7 +22,6 @@ async function savedFile(): Promise<Buffer> {
     {
       describe: () => ({ own: describeSandbox(world) }),
       describeRequests: (...given) => ({ since: describeRequests(world, ...given) }),
-      check() {},
     },
   );
   markChanged(kept);

@@ -30,7 +30,6 @@ const opened = () => {
     describeRequests: (...given: [readonly Exchange[], readonly RecordChange[]]) => ({
       since: describeRequests(world, ...given),
     }),
-    check() {},
   };
   const request = (path = "/v1/relying-party/me") => handle(settled(world), asked({ path }));
   const read = () => parseState(readFileSync(place.file, "utf8"), "state").own;

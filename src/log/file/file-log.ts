@@ -1,6 +1,7 @@
 import { promises } from "node:fs";
+import { dirname } from "node:path";
 import { lock } from "../../node/files/lock.js";
-import { fileFailure, targetOf } from "../../node/files/write-file.js";
+import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../../node/files/write-file.js";
 import { clearInterval, loadReader, nodePlatform, setInterval } from "../../node/platform.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
@@ -10,7 +11,14 @@ import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
-import { findState, instancePlace, orUnreadable, readInstance, type StatePlace } from "./found-state.js";
+import {
+  findState,
+  folderOf,
+  instancePlace,
+  orUnreadable,
+  readInstance,
+  type StatePlace,
+} from "./found-state.js";
 import {
   changeFile,
   fileOf,
@@ -148,6 +156,7 @@ function fileLog(server: Continued, options: FileLogOptions, unlock: () => void)
       const first = followAll(files, found.ids);
       saving = setInterval(() => saveUnsaved(files), pause).unref();
       try {
+        makeFolders(server);
         await Promise.allSettled(first);
         // The last one: without it, the others are written again.
         await saveKept(ownFile);
@@ -169,6 +178,15 @@ function fileLog(server: Continued, options: FileLogOptions, unlock: () => void)
       }
     },
   };
+}
+
+function makeFolders({ place, found }: Continued): void {
+  try {
+    if (!found.isThere) makeFolder(dirname(place.file), 0o700);
+    if (found.ids.length > 0) makeOwnFolder(folderOf(place.file));
+  } catch (error) {
+    throw unwritableState(place.given, error);
+  }
 }
 
 /** Throws if the file of the instance is broken. */

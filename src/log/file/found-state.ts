@@ -1,6 +1,6 @@
-import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { draftEnding, fileFailure } from "../../node/files/write-file.js";
+import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { sandboxExists } from "../founding.js";
@@ -69,20 +69,12 @@ export function readInstance(place: StatePlace, id: string, known: KnownScenario
   return found;
 }
 
-/** Returns the ids of the instances that have a file, and removes what a killed process has left. */
+/** Returns the ids of the instances that have a file. */
 function readFolder({ file, given }: StatePlace): string[] {
   const folder = folderOf(file);
   return orUnreadable(folderOf(given), () => {
     if (statSync(folder, { throwIfNoEntry: false }) === undefined) return [];
-    const names = readdirSync(folder);
-    for (const name of names.filter((one) => one.endsWith(draftEnding))) {
-      try {
-        rmSync(join(folder, name));
-      } catch {
-        // The disk may be read-only.
-      }
-    }
-    return names.flatMap((name) => /^(\w+)\.json$/.exec(name)?.[1] ?? []);
+    return readdirSync(folder).flatMap((name) => /^(\w+)\.json$/.exec(name)?.[1] ?? []);
   });
 }
 

@@ -1,5 +1,4 @@
-import { dirname } from "node:path";
-import { makeFolder, makeOwnFolder } from "../../node/files/write-file.js";
+import { makeOwnFolder } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { describeRequests, describeSandbox } from "../../sandbox/start.js";
@@ -48,10 +47,6 @@ export function openFiles(options: FilesOptions): KeptFiles {
   const ownFile = openKept(place, {
     describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(runtime) }),
     describeRequests: (...given) => ({ since: describeRequests(runtime, ...given) }),
-    check() {
-      makeFolder(dirname(place.file), 0o700);
-      if (log.instances.count() > 0) makeOwnFolder(folderOf(place.file));
-    },
   });
   return { options, ownFile, ofInstances: new Map(), called: undefined, isSaving: false };
 }

@@ -19,7 +19,7 @@ interface KeptOptions {
   /** Describes what requests have changed. */
   readonly describeRequests: (requests: readonly Exchange[], changes: readonly RecordChange[]) => object;
   /** Prepares the folder. Throws if this server may not write. */
-  readonly check: () => void;
+  readonly check?: () => void;
   /** Called after the file was removed. */
   readonly onRemoved?: () => void;
 }
@@ -175,7 +175,7 @@ async function append(kept: KeptSandbox, content: object): Promise<void> {
 }
 
 function requireOwn(kept: KeptSandbox): void {
-  kept.options.check();
+  kept.options.check?.();
   if (isTaken(kept)) throw takenOver;
 }
 
