@@ -31,7 +31,6 @@ import {
   appendTo,
   compactSandbox,
   type FollowedSandbox,
-  followSandbox,
   lookAt,
   noSandbox,
   type Shared,
@@ -50,7 +49,6 @@ import {
 import {
   enterInstance,
   inside,
-  instancesOf,
   isFollowed,
   listInstances,
   loadInstance,
@@ -177,9 +175,9 @@ function createRedisLog(
   const room = createRoom(connection, compact);
   const shared: Shared = { connection, given, room, runCall, report, isApplyingOwn: false };
   const onGone = () => recreate().then(() => true);
-  const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
+  const server = openServer(shared, loaded, onGone, limits);
   return {
-    ...{ runtime: server.own.copy.runtime, instances: instancesOf(server) },
+    ...{ runtime: server.own.copy.runtime, instances: server.instances },
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
@@ -191,10 +189,10 @@ function createRedisLog(
     manage: (run, from) =>
       withinTimeout(connection, async () => {
         await lookOn(server, () => {}, from);
-        return run(controlPlace(from, instancesOf(server)));
+        return run(controlPlace(from, server.instances));
       }),
     firstEvent: distantId,
-    isOwn: () => shared.isApplyingOwn,
+    isOwn: () => server.isApplyingOwn,
     runDue() {
       server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);
@@ -207,7 +205,7 @@ function createRedisLog(
   };
 }
 
-function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
+function statusOf({ connection, room, stored }: StoreServer): LogStatus {
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = room.rejection() ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
@@ -235,7 +233,7 @@ function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
-  const place = controlPlace(from, instancesOf(server));
+  const place = controlPlace(from, server.instances);
   const outcome = await inside(server, from.instance, (one) =>
     on(one, { ...place, runtime: one.copy.runtime }),
   );
@@ -268,7 +266,7 @@ async function requestIn(server: StoreServer, id: string, request: ApiRequest): 
 }
 
 async function runAllDue(server: StoreServer): Promise<void> {
-  const { connection, room } = server.shared;
+  const { connection, room } = server;
   server.isRunningDue = true;
   try {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
