@@ -8,7 +8,7 @@ import { appendScript, type StoredBatch, separator, storeKeys } from "./redis-sc
 type Reply = string | number | null | readonly Reply[];
 
 /** Who waits for Redis: after a time on the stopwatch, the promise has been rejected. */
-export interface Caller {
+export interface RedisCaller {
   readonly until: number;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
@@ -19,7 +19,7 @@ export interface Waiting {
   readonly text: string;
   /** A `compact` is the last of its batch. A full Redis must store it and a `look`: they are small, or make room. */
   readonly kind: string;
-  readonly caller: Caller;
+  readonly caller: RedisCaller;
   /** Called when its turn has come, with the id of its batch and the time. Returns its outcome. */
   readonly onTurn: (at: string, time: number) => unknown;
 }
@@ -82,7 +82,7 @@ export interface RedisConnection {
   /** The clock of Redis minus the stopwatch. */
   timeAt: number;
   readonly queue: Set<Followed>;
-  readonly callers: Set<Caller>;
+  readonly callers: Set<RedisCaller>;
 }
 
 /** Connects to a Redis. Throws errors of the network, TLS or Redis. */
@@ -152,13 +152,13 @@ export function closeRedis(connection: RedisConnection): void {
  */
 export function waitForRedis<Result>(
   connection: RedisConnection,
-  start: (caller: Caller) => void,
+  start: (caller: RedisCaller) => void,
   most = connection.timeout,
 ): Promise<Result> {
   const { callers, timeout } = connection;
   return new Promise((resolve, reject) => {
     if (isAway(connection)) return reject(storeUnavailable(connection));
-    const caller: Caller = {
+    const caller: RedisCaller = {
       until: now() + Math.min(timeout, most),
       resolve(outcome) {
         callers.delete(caller);

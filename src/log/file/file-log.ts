@@ -11,14 +11,7 @@ import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
-import {
-  findState,
-  folderOf,
-  instancePlace,
-  orUnreadable,
-  readInstance,
-  type StatePlace,
-} from "./found-state.js";
+import { findState, folderOf, instancePlace, orUnreadable, readInstance } from "./found-state.js";
 import {
   changeFile,
   fileOf,
@@ -36,6 +29,7 @@ import {
   isSaved,
   type KeptSandbox,
   markChanged,
+  type StatePlace,
   saveKept,
   takenOver,
   unsavedFor,

@@ -12,13 +12,7 @@ import {
   parseState,
   unreadableState,
 } from "../state-format.js";
-import { unwritableState } from "./kept-sandbox.js";
-
-/** A file of a saved state: its absolute path, and the given path for messages. */
-export interface StatePlace {
-  readonly file: string;
-  readonly given: string;
-}
+import { type StatePlace, unwritableState } from "./kept-sandbox.js";
 
 export const folderOf = (file: string) => `${file}.instances`;
 

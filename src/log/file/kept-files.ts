@@ -7,7 +7,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { type Instance, instanceState } from "../instances.js";
 import type { MemoryLog } from "../memory-log.js";
 import { identityOf } from "../state-format.js";
-import { folderOf, instancePlace, type StatePlace } from "./found-state.js";
+import { folderOf, instancePlace } from "./found-state.js";
 import {
   addRecordChange,
   addRequest,
@@ -17,6 +17,7 @@ import {
   markBehind,
   markChanged,
   openKept,
+  type StatePlace,
   saveKept,
   takenOver,
 } from "./kept-sandbox.js";

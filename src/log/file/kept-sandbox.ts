@@ -6,7 +6,12 @@ import { mostKept } from "../../sandbox/journal/history.js";
 import type { RecordChange } from "../../sandbox/record.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type SavedState, signedLine, stateLine } from "../state-format.js";
-import type { StatePlace } from "./found-state.js";
+
+/** A file of a saved state: its absolute path, and the given path for messages. */
+export interface StatePlace {
+  readonly file: string;
+  readonly given: string;
+}
 
 /** The bytes of lines before the file is written again, or four times those of its first line. */
 const mostLines = 256_000;
