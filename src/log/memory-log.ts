@@ -162,15 +162,12 @@ export function createInstances({
         for (const listener of onExpired) listener(instance);
       }
     },
-    /** Continues an instance, with its own series of request ids. */
-    restore(described: InstanceState): void {
+    /** Continues an instance that was idle for some milliseconds, with its own series of request ids. */
+    restore(described: InstanceState, idle: number): void {
       const { id, createdAt, usedAt: _, given, idGroup: __, runtime: state, ...tenancy } = described;
       server.idSeries.last += 1;
       const runtime = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
-      add({ id, tenancy, createdAt }, runtime);
-    },
-    setIdle(id: string, idle: number): void {
-      find(id).usedAt = platform.stopwatch() - idle;
+      add({ id, tenancy, createdAt }, runtime).usedAt -= Math.max(0, idle);
     },
     discardJournals: journals.discard,
     onExpired: (listener: (instance: Instance) => void) => void onExpired.add(listener),

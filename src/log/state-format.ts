@@ -13,7 +13,7 @@ import type { InstanceState, ServerState } from "./instances.js";
 // everything, each scenario once. A file may have lines of requests after it. Each line ends with a checksum of it and of the
 // line before, so that only a cut last line is taken for a kill.
 
-/** The number of the format. A later one is converted in `converted`. */
+/** The number of the format. */
 export const stateFormat = 1;
 
 export interface SavedState extends ServerState {
@@ -21,8 +21,6 @@ export interface SavedState extends ServerState {
   readonly startedWith: ScenarioIdentity;
   /** The version that wrote it. Default: this one. */
   readonly version?: string;
-  /** The settings of the server that wrote it, named like the flags. Default: none. */
-  readonly settings?: Readonly<Record<string, unknown>> | undefined;
   /** The instances that an export lacks, because their files cannot be read. Default: none. */
   readonly without?: readonly string[] | undefined;
 }
@@ -42,7 +40,6 @@ type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scena
 interface WrittenState {
   readonly version: string;
   readonly started_with?: ScenarioIdentity;
-  readonly settings?: Readonly<Record<string, unknown>>;
   readonly scenarios: Readonly<Record<string, Pick<SavedSandbox, "scenario" | "text">>>;
   readonly own?: WrittenRuntime;
   readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
@@ -91,9 +88,9 @@ export function stateLine({ startedWith, own, instances, ...about }: Partial<Sav
     own: own && written(own),
     instances: (instances ?? []).map((one) => ({ ...one, runtime: written(one.runtime) })),
   };
-  const { settings, without = [] } = about;
+  const { without = [] } = about;
   const lacks = without.length > 0 && { without };
-  const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, settings, ...lacks };
+  const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, ...lacks };
   return signedLine({ ...header, scenarios, ...runtimes });
 }
 
@@ -101,7 +98,7 @@ export function stateLine({ startedWith, own, instances, ...about }: Partial<Sav
 export type KnownScenarios = Map<string, Scenario>;
 
 /** A state as read: the file of an instance has no sandbox of a server. */
-export interface ReadState extends Pick<SavedState, "instances" | "version" | "settings"> {
+export interface ReadState extends Pick<SavedState, "instances" | "version"> {
   readonly startedWith: ScenarioIdentity | undefined;
   readonly own: SavedSandbox | undefined;
 }
@@ -116,13 +113,11 @@ export function parseState(
   { isInstance = false, known = new Map() }: { isInstance?: boolean; known?: KnownScenarios } = {},
 ): ReadState {
   const [start = "", ...rest] = text.split("\n");
-  const line = parsedJson(start);
-  // An editor may have formatted it.
-  const first = line ?? parsedJson(text);
+  const first = parsedJson(start);
   requireState(first, given, isInstance);
   try {
     const { sum, content } = readSigned(first);
-    const found = converted(content);
+    const found = content as WrittenState;
     const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
       const { scenario, text: source } = found.scenarios[
         runtime.scenario
@@ -133,19 +128,14 @@ export function parseState(
       return { ...runtime, text: source, scenario: known.get(runtime.scenario) as Scenario, snapshot };
     };
     const state = {
-      ...{ version: found.version, startedWith: found.started_with, settings: found.settings },
+      ...{ version: found.version, startedWith: found.started_with },
       own: found.own && runtimeOf(found.own),
       instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
     };
-    return withLines(state, line === undefined ? [] : linesOf(rest, sum));
+    return withLines(state, linesOf(rest, sum));
   } catch {
     throw brokenState(given, isInstance);
   }
-}
-
-/** Returns the content of a state in this format. The only place that knows an earlier one. */
-function converted(content: object): WrittenState {
-  return content as WrittenState;
 }
 
 function linesOf(texts: readonly string[], first: string): RequestLine[] {

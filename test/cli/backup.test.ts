@@ -67,7 +67,7 @@ test("a state of another scenario is an error that names both ways out, and stay
   expect(readFileSync(join(cwd, "state.json"), "utf8")).toBe(before);
 });
 
-test("another version and another setting continue a state, say so once, and keep one copy, with which the earlier version continues", async () => {
+test("another version continues a state, says so once, and keeps one copy, with which the earlier version continues", async () => {
   const cwd = temporaryFolder({ "a.yaml": bank(one) });
   const first = await used(cwd);
   await first.stop();
@@ -79,7 +79,7 @@ test("another version and another setting continue a state, say so once, and kee
   const updated = serve(argv, { cwd });
   const url = await baseUrl(updated);
   expect(updated.stderr.text().replaceAll(/\s+/g, " ")).toContain(
-    'It had version "0.0.9" and --instance-ttl "1h", and continues with version "1.0.0-next.1" and --instance-ttl "30d". A copy of the state before is in "state.json.backup-0.0.9".',
+    'Version 1.0.0-next.1 continues a state of version 0.0.9. A copy of it is in "state.json.backup-0.0.9".',
   );
   expect(await statusOf(url, first.made)).toBe(200);
   const instance = first.instance.id as string;
@@ -87,7 +87,7 @@ test("another version and another setting continue a state, say so once, and kee
   await updated.stop();
   const again = serve(argv, { cwd });
   await baseUrl(again);
-  expect(again.stderr.text()).not.toContain("It had");
+  expect(again.stderr.text()).not.toContain("A copy");
   await again.stop();
 
   expect(readFileSync(`${file}.backup-0.0.9`, "utf8")).toBe(before);

@@ -59,7 +59,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
       await transcript(game, before.slice(0, 10));
       const state = stateOf(runtime);
       const read = parseState(stateLine(state).text, "state.json") as SavedState;
-      expect(read).toEqual({ ...state, version, settings: undefined });
+      expect(read).toEqual({ ...state, version });
       const continued = movedTo(restored(read), game);
       expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());
       const following = [...after, ...roundOfRequests];

@@ -152,11 +152,7 @@ test("requests to 50 instances are in their files soon, also without a change, a
   // A process that is killed while it writes leaves a part of a line.
   const copy = killed(state);
   appendFileSync(fileOf(copy, made[0] as Made), '{"usedAt":17');
-  const drafts = join(`${copy}.instances`, "a.json.svc-sandbox-draft");
-  writeFileSync(drafts, "");
-
   const after = await start(copy);
-  expect(existsSync(drafts)).toBe(false);
   expect(await ids(after)).toEqual(before);
   // The server's own report counts them as well.
   expect((await call(after, "GET /report")).body.data.requests).toBe(150);
@@ -217,16 +213,6 @@ test.each([
   expect((await call(server, `DELETE /instances/${broken.id}`)).status).toBe(204);
   expect(filesIn(state)).toEqual([`${whole.id}.json`]);
   expect((await call(server, "GET /ready")).body.broken_instances).toBeUndefined();
-});
-
-test("a file that somebody formatted is read", async () => {
-  const state = stateFile();
-  const before = await start(state);
-  const made = await create(before);
-  await before.close();
-  for (const file of [state, fileOf(state, made)])
-    writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8")), undefined, 2));
-  expect((await send(await start(state), made)).status).toBe(200);
 });
 
 test("instances without the file of the server's own sandbox continue, and R7 get new request ids", async () => {

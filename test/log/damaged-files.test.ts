@@ -3,11 +3,11 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { addRequest, markUnsaved, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
+import { addRequest, markChanged, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
 import { parseState } from "../../src/log/state-format.js";
 import { openWorld } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
-import { describeSandbox } from "../../src/sandbox/start.js";
+import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runs } from "../support/property-seed.js";
 import { asked } from "../support/send.js";
@@ -17,10 +17,14 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 async function savedFile(): Promise<Buffer> {
   const file = join(temporaryFolder(), "state.json");
   const world = openWorld(bundledScenarios.active, { name: "active" });
-  const kept = openKept({ file, given: "state" }, world, {
-    describe: () => ({ own: describeSandbox(world) }),
-  });
-  markUnsaved(kept, "changed");
+  const kept = openKept(
+    { file, given: "state" },
+    {
+      describe: () => ({ own: describeSandbox(world) }),
+      describeRequests: (...given) => ({ since: describeRequests(world, ...given) }),
+    },
+  );
+  markChanged(kept);
   await saveKept(kept);
   for (let n = 0; n < 3; n += 1) {
     addRequest(kept, handle(settled(world), asked({ path: `/v1/${n}` })));

@@ -69,8 +69,7 @@ test("a restored instance keeps its idle time, its tenancy and its place among t
   const bytes = made.runtime.history.bytes();
   const restoredIn = (mostJournals: number) => {
     const other = opened({ mostJournals });
-    other.instances.restore(saved);
-    other.instances.setIdle(made.id, saved.runtime.at - saved.usedAt);
+    other.instances.restore(saved, saved.runtime.at - saved.usedAt);
     return { ...other, found: other.instances.find(made.id) as typeof made };
   };
   const { found, server, instances: others } = restoredIn(bytes);

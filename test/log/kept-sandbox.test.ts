@@ -2,11 +2,20 @@ import { promises, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { addRequest, markUnsaved, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
+import {
+  addRequest,
+  bytesOfLines,
+  isForeign,
+  markChanged,
+  openKept,
+  saveKept,
+} from "../../src/log/file/kept-sandbox.js";
 import { parseState } from "../../src/log/state-format.js";
 import { openWorld } from "../../src/node/platform.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
-import { describeSandbox } from "../../src/sandbox/start.js";
+import type { RecordChange } from "../../src/sandbox/record.js";
+import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { asked } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -16,10 +25,15 @@ afterEach(() => void vi.restoreAllMocks());
 const opened = () => {
   const place = { file: join(temporaryFolder(), "state"), given: "state" };
   const world = openWorld(bundledScenarios.active, { name: "active" });
-  const describe = () => ({ own: describeSandbox(world) });
+  const options = {
+    describe: () => ({ own: describeSandbox(world) }),
+    describeRequests: (...given: [readonly Exchange[], readonly RecordChange[]]) => ({
+      since: describeRequests(world, ...given),
+    }),
+  };
   const request = (path = "/v1/relying-party/me") => handle(settled(world), asked({ path }));
   const read = () => parseState(readFileSync(place.file, "utf8"), "state").own;
-  return { kept: openKept(place, world, { describe }), request, read };
+  return { kept: openKept(place, options), request, read };
 };
 
 test("a save waits for what happened before it, also while another write is under way, and many share one write", async () => {
@@ -32,12 +46,12 @@ test("a save waits for what happened before it, also while another write is unde
     });
     return rename(...given);
   });
-  markUnsaved(kept, "changed");
+  markChanged(kept);
   const first = saveKept(kept);
   await vi.waitFor(() => expect(renamed).toHaveBeenCalledOnce());
   addRequest(kept, request());
   const others = [saveKept(kept), saveKept(kept)];
-  expect(kept.file.isForeign()).toBe(false);
+  expect(isForeign(kept)).toBe(false);
   letGo();
   await Promise.all([first, ...others]);
   expect([read()?.since?.exchanges.length, renamed.mock.calls.length]).toEqual([1, 1]);
@@ -45,20 +59,20 @@ test("a save waits for what happened before it, also while another write is unde
 
 test("a sandbox's requests are lines until these are 256 kB and four times its state, then everything is written again", async () => {
   const { kept, request, read } = opened();
-  markUnsaved(kept, "changed");
+  markChanged(kept);
   await saveKept(kept);
   let most = 0;
   let count = 0;
-  for (; count < 1000 && kept.file.sizes().rest >= most; count += 1) {
-    most = kept.file.sizes().rest;
+  for (; count < 1000 && bytesOfLines(kept) >= most; count += 1) {
+    most = bytesOfLines(kept);
     for (let n = 0; n < 20; n += 1) addRequest(kept, request(`/v1/${"words/".repeat(80)}`));
     await saveKept(kept);
   }
   expect(most).toBeGreaterThan(256_000);
-  expect([kept.file.sizes().rest, count < 1000]).toEqual([0, true]);
+  expect([bytesOfLines(kept), count < 1000]).toEqual([0, true]);
   addRequest(kept, request());
-  markUnsaved(kept, "changed");
+  markChanged(kept);
   await saveKept(kept);
-  expect(kept.file.sizes().rest).toBe(0);
+  expect(bytesOfLines(kept)).toBe(0);
   expect(read()?.exchanges.length).toBe(Math.min(1000, count * 20 + 1));
 });

@@ -7,12 +7,11 @@ import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
-import { foundingSettings } from "../founding.js";
 import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
-import { findState, readInstance } from "./found-state.js";
+import { findState, folderOf, instancePlace, orUnreadable, readInstance } from "./found-state.js";
 import {
   changeFile,
   fileOf,
@@ -21,19 +20,21 @@ import {
   keepChanges,
   listFiles,
   openFiles,
-  saveFiles,
   saveUnsaved,
 } from "./kept-files.js";
-import { isSaved, type KeptSandbox, markUnsaved, saveKept, unsavedFor } from "./kept-sandbox.js";
 import {
-  folderOf,
-  instancePlace,
+  bytesOfLines,
+  isForeign,
   isFullDisk,
-  orUnreadable,
+  isSaved,
+  type KeptSandbox,
+  markChanged,
   type StatePlace,
+  saveKept,
   takenOver,
+  unsavedFor,
   unwritableState,
-} from "./sandbox-file.js";
+} from "./kept-sandbox.js";
 
 export interface FileLogOptions extends InstanceLimits {
   readonly own: () => NamedScenario;
@@ -47,7 +48,7 @@ export interface FileLogOptions extends InstanceLimits {
 export interface FileLog extends MemoryLog {
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
-  /** Sentences about a changed version or setting, or a missing file; empty if there is nothing to note. */
+  /** Sentences about another version or a missing file; empty if there is nothing to note. */
   readonly note: string;
 }
 
@@ -83,8 +84,7 @@ type Continued = Awaited<ReturnType<typeof continued>>;
 
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
 async function continued(place: StatePlace, options: FileLogOptions) {
-  const settings = foundingSettings(options);
-  const found = findState(place, { ...options, settings });
+  const found = findState(place, options);
   if (found.own?.scenario.openapi !== undefined) await loadReader();
   const runtime =
     found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);
@@ -93,15 +93,13 @@ async function continued(place: StatePlace, options: FileLogOptions) {
     runtime.idSeries.last = runtime.idGroup ?? newGroup();
   const log = createMemoryLog(runtime, options);
   const broken = new Map<string, SandboxError>();
-  const used: [id: string, usedAt: number][] = [];
-  let alive = found.own === undefined ? 0 : savedAt(found.own);
+  const stoppedAt = found.own === undefined ? 0 : savedAt(found.own);
   const restore = async (id: string, read: () => InstanceState) => {
     try {
       const state = read();
       if (state.runtime.scenario.openapi !== undefined) await loadReader();
-      log.instances.restore(state);
-      alive = Math.max(alive, savedAt(state.runtime));
-      used.push([id, state.usedAt]);
+      // The stop does not count as idle time.
+      log.instances.restore(state, Math.max(stoppedAt, savedAt(state.runtime)) - state.usedAt);
     } catch (error) {
       const { given } = instancePlace(place, id);
       broken.set(id, error instanceof SandboxError ? error : brokenState(given, true));
@@ -110,29 +108,22 @@ async function continued(place: StatePlace, options: FileLogOptions) {
   const known: KnownScenarios = new Map();
   for (const id of found.ids) await restore(id, () => readInstance(place, id, known));
   for (const one of found.inside) await restore(one.id, () => one);
-  // The stop does not count as idle time.
-  for (const [id, usedAt] of used) log.instances.setIdle(id, Math.max(0, alive - usedAt));
-  const saved = new Set(found.ids);
-  const { own, note, isThere } = found;
-  return { place, log, broken, saved, settings, isThere, note, savedAt: own && savedAt(own) };
+  return { place, log, broken, found };
 }
 
-function fileLog(found: Continued, options: FileLogOptions, unlock: () => void): FileLog {
-  const { log, broken } = found;
-  const files = openFiles({ ...found, ...options });
+function fileLog(server: Continued, options: FileLogOptions, unlock: () => void): FileLog {
+  const { log, broken, found } = server;
+  const files = openFiles({ ...server, ...options });
   const { ownFile } = files;
   let saving: NodeJS.Timeout | undefined;
   return {
     ...log,
-    savedAt: found.savedAt,
+    savedAt: found.own && savedAt(found.own),
     note: found.note,
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
     enter(id) {
-      requireWhole(found, id);
-      // Its last use is kept with the next requests.
-      const file = fileOf(files, id);
-      if (file !== undefined) markUnsaved(file, "behind");
+      requireWhole(server, id);
       return log.enter(id);
     },
     countUnread(at, id) {
@@ -149,17 +140,17 @@ function fileLog(found: Continued, options: FileLogOptions, unlock: () => void):
     manage: (run, from) =>
       keepChanges(files, (changed) =>
         log.manage(
-          (at) => run({ ...at, instances: at.instances && keptInstances(found, files, changed) }),
+          (at) => run({ ...at, instances: at.instances && keptInstances(server, files, changed) }),
           from,
         ),
       ),
-    status: () => statusOf(found, files),
+    status: () => statusOf(server, files),
     async begin() {
       broken.forEach(options.onProblem);
-      const first = followAll(files);
+      const first = followAll(files, found.ids);
       saving = setInterval(() => saveUnsaved(files), pause).unref();
       try {
-        makeFolders(found);
+        makeFolders(server);
         await Promise.allSettled(first);
         // The last one: without it, the others are written again.
         await saveKept(ownFile);
@@ -174,8 +165,8 @@ function fileLog(found: Continued, options: FileLogOptions, unlock: () => void):
         if (saving === undefined) return;
         clearInterval(saving);
         saving = undefined;
-        if (!isSaved(ownFile) || ownFile.file.sizes().rest > 0) markUnsaved(ownFile, "changed");
-        await saveFiles(files);
+        if (!isSaved(ownFile) || bytesOfLines(ownFile) > 0) markChanged(ownFile);
+        await Promise.all(listFiles(files).map(saveKept));
       } finally {
         unlock();
       }
@@ -183,10 +174,10 @@ function fileLog(found: Continued, options: FileLogOptions, unlock: () => void):
   };
 }
 
-function makeFolders({ place, isThere, saved }: Continued): void {
+function makeFolders({ place, found }: Continued): void {
   try {
-    if (!isThere) makeFolder(dirname(place.file), 0o700);
-    if (saved.size > 0) makeOwnFolder(folderOf(place.file));
+    if (!found.isThere) makeFolder(dirname(place.file), 0o700);
+    if (found.ids.length > 0) makeOwnFolder(folderOf(place.file));
   } catch (error) {
     throw unwritableState(place.given, error);
   }
@@ -199,8 +190,8 @@ function requireWhole({ broken }: Continued, id = ""): void {
 }
 
 /** The instances for a call: a broken one can be removed, and new hashes are stored. */
-function keptInstances(found: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
-  const { place, log, broken } = found;
+function keptInstances(server: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
+  const { place, log, broken } = server;
   const { instances } = log;
   return {
     ...instances,
@@ -213,14 +204,14 @@ function keptInstances(found: Continued, files: KeptFiles, changed: Set<KeptSand
       broken.delete(id);
     },
     create(source, given, tenancy, id) {
-      requireWhole(found, id);
+      requireWhole(server, id);
       return instances.create(source, given, tenancy, id);
     },
     changeHashes(...given) {
-      requireWhole(found, given[0]);
+      requireWhole(server, given[0]);
       const instance = instances.changeHashes(...given);
       const file = fileOf(files, instance.id) as KeptSandbox;
-      markUnsaved(file, "changed");
+      markChanged(file);
       changed.add(file);
       return instance;
     },
@@ -228,7 +219,7 @@ function keptInstances(found: Continued, files: KeptFiles, changed: Set<KeptSand
 }
 
 function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Log["status"]> {
-  const isTaken = files.ownFile.file.isForeign();
+  const isTaken = isForeign(files.ownFile);
   const all = listFiles(files);
   const failure = isTaken ? takenOver : all.find((one) => one.failure !== undefined)?.failure;
   return {
@@ -239,8 +230,8 @@ function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Log["stat
       isTaken,
       broken: [...broken].map(([id, { message }]) => ({ id, reason: message })),
     },
-    bytes: all.reduce((sum, one) => sum + one.file.sizes().all, 0),
-    unsavedFor: Math.max(...all.map((one) => unsavedFor(one))),
+    bytes: all.reduce((sum, one) => sum + (one.shown?.size ?? 0), 0),
+    unsavedFor: Math.max(...all.map(unsavedFor)),
     problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
     isFull: isFullDisk(failure),
   };

@@ -1,22 +1,26 @@
 import { makeOwnFolder } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
-import { describeSandbox } from "../../sandbox/start.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
+import { describeRequests, describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
-import type { Founding } from "../founding.js";
 import { type Instance, instanceState } from "../instances.js";
 import type { MemoryLog } from "../memory-log.js";
 import { identityOf } from "../state-format.js";
+import { folderOf, instancePlace } from "./found-state.js";
 import {
   addRecordChange,
   addRequest,
+  isForeign,
   isSaved,
   type KeptSandbox,
-  markUnsaved,
+  markBehind,
+  markChanged,
   openKept,
+  type StatePlace,
   saveKept,
+  takenOver,
 } from "./kept-sandbox.js";
-import { folderOf, instancePlace, type StatePlace, takenOver } from "./sandbox-file.js";
 
 /** The files that are written at the same time for requests. */
 const mostWrites = 4;
@@ -24,33 +28,28 @@ const mostWrites = 4;
 interface FilesOptions {
   readonly place: StatePlace;
   readonly log: Pick<MemoryLog, "runtime" | "instances">;
-  /** The ids of the instances that have a file. */
-  readonly saved: ReadonlySet<string>;
-  readonly settings: Founding;
   readonly own: () => NamedScenario;
   readonly onProblem: (error: unknown) => void;
 }
 
-/** The files of a server's own sandbox and of all instances. */
+/** The files of a server's own sandbox and of all instances, also of a removed one until its file is gone. */
 export interface KeptFiles {
   readonly options: FilesOptions;
   readonly ownFile: KeptSandbox;
   readonly ofInstances: Map<string, KeptSandbox>;
-  /** Those of removed instances, until they are gone. */
-  readonly removed: Set<KeptSandbox>;
   /** The files that the current call has changed. */
   called: Set<KeptSandbox> | undefined;
   isSaving: boolean;
 }
 
 export function openFiles(options: FilesOptions): KeptFiles {
-  const { place, log, own, settings } = options;
-  const { version: _, ...flags } = settings;
+  const { place, log, own } = options;
   const { runtime } = log;
-  const ownFile = openKept(place, runtime, {
-    describe: () => ({ startedWith: identityOf(own()), settings: flags, own: describeSandbox(runtime) }),
+  const ownFile = openKept(place, {
+    describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(runtime) }),
+    describeRequests: (...given) => ({ since: describeRequests(runtime, ...given) }),
   });
-  return { options, ownFile, ofInstances: new Map(), removed: new Set(), called: undefined, isSaving: false };
+  return { options, ownFile, ofInstances: new Map(), called: undefined, isSaving: false };
 }
 
 /** Returns the file of an instance, or the own one. */
@@ -64,15 +63,19 @@ export function listFiles({ ownFile, ofInstances }: KeptFiles): KeptSandbox[] {
 
 export function changeFile(files: KeptFiles, file: KeptSandbox | undefined): void {
   if (file === undefined) return;
-  markUnsaved(file, "changed");
+  markChanged(file);
   files.called?.add(file);
 }
 
-/** Starts to follow all sandboxes, and to write the files that are missing. */
-export function followAll(files: KeptFiles): Promise<void>[] {
-  keep(files, files.ownFile);
-  files.options.log.instances.follow((instance) => keepInstance(files, instance));
-  markUnsaved(files.ownFile, "changed");
+/** Starts to follow all sandboxes, and to write the files that are missing: only instances with these ids have one. */
+export function followAll(files: KeptFiles, saved: readonly string[]): Promise<void>[] {
+  const left = new Set(saved);
+  keep(files, files.ownFile, files.options.log.runtime);
+  files.options.log.instances.follow((instance) => {
+    const file = keepInstance(files, instance);
+    if (!left.delete(instance.id)) changeFile(files, file);
+  });
+  markChanged(files.ownFile);
   return [...files.ofInstances.values()].map((file) => saveSoon(files, file));
 }
 
@@ -80,21 +83,12 @@ export function followAll(files: KeptFiles): Promise<void>[] {
 export async function saveUnsaved(files: KeptFiles): Promise<void> {
   if (files.isSaving) return;
   files.isSaving = true;
-  const due = [...listFiles(files), ...files.removed].filter(
-    (file) => !isSaved(file) && file.writing === undefined,
-  );
+  const due = listFiles(files).filter((file) => !isSaved(file) && file.writing === undefined);
   const worker = async () => {
     for (let file = due.shift(); file !== undefined; file = due.shift()) await saveSoon(files, file);
   };
   await Promise.all(Array.from({ length: mostWrites }, worker));
   files.isSaving = false;
-}
-
-export async function saveFiles(
-  files: KeptFiles,
-  which: Iterable<KeptSandbox> = [...listFiles(files), ...files.removed],
-): Promise<void> {
-  await Promise.all(Array.from(which, (file) => saveOne(files, file)));
 }
 
 /** Runs a call, and resolves to its response once the files that it changed are written. */
@@ -110,7 +104,7 @@ export async function keepChanges(files: KeptFiles, run: (changed: Set<KeptSandb
   }
   response = await response;
   try {
-    await saveFiles(files, changed);
+    await Promise.all(Array.from(changed, saveKept));
   } catch (error) {
     files.options.onProblem(error);
     const { code, message } = error as SandboxError;
@@ -119,25 +113,21 @@ export async function keepChanges(files: KeptFiles, run: (changed: Set<KeptSandb
   return response;
 }
 
-async function saveOne(files: KeptFiles, file: KeptSandbox): Promise<void> {
-  await saveKept(file);
-  files.removed.delete(file);
-}
-
 /** Saves a file for which nobody waits, and reports its first failure. */
 function saveSoon(files: KeptFiles, file: KeptSandbox): Promise<void> {
   const isKnown = file.failure !== undefined;
-  return saveOne(files, file).catch((error) => {
+  return saveKept(file).catch((error) => {
     if (!isKnown) files.options.onProblem(error);
   });
 }
 
-function keep(files: KeptFiles, file: KeptSandbox): () => void {
-  return file.runtime.history.subscribe((event) => {
+/** Marks what happens in a sandbox as unsaved. Returns a function that ends this. */
+function keep(files: KeptFiles, file: KeptSandbox, { history }: SandboxState): () => void {
+  return history.subscribe((event) => {
     if (event.type === "request") {
       addRequest(file, event.exchange);
       // The server's own report counts the requests of instances.
-      return markUnsaved(files.ownFile, "behind");
+      return markBehind(files.ownFile);
     }
     if (event.type === "record.changed") {
       addRecordChange(file, event.change);
@@ -150,27 +140,39 @@ function keep(files: KeptFiles, file: KeptSandbox): () => void {
   });
 }
 
-function keepInstance(files: KeptFiles, instance: Instance): void {
-  const { id, gone, runtime } = instance;
-  const { place, log, saved } = files.options;
-  const file = openKept(instancePlace(place, id), runtime, {
-    describe: () => ({ instances: [instanceState(instance, describeSandbox(runtime))] }),
-    usedAt: () => Math.round(nodePlatform.time() - instance.idle),
-    check() {
-      if (files.ownFile.file.isForeign()) throw takenOver;
-      makeOwnFolder(folderOf(place.file));
-    },
-  });
+function keepInstance(files: KeptFiles, { id, gone, runtime }: Instance): KeptSandbox {
+  const { instances } = files.options.log;
+  // A new instance with the id of a removed one continues its file, which may still be in use.
+  const file = files.ofInstances.get(id) ?? openInstance(files, id);
   files.ofInstances.set(id, file);
-  const forget = keep(files, file);
-  if (!saved.has(id)) changeFile(files, file);
+  const forget = keep(files, file, runtime);
   gone.addEventListener("abort", () => {
     // When the server stops, the instance is still in the list.
-    if (log.instances.find(id) !== undefined) return;
-    files.ofInstances.delete(id);
-    files.removed.add(file);
+    if (instances.find(id) !== undefined) return;
     forget();
-    markUnsaved(file, "gone");
-    files.called?.add(file);
+    changeFile(files, file);
+  });
+  return file;
+}
+
+function openInstance(files: KeptFiles, id: string): KeptSandbox {
+  const { place, log } = files.options;
+  const find = () => log.instances.find(id);
+  return openKept(instancePlace(place, id), {
+    describe() {
+      const instance = find();
+      return instance && { instances: [instanceState(instance, describeSandbox(instance.runtime))] };
+    },
+    describeRequests(...given) {
+      const { idle, runtime } = find() as Instance;
+      return { usedAt: Math.round(nodePlatform.time() - idle), since: describeRequests(runtime, ...given) };
+    },
+    check() {
+      if (isForeign(files.ownFile)) throw takenOver;
+      makeOwnFolder(folderOf(place.file));
+    },
+    onRemoved() {
+      if (find() === undefined) files.ofInstances.delete(id);
+    },
   });
 }

@@ -14,7 +14,7 @@ import { basename, dirname, join } from "node:path";
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
 /** The ending of a draft's name. The next write replaces the draft that a killed process has left: it may contain keys. */
-export const draftEnding = ".svc-sandbox-draft";
+const draftEnding = ".svc-sandbox-draft";
 
 /** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
