@@ -1,14 +1,7 @@
 import { variationTable } from "../api/variation/table.js";
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
-import type {
-  ReportDocument,
-  ReportFormat,
-  Section,
-  TableRow,
-  TestCase,
-  Tone,
-} from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../report/render/document.js";
 import { xmlText } from "../report/render/junit.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { groupsOf } from "../report/report.js";
@@ -73,10 +66,10 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   passed: "good",
   failed: "bad",
   timed_out: "bad",
-  flaky: "warning",
+  flaky: "bad",
   not_run: "quiet",
   not_tried: "warning",
-  unusable: "quiet",
+  unusable: "bad",
 };
 
 function certificateDocument({ result, json }: Certificate): ReportDocument {
@@ -133,14 +126,6 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     notes: [],
     conclusion: { text: certificateConclusion(result), tone: toneOf[verdict] },
     failures: ofReport.failures,
-    suites: [
-      { name: "runs", cases: runs.map(runCase) },
-      ...(broken === ""
-        ? []
-        : [{ name: "promises", cases: promises.runs.map((run) => promiseCase(run, result)) }]),
-      ...(retries.length === 0 ? [] : [{ name: "retries", cases: retries.map(retryCase) }]),
-      ...ofReport.suites,
-    ],
     json,
   };
 }
@@ -232,35 +217,13 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function runCase(run: Run): TestCase {
-  const { name, outcome, cause, requests, percent } = run;
-  const verdict = outcome === "passed" ? "passed" : outcome === "not_run" ? "skipped" : "failed";
-  const message = cause ? `${cause.sentence}. ${cause.whatToDo.join(" ")}` : outcomeText(run);
-  const output = `${pluralize(requests, "request")}, coverage ${percent}%`;
-  return { name, verdict, message, output };
-}
-
 function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
-  const { id, sentence, loss, code, kind } = run;
+  const { id, sentence, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
-    cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
+    cells: [{ text: sentence, tone: mustNotice(result.gates, run) ? "bad" : "warning" }, id],
     details: [[loss, ...end], [breakAgain(run, result)]],
   };
-}
-
-function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {
-  const { id, sentence, outcome, loss } = run;
-  const name = `notices ${id}: ${sentence}`;
-  if (outcome === "noticed") return { name, verdict: "passed" };
-  const isFailure = outcome === "not_noticed" && mustNotice(gates, run);
-  const message = outcome === "not_noticed" ? `not noticed: ${loss}` : outcome.replace("_", " ");
-  return { name, verdict: isFailure ? "failed" : "skipped", message };
-}
-
-function retryCase({ after, outcome, sentence, whatToDo = "" }: RetryResult): TestCase {
-  const verdict = outcome === "not_tried" ? "skipped" : outcome;
-  return { name: `after ${after}`, verdict, message: `${sentence} ${whatToDo}`.trim() };
 }
 
 function factsOf(result: CertifyResult): TableRow[] {

@@ -1,6 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { commandLine, execAgain, pluralize } from "../report/plain-text.js";
-import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, TableRow, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import {
   type AnnouncedChange,
@@ -165,7 +165,7 @@ export interface Rehearsal {
 const tones: Readonly<Record<NextVerdict, Tone>> = {
   passes: "good",
   breaks: "bad",
-  unclear: "warning",
+  unclear: "bad",
   not_covered: "quiet",
 };
 
@@ -195,7 +195,6 @@ function calendarOf(rehearsal: Rehearsal): ReportDocument {
     notes: [],
     conclusion: { text: conclusionOf(rehearsal), tone: verdict === "passed" ? "good" : "bad" },
     failures: [],
-    suites: [{ name: "changes", cases: changes.map((one) => caseOf(one, again)) }],
     json: snakeCase({ svcSandboxCalendar: 1, ...rehearsal }) as object,
   };
 }
@@ -214,11 +213,4 @@ function conclusionOf({ verdict, changes }: Rehearsal): string {
     return "Not rehearsed: the client must pass without any change, and send requests.";
   const of = pluralize(changes.length, "announced change");
   return `${count("breaks")} of ${of} break the client: ${count("passes")} pass, ${count("not_covered")} not covered, ${count("unclear")} unclear.`;
-}
-
-function caseOf(one: Rehearsed, again: (date?: string) => string): TestCase {
-  const name = `${one.dates[0]} ${one.ref}`;
-  if (one.verdict === "passes") return { name, verdict: "passed" };
-  if (one.verdict === "not_covered") return { name, verdict: "skipped", message: textOf(one) };
-  return { name, verdict: "failed", message: textOf(one), output: again(one.breaksOn) };
 }
