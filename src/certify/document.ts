@@ -1,4 +1,3 @@
-import { variationTable } from "../api/variation/table.js";
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../report/render/document.js";
@@ -26,7 +25,6 @@ import {
   type PromiseRun,
   type RetryResult,
   type Run,
-  type RunCause,
   type RunOutcome,
 } from "./result.js";
 
@@ -80,7 +78,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     {
       id: "causes",
       title: "Causes",
-      columns: ["what breaks the client", "what to do", "runs", "conditions", "path", "last request"],
+      columns: ["what breaks the client", "what to do", "runs", "last request"],
       rows: causesOf(runs),
     },
     {
@@ -167,33 +165,15 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
 function causesOf(all: readonly Run[]): TableRow[] {
   return failuresByReason(all).map((runs) => {
     const [{ cause: first, name, outcome }] = runs;
-    const causes = runs.flatMap(({ cause }) => cause ?? []);
     return {
       cells: [{ text: first?.sentence ?? `${name} ${outcomeText(runs[0])}`, tone: toneOf[outcome] }],
       details: [
         first?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
-        conditionsOf(causes),
-        [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
         runs.flatMap(lastRequestOf).slice(0, 1),
-      ].map((lines) => lines.filter((line) => line !== "")),
+      ],
     };
   });
-}
-
-// Three variants of a row for one reason are one condition: any but the usual one.
-function conditionsOf(causes: readonly RunCause[]): string[] {
-  const all = causes.flatMap(({ points }) => points);
-  const conditions = causes.map(({ points, fault = "" }) => {
-    const lines = points.map(({ row, variant, status }) => {
-      const alike = all.filter((one) => one.row === row && one.status === status);
-      const [usual] = variationTable.find(({ id }) => id === row)?.variants ?? [];
-      const isAny = usual !== undefined && new Set(alike.map((one) => one.variant)).size > 2;
-      return `${row}: ${isAny ? `other than ${usual.id}` : variant}, on a ${status}`;
-    });
-    return lines.length === 0 ? fault : [...new Set(lines)].join("; ");
-  });
-  return [...new Set(conditions)];
 }
 
 function runRows(runs: readonly Run[]): TableRow[] {

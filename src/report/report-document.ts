@@ -62,10 +62,6 @@ export function reportDocument(
   const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const shared = sharedRequest(shown);
-  const others = shown.flatMap(({ howToMeet }) => (howToMeet?.scenario ? [howToMeet] : []));
-  const elsewhere =
-    shared &&
-    others.find(({ scenario }, at) => others.slice(at + 1).some((one) => one.scenario === scenario));
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -77,9 +73,9 @@ export function reportDocument(
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
-      rows: shown.map((row) => pathRow(row, shared, elsewhere)),
+      rows: shown.map((row) => pathRow(row, shared)),
       note: shared && {
-        text: `${elsewhere === undefined ? "" : `In ${elsewhere.scenario}: ${wayTo(elsewhere)}. `}With its variable instead of ${variableOf(shared.ref)}:`,
+        text: `With its variable instead of ${variableOf(shared.ref)}:`,
         code: shared.curl,
       },
     },
@@ -136,25 +132,14 @@ function endpointRow({ method, path, operationId, requests, covered }: ReportedE
   };
 }
 
-/** How to start the scenario that has a path, without the key to send there. */
-const wayTo = ({ text }: HowToMeet) => text.replace(/(?:,|, then)? send \w+$/, "");
-
-function pathRow(
-  row: ReportedPath,
-  shared: HowToMeet | undefined,
-  elsewhere: HowToMeet | undefined,
-): TableRow {
+function pathRow(row: ReportedPath, shared: HowToMeet | undefined): TableRow {
   const { pathId, promised, met, count, when, howToMeet } = row;
   // A covered path that is not promised shows nothing good or bad.
   const tone = promised ? (met ? "good" : "warning") : undefined;
   const what = promised ? when : `${when} (not promised)`;
-  const isThere = elsewhere !== undefined && howToMeet !== null && wayTo(howToMeet) === wayTo(elsewhere);
-  const text = isThere
-    ? `in ${elsewhere.scenario},${howToMeet.text.slice(wayTo(howToMeet).length).replace(/^,?( then)?/, "")}`
-    : howToMeet?.text;
-  const how = text === undefined ? "" : `: ${text}`;
-  const isShared = shared !== undefined && isLike(row, shared);
-  const cell = isShared || how === "" ? `${what}${how}` : { text: `${what}${how}:`, code: howToMeet?.curl };
+  const text = howToMeet === null ? what : `${what}: ${howToMeet.text}`;
+  const isShared = howToMeet === null || (shared !== undefined && isLike(row, shared));
+  const cell = isShared ? text : { text: `${text}:`, code: howToMeet.curl };
   return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
