@@ -1,14 +1,6 @@
-import { variationTable } from "../api/variation/table.js";
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
-import type {
-  ReportDocument,
-  ReportFormat,
-  Section,
-  TableRow,
-  TestCase,
-  Tone,
-} from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../report/render/document.js";
 import { xmlText } from "../report/render/junit.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { groupsOf } from "../report/report.js";
@@ -33,7 +25,6 @@ import {
   type PromiseRun,
   type RetryResult,
   type Run,
-  type RunCause,
   type RunOutcome,
 } from "./result.js";
 
@@ -73,10 +64,10 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   passed: "good",
   failed: "bad",
   timed_out: "bad",
-  flaky: "warning",
+  flaky: "bad",
   not_run: "quiet",
   not_tried: "warning",
-  unusable: "quiet",
+  unusable: "bad",
 };
 
 function certificateDocument({ result, json }: Certificate): ReportDocument {
@@ -87,7 +78,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     {
       id: "causes",
       title: "Causes",
-      columns: ["what breaks the client", "what to do", "runs", "conditions", "path", "last request"],
+      columns: ["what breaks the client", "what to do", "runs", "last request"],
       rows: causesOf(runs),
     },
     {
@@ -133,14 +124,6 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     notes: [],
     conclusion: { text: certificateConclusion(result), tone: toneOf[verdict] },
     failures: ofReport.failures,
-    suites: [
-      { name: "runs", cases: runs.map(runCase) },
-      ...(broken === ""
-        ? []
-        : [{ name: "promises", cases: promises.runs.map((run) => promiseCase(run, result)) }]),
-      ...(retries.length === 0 ? [] : [{ name: "retries", cases: retries.map(retryCase) }]),
-      ...ofReport.suites,
-    ],
     json,
   };
 }
@@ -182,33 +165,15 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
 function causesOf(all: readonly Run[]): TableRow[] {
   return failuresByReason(all).map((runs) => {
     const [{ cause: first, name, outcome }] = runs;
-    const causes = runs.flatMap(({ cause }) => cause ?? []);
     return {
       cells: [{ text: first?.sentence ?? `${name} ${outcomeText(runs[0])}`, tone: toneOf[outcome] }],
       details: [
         first?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
-        conditionsOf(causes),
-        [...new Set(causes.flatMap(({ pathId }) => pathId ?? []))],
         runs.flatMap(lastRequestOf).slice(0, 1),
-      ].map((lines) => lines.filter((line) => line !== "")),
+      ],
     };
   });
-}
-
-// Three variants of a row for one reason are one condition: any but the usual one.
-function conditionsOf(causes: readonly RunCause[]): string[] {
-  const all = causes.flatMap(({ points }) => points);
-  const conditions = causes.map(({ points, fault = "" }) => {
-    const lines = points.map(({ row, variant, status }) => {
-      const alike = all.filter((one) => one.row === row && one.status === status);
-      const [usual] = variationTable.find(({ id }) => id === row)?.variants ?? [];
-      const isAny = usual !== undefined && new Set(alike.map((one) => one.variant)).size > 2;
-      return `${row}: ${isAny ? `other than ${usual.id}` : variant}, on a ${status}`;
-    });
-    return lines.length === 0 ? fault : [...new Set(lines)].join("; ");
-  });
-  return [...new Set(conditions)];
 }
 
 function runRows(runs: readonly Run[]): TableRow[] {
@@ -232,35 +197,13 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function runCase(run: Run): TestCase {
-  const { name, outcome, cause, requests, percent } = run;
-  const verdict = outcome === "passed" ? "passed" : outcome === "not_run" ? "skipped" : "failed";
-  const message = cause ? `${cause.sentence}. ${cause.whatToDo.join(" ")}` : outcomeText(run);
-  const output = `${pluralize(requests, "request")}, coverage ${percent}%`;
-  return { name, verdict, message, output };
-}
-
 function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
-  const { id, sentence, loss, code, kind } = run;
+  const { id, sentence, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
-    cells: [{ text: sentence, tone: kind === "swap" ? "bad" : "warning" }, id],
+    cells: [{ text: sentence, tone: mustNotice(result.gates, run) ? "bad" : "warning" }, id],
     details: [[loss, ...end], [breakAgain(run, result)]],
   };
-}
-
-function promiseCase(run: PromiseRun, { gates }: CertifyResult): TestCase {
-  const { id, sentence, outcome, loss } = run;
-  const name = `notices ${id}: ${sentence}`;
-  if (outcome === "noticed") return { name, verdict: "passed" };
-  const isFailure = outcome === "not_noticed" && mustNotice(gates, run);
-  const message = outcome === "not_noticed" ? `not noticed: ${loss}` : outcome.replace("_", " ");
-  return { name, verdict: isFailure ? "failed" : "skipped", message };
-}
-
-function retryCase({ after, outcome, sentence, whatToDo = "" }: RetryResult): TestCase {
-  const verdict = outcome === "not_tried" ? "skipped" : outcome;
-  return { name: `after ${after}`, verdict, message: `${sentence} ${whatToDo}`.trim() };
 }
 
 function factsOf(result: CertifyResult): TableRow[] {

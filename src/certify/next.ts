@@ -1,6 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { commandLine, execAgain, pluralize } from "../report/plain-text.js";
-import type { ReportDocument, ReportFormat, TableRow, TestCase, Tone } from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, TableRow, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import {
   type AnnouncedChange,
@@ -16,7 +16,6 @@ import { redactEncoded, redactValue } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
 import { lastRequestOf } from "./brief.js";
-import { minimize } from "./narrow.js";
 import { remedyOf } from "./plan.js";
 import type { CertifyResult, Run } from "./result.js";
 
@@ -79,37 +78,13 @@ async function rehearseOne(change: AnnouncedChange, only: ChangeFields, tryAt: T
     const whatToDo = "find out what else the client depends on";
     return { ...found, verdict: "unclear", sentence: "fails once and passes once", whatToDo };
   }
-  const fails = async (parts: readonly Part[]) => (await tryAt({ [ref]: joined(change, parts) }, now)).failed;
-  const parts = partsOf(change);
-  const least = parts.length > 1 ? await minimize(parts, fails) : parts;
-  const texts = least.map((part) => wordsFor(part, change, now));
+  const texts = partsOf(change).map((part) => wordsFor(part, change, now));
   const sentence = listed(
     texts.map(([one = ""]) => one),
-    "and",
+    "or",
   );
   const whatToDo = [...new Set(texts.map(([, one = ""]) => one))].join("; ");
   return { ...found, verdict: "breaks", sentence, whatToDo };
-}
-
-function joined({ fields }: AnnouncedChange, parts: readonly Part[]): ChangeFields[string] {
-  const { at, operation } = fields;
-  const change: Record<string, unknown> = { at, ...(operation !== undefined && { operation }) };
-  for (const { path, value } of parts) {
-    const [kind = "", ...names] = path;
-    if (names.length === 0) change[kind] = value;
-    else {
-      const { in: place, on } =
-        (fields as Readonly<Record<string, { in?: string; on?: number }>>)[kind] ?? {};
-      change[kind] ??= { ...(place && { in: place }), ...(on && { on }) };
-      const group = change[kind] as Record<string, unknown>;
-      const [operation = "", name] = names;
-      if (name === undefined) group[operation] = value;
-      else if (operation === "remove" || value === undefined)
-        group[operation] = [...((group[operation] ?? []) as string[]), name];
-      else group[operation] = { ...(group[operation] as object), [name]: value };
-    }
-  }
-  return change as unknown as ChangeFields[string];
 }
 
 /** What a client relies on, and what to do instead, by the part of a change. */
@@ -165,7 +140,7 @@ export interface Rehearsal {
 const tones: Readonly<Record<NextVerdict, Tone>> = {
   passes: "good",
   breaks: "bad",
-  unclear: "warning",
+  unclear: "bad",
   not_covered: "quiet",
 };
 
@@ -195,7 +170,6 @@ function calendarOf(rehearsal: Rehearsal): ReportDocument {
     notes: [],
     conclusion: { text: conclusionOf(rehearsal), tone: verdict === "passed" ? "good" : "bad" },
     failures: [],
-    suites: [{ name: "changes", cases: changes.map((one) => caseOf(one, again)) }],
     json: snakeCase({ svcSandboxCalendar: 1, ...rehearsal }) as object,
   };
 }
@@ -214,11 +188,4 @@ function conclusionOf({ verdict, changes }: Rehearsal): string {
     return "Not rehearsed: the client must pass without any change, and send requests.";
   const of = pluralize(changes.length, "announced change");
   return `${count("breaks")} of ${of} break the client: ${count("passes")} pass, ${count("not_covered")} not covered, ${count("unclear")} unclear.`;
-}
-
-function caseOf(one: Rehearsed, again: (date?: string) => string): TestCase {
-  const name = `${one.dates[0]} ${one.ref}`;
-  if (one.verdict === "passes") return { name, verdict: "passed" };
-  if (one.verdict === "not_covered") return { name, verdict: "skipped", message: textOf(one) };
-  return { name, verdict: "failed", message: textOf(one), output: again(one.breaksOn) };
 }

@@ -76,7 +76,7 @@ test("JUnit has a failure for each swap that is not noticed, unless --min-notice
   const promises = promisesIn("all", [ended("200.test:rejected", 0), ended("200.test:scopes-empty", 0)]);
   const failures = (gates: CertifyResult["gates"]) => {
     const xml = renderCertificate({ ...passed, promises, gates }, "junit");
-    return [...xml.matchAll(/name="notices ([\w.:-]+): [^\n]*\n *<failure /g)].map(([, id]) => id);
+    return [...xml.matchAll(/name="[^"]* ([\w.]+:[\w-]+)"[^\n]*\n *<failure /g)].map(([, id]) => id);
   };
   expect(failures({ failOn: "error", minCoverage: 0 })).toEqual(["200.test:rejected"]);
   expect(failures({ failOn: "error", minCoverage: 0, minNoticed: 0 })).toEqual([]);

@@ -111,7 +111,6 @@ export function renderVerification(
       ? ({ text: `Verified: all ${facts.length} facts are the same.`, tone: "good" } as const)
       : ({ text: `Not verified: ${count} differ.`, tone: "bad" } as const),
     failures: [],
-    suites: [],
     json: snakeCase({ ...verification, facts: undefined, differences: different }) as object,
   } as const;
   return render(document, format, style);

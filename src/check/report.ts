@@ -1,12 +1,5 @@
 import { pluralize } from "../report/plain-text.js";
-import type {
-  ReportDocument,
-  ReportFormat,
-  Section,
-  Suite,
-  TestCase,
-  Tone,
-} from "../report/render/document.js";
+import type { ReportDocument, ReportFormat, Section, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import type { PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
@@ -97,10 +90,10 @@ export function renderCheck(report: CheckReport, format: ReportFormat, style?: T
   return render(checkDocument(report), format, style);
 }
 
-const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone; inJunit: TestCase["verdict"] }>> = {
-  agrees: { text: "agrees", tone: "good", inJunit: "passed" },
-  differs: { text: "differs", tone: "bad", inJunit: "failed" },
-  not_tried: { text: "not tried", tone: "quiet", inJunit: "skipped" },
+const verdicts: Readonly<Record<Verdict, { text: string; tone: Tone }>> = {
+  agrees: { text: "agrees", tone: "good" },
+  differs: { text: "differs", tone: "bad" },
+  not_tried: { text: "not tried", tone: "quiet" },
 };
 
 function checkDocument(report: CheckReport): ReportDocument {
@@ -116,7 +109,6 @@ function checkDocument(report: CheckReport): ReportDocument {
     notes: stopped === undefined ? notes : [],
     conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
     failures: (report.newFacts ?? []).map((fact) => `New on ${fact}.`),
-    suites: suitesOf(report),
     json: checkJsonOf(report),
   };
 }
@@ -173,34 +165,6 @@ function sectionsOf({ paths, operations = [], differences, changes = [] }: Check
         details: [[expected], [found]],
       })),
     },
-  ];
-}
-
-/** Returns a case for each path and new fact. If the check stopped, the first path fails with the reason. */
-function suitesOf({ paths, operations, differences, stopped, newFacts, changes }: CheckReport): Suite[] {
-  const caseOf = (name: string, { pathId, verdict, reason }: Row): TestCase => {
-    const lines = differences
-      .filter((one) => one.pathId === pathId)
-      .map(({ at, expected, found }) => `${pathId} ${at}: expected ${expected}, found ${found}`);
-    const [message = reason] = lines;
-    const output = lines.join("\n") || undefined;
-    return { name, verdict: verdicts[verdict].inJunit, message, output };
-  };
-  const changeCase = ({ ref, date, state }: LiveChange): TestCase => {
-    const verdict = state === "not_seen" ? "skipped" : "passed";
-    return { name: `${date} ${ref}: ${liveStates[state].text}`, verdict };
-  };
-  const newFactCase = (message: string): TestCase => ({ name: message, verdict: "failed", message });
-  const [first, ...others] = paths.map((row) => caseOf(row.pathId, row));
-  const start =
-    first && (stopped === undefined ? first : { ...first, verdict: "failed" as const, message: stopped });
-  return [
-    { name: "paths", cases: start === undefined ? [] : [start, ...others] },
-    ...(operations === undefined
-      ? []
-      : [{ name: "operations", cases: operations.map((row) => caseOf(row.operation, row)) }]),
-    ...(changes === undefined ? [] : [{ name: "changes", cases: changes.map(changeCase) }]),
-    ...(newFacts === undefined ? [] : [{ name: "new", cases: newFacts.map(newFactCase) }]),
   ];
 }
 

@@ -1,4 +1,4 @@
-import { type Advice, type AdviceLevel, adviceTable } from "../spec/advice.js";
+import type { AdviceLevel } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
 import { effectAt } from "../spec/fault-effects.js";
 import { escapeControls } from "../spec/redact.js";
@@ -6,15 +6,7 @@ import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
 import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
-import type {
-  ReportDocument,
-  ReportFormat,
-  Section,
-  Suite,
-  TableRow,
-  TestCase,
-  Tone,
-} from "./render/document.js";
+import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
 import type {
   HowToMeet,
@@ -70,10 +62,6 @@ export function reportDocument(
   const isGood = isWhole && !advice.some(isAdvice);
   const shown = paths.filter(({ promised, met }) => promised || met);
   const shared = sharedRequest(shown);
-  const others = shown.flatMap(({ howToMeet }) => (howToMeet?.scenario ? [howToMeet] : []));
-  const elsewhere =
-    shared &&
-    others.find(({ scenario }, at) => others.slice(at + 1).some((one) => one.scenario === scenario));
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -85,15 +73,15 @@ export function reportDocument(
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
-      rows: shown.map((row) => pathRow(row, shared, elsewhere)),
+      rows: shown.map((row) => pathRow(row, shared)),
       note: shared && {
-        text: `${elsewhere === undefined ? "" : `In ${elsewhere.scenario}: ${wayTo(elsewhere)}. `}With its variable instead of ${variableOf(shared.ref)}:`,
+        text: `With its variable instead of ${variableOf(shared.ref)}:`,
         code: shared.curl,
       },
     },
     {
       title: "Endpoints",
-      columns: ["endpoint", "requests", "verdict", "operation id"],
+      columns: ["endpoint", "verdict", "requests", "operation id"],
       // The table of paths shows everything about the only endpoint.
       rows: report.endpoints.length === 1 ? [] : report.endpoints.map(endpointRow),
     },
@@ -117,9 +105,8 @@ export function reportDocument(
     // A client that never called needs no table.
     sections: requests === 0 ? [] : sections,
     notes,
-    conclusion: { text, tone: isGood ? "good" : undefined },
+    conclusion: { text, tone: requests === 0 ? "warning" : isGood ? "good" : undefined },
     failures,
-    suites: suitesOf(report, unmet),
     json: { ...(snakeCase(report) as object), conclusion: text, notes: [...notes, ...hints], failures },
     brief: briefJson(reportBrief(report, unmet, ran)),
   };
@@ -141,28 +128,18 @@ function endpointRow({ method, path, operationId, requests, covered }: ReportedE
   const verdict = covered ? "covered" : "not covered";
   const tone = covered ? "good" : "warning";
   return {
-    cells: [`${method} ${path}`, requests > 0 ? String(requests) : "-", { text: verdict, tone }, operationId],
+    cells: [`${method} ${path}`, { text: verdict, tone }, requests > 0 ? String(requests) : "-", operationId],
   };
 }
 
-/** How to start the scenario that has a path, without the key to send there. */
-const wayTo = ({ text }: HowToMeet) => text.replace(/(?:,|, then)? send \w+$/, "");
-
-function pathRow(
-  row: ReportedPath,
-  shared: HowToMeet | undefined,
-  elsewhere: HowToMeet | undefined,
-): TableRow {
+function pathRow(row: ReportedPath, shared: HowToMeet | undefined): TableRow {
   const { pathId, promised, met, count, when, howToMeet } = row;
-  const tone = met ? (promised ? "good" : "quiet") : "warning";
+  // A covered path that is not promised shows nothing good or bad.
+  const tone = promised ? (met ? "good" : "warning") : undefined;
   const what = promised ? when : `${when} (not promised)`;
-  const isThere = elsewhere !== undefined && howToMeet !== null && wayTo(howToMeet) === wayTo(elsewhere);
-  const text = isThere
-    ? `in ${elsewhere.scenario},${howToMeet.text.slice(wayTo(howToMeet).length).replace(/^,?( then)?/, "")}`
-    : howToMeet?.text;
-  const how = text === undefined ? "" : `: ${text}`;
-  const isShared = shared !== undefined && isLike(row, shared);
-  const cell = isShared || how === "" ? `${what}${how}` : { text: `${what}${how}:`, code: howToMeet?.curl };
+  const text = howToMeet === null ? what : `${what}: ${howToMeet.text}`;
+  const isShared = howToMeet === null || (shared !== undefined && isLike(row, shared));
+  const cell = isShared ? text : { text: `${text}:`, code: howToMeet.curl };
   return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
@@ -202,65 +179,6 @@ function adviceRow({ id, level, rule, count, meaning, whatToDo, examples }: Repo
 function requestLine({ id, at, method, path, key, fingerprint, didYouMean }: ReportedRequest): string {
   const suggestion = didYouMean === null ? "" : `, did you mean ${didYouMean}?`;
   return `${at} ${method} ${path}, ${key ?? fingerprint ?? "none"}, ${id}${suggestion}`;
-}
-
-/**
- * Returns a test case for the client (skipped if it never called), for each promised path (skipped if it is not covered), for
- * each advice (failed only for errors, with warnings and notes as output), and a failed one for each unmet threshold.
- */
-function suitesOf(report: Report, failures: readonly UnmetThreshold[]): Suite[] {
-  const { requests, coverage, faults, endpoints, paths, advice } = report;
-  const name = "has called the API";
-  const summary = conclusion(report);
-  const { percent, met, promised } = coverage;
-  // Most reports are only about requests.
-  const isTold = ({ id }: Advice) => id !== "key-in-output" || advice.some((row) => row.id === id);
-  return [
-    {
-      name: "client",
-      properties: {
-        requests,
-        "coverage.percent": percent,
-        "coverage.met": met,
-        "coverage.promised": promised,
-        "faults.met": faults.met,
-        "endpoints.covered": endpoints.filter(({ covered }) => covered).length,
-      },
-      cases: [
-        requests === 0
-          ? { name, verdict: "skipped", message: summary }
-          : { name, verdict: "passed", output: `${pluralize(requests, "request")}. ${summary}` },
-      ],
-    },
-    { name: "paths", cases: paths.filter((path) => path.promised).map(pathCase) },
-    { name: "advice", cases: adviceTable.filter(isTold).map(({ id }) => adviceCase(id, advice)) },
-    ...(failures.length === 0 ? [] : [{ name: "thresholds", cases: failures.map(thresholdCase) }]),
-  ];
-}
-
-function pathCase({ pathId, met, when, howToMeet }: ReportedPath): TestCase {
-  const name = `covers ${pathId}: ${when}`;
-  if (met) return { name, verdict: "passed" };
-  return {
-    name,
-    verdict: "skipped",
-    message: "not covered",
-    output: howToMeet === null ? undefined : `${howToMeet.text}: ${howToMeet.curl}`,
-  };
-}
-
-function adviceCase(wanted: string, all: readonly ReportedAdvice[]): TestCase {
-  const name = `causes no ${wanted}`;
-  const caused = all.find(({ id }) => id === wanted);
-  if (caused === undefined) return { name, verdict: "passed" };
-  const { level, rule, meaning, whatToDo, examples } = caused;
-  const message = `${timesOf(caused)}: ${meaning}`;
-  const lines = [`${level} (${rule}), ${message}`, whatToDo, ...examples.map(requestLine)];
-  return { name, verdict: level === "error" ? "failed" : "passed", message, output: lines.join("\n") };
-}
-
-function thresholdCase({ threshold, sentence }: UnmetThreshold): TestCase {
-  return { name: `holds ${threshold}`, verdict: "failed", message: sentence };
 }
 
 const commandOf: Readonly<Record<AdviceLevel, string>> = {

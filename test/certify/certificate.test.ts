@@ -79,19 +79,6 @@ test("a certificate as JSON has every member of the result, in its order, under 
   expect(textOf(failed)).toBe(`${JSON.stringify(json, undefined, 2)}\n`);
 });
 
-test("three codes of a 429 that break a client are one condition: any but the usual one", () => {
-  const runs = ["too_many_requests", "quota_exceeded", "ACCESS_EXCEEDED"].map((variant): Run => {
-    const [run] = failed.runs as [Run, ...Run[]];
-    const points = ["rate_limit_exceeded", variant].map((one) => ({
-      ...{ row: "rate_limit_code", variant: one, status: 429 },
-    }));
-    return { ...run, outcome: "failed", cause: { sentence: "fails", whatToDo: [], points } };
-  });
-  expect(renderCertificate({ ...failed, runs }, "text").match(/conditions .*\n/g)).toEqual([
-    "conditions    rate_limit_code: other than rate_limited, on a 429\n",
-  ]);
-});
-
 test("a text ends with the causes and the verdict, and has one line for all runs that were not made", () => {
   const textIn = (result: CertifyResult) => renderCertificate(result, "text");
   const titles = (text: string) => text.match(/^[A-Z][a-z]+$/gm);

@@ -84,7 +84,7 @@ test("R46 exec reports keys in the output as an error, with stream and line, and
 test("R46 the unknown and the malformed key in the output cause no advice, in any format", async () => {
   const code = `${call} console.log(process.env.SVC_KEY_UNKNOWN, process.env.SVC_KEY_MALFORMED)`;
   const { stderr } = await execHere(["--format", "junit", ...print(code)]);
-  expect(stderr).toContain("causes no key-in-query");
+  expect(stderr).toContain("<testsuites");
   expect(stderr).not.toContain("key-in-output");
 });
 

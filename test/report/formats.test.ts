@@ -1,13 +1,12 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { unmetThresholds } from "../../src/report/brief.js";
-import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
+import { type ReportFormat, reportFormats, type Tone } from "../../src/report/render/document.js";
 import { renderJunit } from "../../src/report/render/junit.js";
 import { mergeReports } from "../../src/report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
 import { startServer } from "../../src/server/index.js";
-import { adviceTable } from "../../src/spec/advice.js";
 import { faultKinds } from "../../src/spec/fault-effects.js";
 import { escapeControls } from "../../src/spec/redact.js";
 import { coverageText, ofFirst, promisedCount } from "../support/coverage.js";
@@ -265,15 +264,20 @@ test("R46 annotations for GitHub are a line for each advice and threshold", asyn
 
 test("JUnit escapes control characters, in names, messages and outputs", () => {
   const nasty = 'a\u0000\u001b[31m\u0085\u202e\n<b>&"';
-  const one = { name: nasty, verdict: "failed", message: nasty, output: nasty } as const;
-  const cases = [one, { ...one, verdict: "passed" }, { ...one, verdict: "skipped" }] as const;
-  const xml = renderJunit({ kind: "report", subject: nasty, suites: [{ name: "paths", cases }] });
+  const row = (tone: Tone) => ({ cells: [nasty, { text: nasty, tone }], details: [[nasty]] });
+  const rows = (["bad", "good", "warning"] as const).map(row);
+  const sections = [{ title: "Paths", columns: ["path", "verdict", "what"], rows }];
+  const conclusion = { text: "Good.", tone: "good" } as const;
+  const xml = renderJunit({
+    ...{ kind: "report", subject: nasty, title: "A report", sections, conclusion },
+    ...{ notes: [], failures: [], json: {} },
+  });
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   expect(xml).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
   for (const { attributes } of elementsOf(xml).filter(({ name }) => name === "failure" || name === "skipped"))
     expect(attributes.message).toMatch(/^a.*\[31m.*<b>&"$/);
   expect(xml).not.toMatch(/="[^"]*\n[^"]*"/);
-  expect(xml.match(/>a[^\n]*\n&lt;b&gt;&amp;&quot;</g)).toHaveLength(3);
+  expect(xml.match(/>a[^\n]*&lt;b&gt;&amp;&quot;\nwhat: a[^\n]*&lt;b&gt;&amp;&quot;</g)).toHaveLength(3);
 });
 
 /** The elements of a JUnit document, whose counts are held against its cases. */
@@ -291,40 +295,34 @@ function junitOf(xml: string) {
   return { named, suites: named("testsuite").map(({ attributes: { name, tests } }) => [name, tests]) };
 }
 
-test("the JUnit of a report skips paths that are not covered, fails errors and unmet thresholds, and has the rest as output", async () => {
+test("the JUnit of a report skips paths that are not covered, fails errors and unmet thresholds, and skips other advice", async () => {
   const { report } = await hostileReport();
   const { named, suites } = junitOf(renderReport(report, "junit", { failures: [unmet("The coverage")] }));
   const promised = promisedCount;
-  expect(suites).toEqual([
-    ["client", "1"],
-    ["paths", String(promised)],
-    // No command has run, so its output has no case.
-    ["advice", String(adviceTable.length - 1)],
-    ["thresholds", "1"],
-  ]);
   const count = (wanted: string) => report.advice.filter(({ level }) => level === wanted).length;
-  expect(named("failure")).toHaveLength(count("error") + 1);
-  expect(named("skipped")).toHaveLength(promised - report.coverage.met);
-  expect(named("testcase").map(({ attributes }) => attributes.name)).toEqual(
-    expect.arrayContaining([
-      "covers 401.missing: no x-api-key header",
-      "causes no key-in-query",
-      "holds --min-coverage 90",
-    ]),
-  );
-  expect(named("property")[0]?.attributes).toEqual({ name: "requests", value: String(report.requests) });
-  const warnings = named("system-out").filter(({ text }) => text.startsWith("warning"));
-  expect(warnings).toHaveLength(count("warning"));
-  expect(junitOf(renderReport(clean, "junit")).suites.map(([name]) => name)).toEqual([
-    ...["client", "paths", "advice"],
+  expect(suites).toEqual([
+    ["verdict", "1"],
+    ["paths", String(promised)],
+    ["advice", String(count("error") + count("warning"))],
+    ["notes", String(count("note"))],
+    ["failures", "1"],
   ]);
+  expect(named("failure")).toHaveLength(count("error") + 1);
+  expect(named("skipped")).toHaveLength(promised - report.coverage.met + count("warning") + count("note"));
+  expect(named("testcase").map(({ attributes }) => attributes.name)).toEqual(
+    expect.arrayContaining(["verdict", "401.missing", "error key-in-query", "The coverage"]),
+  );
+  expect(junitOf(renderReport(clean, "junit")).suites).toEqual([["verdict", "1"]]);
 });
 
 test("the JUnit of a check has a case for each path", async () => {
   const right = await serveProbed();
   const { stdout } = await runCli(["check", right.url, "--format", "junit"], { env: probeKeys });
   const { named, suites } = junitOf(stdout);
-  expect(suites[0]).toEqual(["paths", String(ofFirst.length)]);
+  expect(suites.slice(0, 2)).toEqual([
+    ["verdict", "1"],
+    ["paths", String(ofFirst.length)],
+  ]);
   expect(named("failure")).toEqual([]);
   const wrong = await serveProbed(hostile);
   const said = await runCli(["check", wrong.url, "--format", "junit"], { env: probeKeys });

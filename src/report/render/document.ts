@@ -1,3 +1,4 @@
+import { escapeControls } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 
 /** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
@@ -66,15 +67,16 @@ export interface ReportDocument {
   readonly conclusion: ToneText;
   /** The unmet thresholds, a sentence each. */
   readonly failures: readonly string[];
-  /** The same as test results. */
-  readonly suites: readonly Suite[];
   /** The same as one JSON document. */
   readonly json: object;
   /** The essentials. Default: all of the JSON. */
   readonly brief?: object;
 }
 
-/** A table. With `details`, the text format lists them below each row, after the name of their column. */
+/**
+ * A table. With `details`, the text format lists them below each row, after the name of their column. In JUnit, each row with a
+ * tone is a test.
+ */
 export interface Section {
   /** For a document that places some of its sections itself. */
   readonly id?: string;
@@ -99,6 +101,11 @@ export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 
+export function textOf(cell: Cell): string {
+  const { text, code } = detailed(cell);
+  return escapeControls(code === undefined ? text : `${text} ${code}`);
+}
+
 interface ToneText {
   readonly text: string;
   /** Default: no color. */
@@ -106,17 +113,3 @@ interface ToneText {
 }
 
 export type Tone = "good" | "warning" | "bad" | "quiet";
-
-export interface Suite {
-  readonly name: string;
-  readonly properties?: Readonly<Record<string, number>>;
-  readonly cases: readonly TestCase[];
-}
-
-export interface TestCase {
-  readonly name: string;
-  readonly verdict: "passed" | "skipped" | "failed";
-  readonly message?: string | undefined;
-  /** More about it; may have several lines. */
-  readonly output?: string | undefined;
-}

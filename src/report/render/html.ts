@@ -12,6 +12,7 @@ export function renderHtml({
   conclusion,
   failures,
 }: ReportDocument): string {
+  const block = yaml?.text.split("\n").map(xmlText).join("\n");
   return [
     "<!doctype html>",
     '<html lang="en">',
@@ -28,7 +29,7 @@ export function renderHtml({
     `<p>${xmlText(title)}.</p>`,
     ...failures.map((failure) => `<p class="bad">${xmlText(failure)}</p>`),
     ...sections.flatMap(sectionLines),
-    ...(yaml === undefined ? [] : [`<h2>${xmlText(yaml.title)}</h2>`, `<pre>${xmlText(yaml.text)}</pre>`]),
+    ...(yaml === undefined ? [] : [`<h2>${xmlText(yaml.title)}</h2>`, `<pre>${block}</pre>`]),
     ...notes.map((note) => `<p>${xmlText(note)}</p>`),
     "</main>",
     "</body>",

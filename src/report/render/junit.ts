@@ -1,63 +1,84 @@
 import { escapeControls } from "../../spec/redact.js";
-import type { ReportDocument, Suite, TestCase } from "./document.js";
+import { detailed, type ReportDocument, type Section, type Tone, textOf } from "./document.js";
 
-export function renderJunit({
-  kind,
-  subject,
-  suites,
-}: Pick<ReportDocument, "kind" | "subject" | "suites">): string {
-  const all = suites.flatMap(({ cases }) => cases);
+interface TestCase {
+  readonly name: string;
+  readonly tone: Tone;
+  /** The first one is the message. */
+  readonly lines: readonly string[];
+}
+
+/** Renders the document as test results: the conclusion, each row with a tone, and each failure. */
+export function renderJunit(document: ReportDocument): string {
+  const { kind, subject, title, sections, conclusion, failures } = document;
+  const { text, tone = "good" } = conclusion;
+  const failed = failures.map((one): TestCase => ({ name: one, tone: "bad", lines: [one] }));
+  const suites = [
+    { name: "verdict", cases: [{ name: "verdict", tone, lines: [text, title] }] },
+    ...sections.map((one) => ({ name: one.title.toLowerCase(), cases: casesOf(one) })),
+    { name: "failures", cases: failed },
+  ].filter(({ cases }) => cases.length > 0);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     // Without the number of skipped cases: Jenkins' schema allows it only for a suite.
-    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(all)} time="0">`,
-    ...suites.flatMap((suite) => suiteLines(suite, kind)),
+    `<testsuites name=${attribute(`svc-sandbox ${kind} ${subject}`)} ${counts(suites.flatMap(({ cases }) => cases))} time="0">`,
+    ...suites.flatMap(({ name, cases }) => [
+      `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,
+      ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name.replaceAll(" ", "-")}`)),
+      "  </testsuite>",
+    ]),
     "</testsuites>",
     "",
   ].join("\n");
 }
 
-function suiteLines({ name, properties = {}, cases }: Suite, kind: string): string[] {
-  const values = Object.entries(properties);
-  return [
-    `  <testsuite name="${name}" ${counts(cases)} skipped="${count(cases, "skipped")}" time="0">`,
-    ...(values.length === 0 ? [] : ["    <properties>"]),
-    ...values.map(([property, value]) => `      <property name="${property}" value="${value}"/>`),
-    ...(values.length === 0 ? [] : ["    </properties>"]),
-    ...cases.flatMap((one) => caseLines(one, `svc-sandbox.${kind}.${name}`)),
-    "  </testsuite>",
-  ];
+/** The name is before the cell with the tone; if that is the first one, it is the name, with the next one. */
+function casesOf({ columns, rows }: Section): TestCase[] {
+  return rows.flatMap(({ cells, details = [] }) => {
+    const at = cells.findIndex((cell) => detailed(cell).tone !== undefined);
+    const tone = detailed(cells[at] ?? "").tone;
+    if (tone === undefined) return [];
+    const texts = cells.map(textOf);
+    const end = at || 2;
+    const more = texts.slice(end).filter((text) => !/^-?$/.test(text));
+    const below = details.flatMap((lines, index) =>
+      lines.map((line) => `${columns[cells.length + index]}: ${line}`),
+    );
+    const lines = [...(more.length === 0 ? [] : [more.join(", ")]), ...below];
+    return [{ name: texts.slice(0, end).join(" "), tone, lines }];
+  });
 }
 
-function caseLines({ name, verdict, message = "", output }: TestCase, className: string): string[] {
+const verdicts = { good: "passed", warning: "skipped", quiet: "skipped", bad: "failed" } as const;
+
+function caseLines({ name, tone, lines }: TestCase, className: string): string[] {
   const open = `    <testcase classname="${className}" name=${attribute(name)} time="0"`;
-  const body = output === undefined ? "" : xmlText(output);
-  const inside = [
-    ...(verdict === "skipped" ? [`      <skipped message=${attribute(message)}/>`] : []),
-    ...(verdict === "failed"
-      ? [`      <failure message=${attribute(message)} type="${className}">${body}</failure>`]
-      : []),
-    ...(verdict !== "failed" && body !== "" ? [`      <system-out>${body}</system-out>`] : []),
-  ];
-  return inside.length === 0 ? [`${open}/>`] : [`${open}>`, ...inside, "    </testcase>"];
+  const message = attribute(lines[0] ?? "");
+  const text = lines.map(xmlText).join("\n");
+  const output = `      <system-out>${text}</system-out>`;
+  const inside = {
+    passed: [output],
+    skipped: [`      <skipped message=${message}/>`, output],
+    failed: [`      <failure message=${message} type="${className}">${text}</failure>`],
+  }[verdicts[tone]];
+  return [`${open}>`, ...inside, "    </testcase>"];
 }
 
 function counts(cases: readonly TestCase[]): string {
   return `tests="${cases.length}" failures="${count(cases, "failed")}" errors="0"`;
 }
 
-function count(cases: readonly TestCase[], verdict: TestCase["verdict"]): number {
-  return cases.filter((one) => one.verdict === verdict).length;
+function count(cases: readonly TestCase[], verdict: (typeof verdicts)[Tone]): number {
+  return cases.filter(({ tone }) => verdicts[tone] === verdict).length;
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
-/** Escapes a text of one or more lines for XML and HTML, for an element or double quotes. */
+/** Escapes a text for XML and HTML, for an element or double quotes. */
 export function xmlText(text: string): string {
-  const lines = text.split("\n").map(escapeControls).join("\n");
-  return lines.replace(/[&<>"]/g, (found) => entities[found] as string);
+  return escapeControls(text).replace(/[&<>"]/g, (found) => entities[found] as string);
 }
 
 function attribute(text: string): string {
-  return `"${xmlText(escapeControls(text))}"`;
+  return `"${xmlText(text)}"`;
 }

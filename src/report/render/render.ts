@@ -7,6 +7,7 @@ import {
   type ReportFormat,
   type Section,
   type Tone,
+  textOf,
 } from "./document.js";
 import { renderHtml } from "./html.js";
 import { renderJunit } from "./junit.js";
@@ -79,11 +80,6 @@ function sectionLines({ columns, rows }: Section, palette: ReportPalette): strin
     const below = alignColumns(labeled).map((line) => `    ${line}`);
     return [`  ${head.map(painted).join("  ")}`, ...below];
   });
-}
-
-function textOf(cell: Cell): string {
-  const { text, code } = detailed(cell);
-  return escapeControls(code === undefined ? text : `${text} ${code}`);
 }
 
 function paint(text: string, tone: Tone | undefined, palette: ReportPalette): string {
