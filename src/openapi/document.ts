@@ -38,8 +38,6 @@ export interface ApiDocument {
   readonly isOld: boolean;
   readonly report: ReportAt;
   readonly notes: Notes;
-  /** Whether no problem is reported. */
-  readonly isFine: () => boolean;
   /** Throws a `ScenarioError` with the reported problems and their places, if there are any. */
   readonly requireFine: () => void;
 }
@@ -85,7 +83,7 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
   const document = {
     root: root as Members,
     isOld: versionOf(root as Members, report, notes) === "3.0",
-    ...{ report, notes, requireFine, isFine: () => problems.length === 0 },
+    ...{ report, notes, requireFine },
   };
   requireFine();
   checkNodes(document);
