@@ -15,7 +15,6 @@ export interface Content {
   readonly schema: unknown;
   readonly reader: SchemaReader;
   readonly examples: ReadonlyMap<string, unknown>;
-  readonly headers: readonly string[];
   /** The same in other media types. */
   readonly others: readonly Content[];
 }
@@ -31,26 +30,14 @@ export function contentIn(document: ApiDocument, reader: SchemaReader, at: Membe
   const rank = (type: string) => (isJsonType(type) ? 0 : type.includes("*") ? 1 : 2);
   const types = Object.keys(media).sort((one, other) => rank(one) - rank(other));
   const none = { ...{ type: "", isJson: false, schema: undefined, reader, others: [] }, examples: new Map() };
-  const headers = headersIn(document, at);
   const [first, ...others] = types.map((type): Content => {
     const { schema, ...one } = (isMapping(media[type]) ? media[type] : {}) as Members;
     reader.survey(schema, [...path, "content", type, "schema"]);
     const isJson = isJsonType(type) || type.includes("*");
     const examples = examplesIn(document, one);
-    return { ...none, headers, type: sentType(type), isJson, schema, examples };
+    return { ...none, type: sentType(type), isJson, schema, examples };
   });
-  return { ...none, headers, ...first, others };
-}
-
-/** The headers of a response that have an example. */
-function headersIn(document: ApiDocument, { headers }: Members): string[] {
-  return Object.entries(isMapping(headers) ? headers : {}).flatMap(([name, node]) => {
-    const { at: header } = resolved(document, node, []);
-    const { example = isMapping(header.schema) ? header.schema.example : undefined } = header;
-    const isOurs = /^(?:x-request-id|x-sandbox-.*|content-.*|retry-after|.*ratelimit.*)$/i.test(name);
-    const isText = ["string", "number"].includes(typeof example) && /^[\x20-\x7e]*$/.test(String(example));
-    return isText && !isOurs && /^[\w-]+$/.test(name) ? [name, String(example)] : [];
-  });
+  return { ...none, ...first, others };
 }
 
 /** The examples of a media type or a parameter, by name. */

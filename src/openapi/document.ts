@@ -7,7 +7,7 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
 } from "../scenario/problems.js";
-import { placeInJson, placeInText, readDocument } from "../scenario/yaml.js";
+import { placeInJson, readDocument } from "../scenario/yaml.js";
 import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
@@ -103,9 +103,7 @@ function readPart(text: string, file: string, report: (one: ScenarioMistake) => 
   const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
   const value = isJson ? parsedJson(text) : undefined;
   if (value !== undefined) return { value, placeOf: (path) => placeInJson(text, file, path) };
-  const isWrong = isJson && file.endsWith(".json");
-  if (isWrong) report(jsonProblem(text, file));
-  const read = isWrong ? undefined : readDocument(text, file, report);
+  const read = readDocument(text, file, report);
   return { value: read?.value, placeOf: (path) => read?.placeOf(path, "value").place };
 }
 
@@ -158,21 +156,6 @@ function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, P
   const file = reference.startsWith("#") ? from : fileReferredTo(reference, from);
   if (file === undefined || !parts.has(file)) return undefined;
   return `#/${filesMember}/${file.replaceAll("~", "~0").replaceAll("/", "~1")}${pointer}`;
-}
-
-// The message of `JSON.parse` may quote the text.
-function jsonProblem(text: string, file: string): ScenarioMistake {
-  let offset = 0;
-  try {
-    JSON.parse(text);
-  } catch (error) {
-    offset = Number(/position (\d+)/.exec(String(error))?.[1] ?? text.length);
-  }
-  const before = text.slice(0, offset).trimEnd();
-  const isComma = before.endsWith(",") && /^\s*[}\]]/.test(text.slice(offset));
-  const place = placeInText(text, file, isComma ? before.length - 1 : offset);
-  const hint = isComma ? "remove this comma" : "correct it, or save it as .yaml";
-  return { code: "yaml_syntax", path: [], message: "not valid JSON", hint, place };
 }
 
 function versionOf({ openapi, swagger }: Members, report: ReportAt, notes: Notes): string | undefined {

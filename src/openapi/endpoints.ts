@@ -1,13 +1,10 @@
-import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
+import type { Endpoint, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { decoded } from "../scenario/files.js";
 import { encodePath } from "../spec/redact.js";
-import { parsedJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type Content, sampledBody } from "./contents.js";
-import { type ApiDocument, valueAt } from "./document.js";
+import type { ApiDocument } from "./document.js";
 import { keptIn, lazily, recentIn } from "./once.js";
 import { checkName, contentAt, type Operation } from "./operations.js";
 import { inputOf, inventedIn } from "./requests.js";
@@ -29,7 +26,6 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     const make = () => successIn(from, { seed, now }, example);
     return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, mostSamples);
   };
-  const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
   const lazy = {
     responseShape: () => shapeOfSchema(content.reader, content.schema),
     responseExample: () => sampledBody(content, ofExamples)?.value,
@@ -38,7 +34,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
   const { input, ask, rejections, unchecked } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
   for (const what of [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)])
-    document.notes.add("unchecked", id, `does not check ${what}`, `do not check ${what}`);
+    document.notes.add("unchecked", id, `does not check ${what}`);
   const endpoint: Omit<Endpoint, keyof typeof lazy> = {
     ...{ method, path, operationId: id, input, rejections, scope },
     ...(status !== 200 && { status }),
@@ -51,50 +47,30 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return other && sent(other, world);
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
-    respond: (_caller, world, { prefer, params }) => {
+    respond: (_caller, world, { prefer }) => {
       const from = content.others.find(({ type }) => type === prefer?.type) ?? content;
-      const success = sent(from, world, prefer?.example ?? world.scenario.examples?.[id]);
-      return isSampled && from.isJson ? withPathId(success, from, params) : success;
+      return sent(from, world, prefer?.example ?? world.scenario.examples?.[id]);
     },
   };
   return lazily(endpoint, lazy);
 }
 
 function successIn(from: Content, sampling: Sampling, name?: string): Success {
-  const { headers, type, isJson } = from;
-  if (type === "") return { ...textBody(""), headers };
+  const { type, isJson } = from;
+  if (type === "") return textBody("");
   const { value } = sampledBody(from, sampling, name) ?? { value: {} };
   const body = isJson ? jsonBody(value) : textBody(typeof value === "string" ? value : "");
-  return { ...body, headers, ...(type !== "application/json" && { type }) };
-}
-
-/** A sampled response with the id of the path in place of its own, if that is valid. */
-function withPathId(success: Success, { schema, reader }: Content, params: EndpointInput["params"]): Success {
-  const [name, text] = Object.entries(params).at(-1) as [name: string, text: string];
-  const body: unknown = parsedJson(success.text);
-  const [place, holder] = isMapping(body) && isMapping(body.data) ? ["data", body.data] : ["", body];
-  if (!isMapping(holder)) return success;
-  const member = [name, ...(/id$/i.test(name) ? ["id"] : [])].find((one) => Object.hasOwn(holder, one));
-  if (member === undefined) return success;
-  const own = { ...holder, [member]: typeof holder[member] === "number" ? Number(text) : decoded(text) };
-  const value = place === "" ? own : { ...(body as Members), [place]: own };
-  return reader.checkOf(schema)(value) === undefined ? { ...success, ...jsonBody(value) } : success;
+  return { ...body, ...(type !== "application/json" && { type }) };
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
-function scopesOf({ id, at, place }: Operation, document: ApiDocument): string[] {
+function scopesOf({ at, place }: Operation, document: ApiDocument): string[] {
   const { security = document.root.security, "x-required-scope": own } = at;
   const needs = Array.isArray(security) ? security.filter(isMapping) : [];
   const scopes = needs.flatMap((one) => Object.values(one).flat());
   const all = [...new Set(scopes.length > 0 ? scopes : [own])].filter(
     (scope): scope is string => typeof scope === "string" && scope !== "",
   );
-  const schemes = valueAt(document.root, "#/components/securitySchemes");
-  for (const name of needs.flatMap((one) => Object.keys(one))) {
-    const what = `the security scheme ${name.slice(0, 60)}, which the document does not have`;
-    if (!isMapping(schemes) || !Object.hasOwn(schemes, name))
-      document.notes.add("unchecked", id, `names ${what}`, `name ${what}`);
-  }
   for (const scope of all) checkName(document, scope, encodePath(scope) === scope, [...place, "security"]);
   return all;
 }

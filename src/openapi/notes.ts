@@ -1,17 +1,17 @@
 import { escapeControls } from "../spec/redact.js";
+import { keptIn } from "./once.js";
 
 // What a person should know about a document that is served.
 
 /** How serious a note is, the most serious first. */
 const ranks = ["broken", "differs", "unchecked"] as const;
-type Rank = (typeof ranks)[number];
 
 interface Group {
-  readonly key: string;
-  readonly rank: Rank;
-  readonly many: string;
-  /** The single note, by its subject. */
-  readonly all: Map<string, string>;
+  readonly rank: (typeof ranks)[number];
+  readonly what: string;
+  readonly noun: string;
+  /** What it is about; one without a name for a sentence. */
+  readonly subjects: Set<string>;
 }
 
 export type Notes = ReturnType<typeof createNotes>;
@@ -20,36 +20,33 @@ const mostNamed = 5;
 
 /** Collects notes after these, and groups equal ones about several operations. */
 export function createNotes(earlier: readonly Group[] = []) {
-  const groups = new Map<string, Group>(
-    earlier.map((group) => [group.key, { ...group, all: new Map(group.all) }]),
-  );
-  const put = (rank: Rank, key: string, subject: string, one: string, many: string) => {
-    const group: Group = groups.get(key) ?? { key, rank, many, all: new Map() };
-    group.all.set(subject, one);
-    groups.set(key, group);
+  const groups = new Map<string, Group>();
+  /** Notes about an operation: `createReport does not check the header X`, and `Each of 3 operations does not check …`. */
+  const add = (rank: Group["rank"], subject: string, what: string, noun = "operations"): void => {
+    const key = `${rank} ${noun} ${what}`;
+    const { subjects } = keptIn(groups, key, () => ({ rank, what, noun, subjects: new Set<string>() }));
+    subjects.add(subject);
   };
+  for (const { rank, what, noun, subjects } of earlier)
+    for (const one of subjects) add(rank, one, what, noun);
   return {
-    /** Notes about an operation: `createReport does not check the header X`, and `3 operations do not check the header X: …`. */
-    add(rank: Rank, subject: string, what: string, many: string, noun = "operations"): void {
-      put(rank, `${rank} ${what} ${many}`, subject, `${subject} ${what}.`, `${noun} ${many}`);
-    },
+    add,
     groups: () => [...groups.values()],
     /** A note as a sentence. */
-    say: (rank: Rank, sentence: string) => put(rank, sentence, sentence, sentence, ""),
+    say: (rank: Group["rank"], sentence: string) => add(rank, "", sentence),
     /** Each note, or group of notes, as a sentence; the most serious first. */
-    list(): string[] {
-      const sorted = [...groups.values()].sort(
-        (one, other) => ranks.indexOf(one.rank) - ranks.indexOf(other.rank),
-      );
-      return sorted.map(({ many, all }) =>
-        escapeControls(all.size === 1 ? ([...all.values()][0] as string) : grouped(all, many)),
-      );
-    },
+    list: (): string[] =>
+      [...groups.values()]
+        .sort((one, other) => ranks.indexOf(one.rank) - ranks.indexOf(other.rank))
+        .map((group) => escapeControls(sentenceOf(group))),
   };
 }
 
-function grouped(all: ReadonlyMap<string, string>, many: string): string {
-  const named = [...all.keys()].slice(0, mostNamed).join(", ");
-  const rest = all.size - mostNamed;
-  return `${all.size} ${many}: ${named}${rest > 0 ? ` and ${rest} more` : ""}.`;
+function sentenceOf({ subjects, what, noun }: Group): string {
+  const [first, ...others] = subjects;
+  if (first === "") return what;
+  if (others.length === 0) return `${first} ${what}.`;
+  const named = [...subjects].slice(0, mostNamed).join(", ");
+  const rest = subjects.size - mostNamed;
+  return `Each of ${subjects.size} ${noun} ${what}: ${named}${rest > 0 ? ` and ${rest} more` : ""}.`;
 }

@@ -63,14 +63,13 @@ export function operationsOf(
     const { at, method, path, place } = one;
     const name = `${method} ${path}`;
     const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${one.template}`, ids);
-    if (isOther)
-      notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
+    if (isOther) notes.add("differs", name, `has the operation id of another one; here it is ${id}`);
     if (wanted !== undefined && !wanted.includes(id)) continue;
     const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
     const success = successOf(one, responses, routes);
     if (typeof success === "string") {
       unserved.push({ operation: name, why: success });
-      notes.add("broken", name, `is not served: ${success}`, `are not served: ${success}`);
+      notes.add("broken", name, `is not served: ${success}`);
     } else {
       const parameters = parametersIn(document, one.owners);
       checkParameters(document, id, path, parameters);
@@ -176,7 +175,7 @@ function checkParameters(
   }
   for (const name of names) {
     if (!declared.some((one) => one.name === name))
-      notes.add("unchecked", id, `accepts any {${name}}: it does not declare it`, `do not declare {${name}}`);
+      notes.add("unchecked", id, `accepts any {${name}}: it does not declare it`);
   }
 }
 

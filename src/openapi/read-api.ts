@@ -104,10 +104,12 @@ const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
   const { endpoints, served, requestExamples: examplesOf, ...read } = apiOf(openapi as DocumentText, own);
   const notes = createNotes(read.notes.groups());
   for (const { operationId, scope } of endpoints)
-    if (typeof scope === "string" && !scopes.has(scope)) {
-      const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
-      notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
-    }
+    if (typeof scope === "string" && !scopes.has(scope))
+      notes.add(
+        "differs",
+        operationId,
+        `needs the scope ${scope}, which no key has: add it to a key's scopes`,
+      );
   for (const [id, one] of served) {
     addSampleNotes(notes, id, one.operation.success);
     for (const [name, value, check] of examplesOf(one)) addMisfit(notes, `${id} ${name}`, check(value));
@@ -122,16 +124,15 @@ function addSampleNotes(notes: Notes, id: string, content: Content): void {
   const check = reader.checkOf(schema);
   for (const [name, value] of examples) addMisfit(notes, `${id} ${name}`, check(value));
   if (sampledBody(content, ofExamples) !== undefined) return;
-  const what = "{}: its schema allows no sample that the sandbox can make. Add an example";
-  notes.add("broken", id, `responds with ${what}`, `respond with ${what}`);
+  const what = "responds with {}: its schema allows no sample that the sandbox can make. Add an example";
+  notes.add("broken", id, what);
 }
 
 function addMisfit(notes: Notes, name: string, found: Mismatch | undefined): void {
   if (found === undefined) return;
   const place = pathText(found.path);
-  const why = `${place}${place && " "}${mismatchText(found)}`;
-  const many = `have an example that does not fit: ${why}`;
-  notes.add("differs", name, `does not fit its schema: ${why}`, many);
+  const what = `does not fit its schema: ${place}${place && " "}${mismatchText(found)}`;
+  notes.add("differs", name, what, "examples");
 }
 
 /** Notes that even the request which the sandbox makes for an operation is rejected. */
@@ -146,8 +147,8 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
   };
   const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content, false);
   if (read === undefined || !("rejected" in read)) return;
-  const what = `every request that the sandbox can make from the document: ${read.note}`;
-  notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);
+  const what = `rejects every request that the sandbox can make from the document: ${read.note}`;
+  notes.add("broken", endpoint.operationId, what);
 }
 
 const endpointsWith: DocumentReader["endpoints"] = (

@@ -242,21 +242,10 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
   const chosen = acceptedContent(success, accept);
   if (chosen === success) return named;
   if (chosen !== undefined) return { ...named, type: chosen.type };
-  return {
-    ...named,
-    ...unaccepted(
-      accept,
-      all.map(({ type }) => type),
-      operation,
-    ),
-  };
-}
-
-/** The documented 406 for a client that accepts none of these media types, or only a note. */
-export function unaccepted(accept: string, types: readonly string[], { responses }: Operation) {
   const given = escapeControls(redactKeys(accept.slice(0, 100)));
-  const note = `Accept: ${given} fits no documented media type: ${types.slice(0, 5).join(", ")}`;
-  return { ...(responses.has("406") && { code: 406 }), note };
+  const types = all.map(({ type }) => type).slice(0, 5);
+  const unknown = `Accept: ${given} fits no documented media type: ${types.join(", ")}`;
+  return { ...named, ...(responses.has("406") && { code: 406 }), note: unknown };
 }
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */

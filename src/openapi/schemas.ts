@@ -4,7 +4,6 @@ import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 import { isFlag, isList, isNumber, isText, linearPattern, type Pattern, typeNames } from "./keywords.js";
-import type { Notes } from "./notes.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -212,17 +211,14 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
       const { pattern, $dynamicRef } = one;
+      const note = (what: string) => notes.add("unchecked", pathText(path), what, "schemas");
       if (typeof pattern === "string" && linearPattern(pattern) === undefined)
-        addNote(notes, path, `the pattern is not checked: ${whyUnchecked(pattern)}`);
-      if ($dynamicRef !== undefined) addNote(notes, path, "$dynamicRef is not followed");
+        note(`has a pattern that is not checked: ${whyUnchecked(pattern)}`);
+      if ($dynamicRef !== undefined) note("has a $dynamicRef, which is not followed");
       for (const [name, value] of Object.entries(isOld ? view(one) : one))
         left.push(...within(path, name, value));
     }
   };
-}
-
-function addNote(notes: Notes, path: Path, note: string): void {
-  notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
 }
 
 function whyUnchecked(pattern: string): string {

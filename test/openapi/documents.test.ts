@@ -178,54 +178,21 @@ test("a sample is the same for a seed, differs between seeds, and is valid", asy
   expect(JSON.parse(one).data).toMatchObject({ id: expect.any(String), pages: expect.any(Number) });
 });
 
-test("a sample has the id of its path, and times that the sandbox's clock has had", async () => {
-  const member = (schema: object, more = {}) => ({
-    type: "object",
-    required: ["id"],
-    properties: { id: schema, ...more },
-  });
-  const responses = (schema: object) => ({
-    200: { description: "", content: { "application/json": { schema } } },
-  });
-  const time = { at: { type: "string", format: "date-time" } };
+test("a sample has times that the sandbox's clock has had", async () => {
+  const properties = { at: { type: "string", format: "date-time" } };
+  const schema = { type: "object", required: ["at"], properties };
+  const responses = { 200: { description: "", content: { "application/json": { schema } } } };
   const document = {
     ...{ openapi: "3.1.0", info: { title: "", version: "" } },
-    paths: {
-      "/loans/{loan_id}": { get: { responses: responses(member({ type: "string" }, time)) } },
-      "/loans/{id}/parts/{part}": {
-        get: {
-          responses: responses({
-            type: "object",
-            required: ["data"],
-            properties: {
-              data: {
-                type: "object",
-                required: ["part"],
-                properties: { part: { type: "integer", maximum: 9 } },
-              },
-            },
-          }),
-        },
-      },
-    },
+    paths: { "/loans/{loan_id}": { get: { responses } } },
   };
-  const sandbox = createSandbox({
-    scenario: "key-states",
-    openapi: readOpenApi(document),
-    now: "2031-05-06T07:08:09Z",
-  });
-  const bodyOf = async (path: string) => {
-    const headers = { "x-api-key": sandbox.secret("active") };
-    return (await sandbox.fetch(`http://a.example${path}`, { headers })).json();
-  };
-  const loan = await bodyOf("/loans/l%201");
-  expect(loan).toMatchObject({ id: "l 1" });
-  const age = Date.parse("2031-05-06T07:08:09Z") - Date.parse(loan.at ?? "2031-05-01T00:00:00Z");
+  const now = "2031-05-06T07:08:09Z";
+  const sandbox = createSandbox({ scenario: "key-states", openapi: readOpenApi(document), now });
+  const headers = { "x-api-key": sandbox.secret("active") };
+  const { at } = await (await sandbox.fetch("http://a.example/loans/l%201", { headers })).json();
+  const age = Date.parse(now) - Date.parse(at);
   expect(age).toBeGreaterThanOrEqual(0);
   expect(age).toBeLessThan(40 * 86_400_000);
-  expect(await bodyOf("/loans/l1/parts/7")).toEqual({ data: { part: 7 } });
-  // An id that the schema does not allow.
-  expect((await bodyOf("/loans/l1/parts/70")).data.part).toBeLessThan(10);
 });
 
 test("varied leaves out optional members and adds others, and each body stays valid", async () => {
@@ -408,7 +375,6 @@ test("objects and lists in a query and forms are checked; the notes list what is
   expect(await ask("/file", "a", "image/png")).toBe(204);
   expect(readApi({ text: JSON.stringify(searched) }, builtIn.slice(0, 1)).notes.list()).toEqual([
     expect.stringContaining("does not have GET /v1/relying-party/me"),
-    "find names the security scheme key, which the document does not have.",
     "find does not check the scope reports:write.",
     "file does not check the body as image/png.",
   ]);

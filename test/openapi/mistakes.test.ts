@@ -89,11 +89,6 @@ test.each([
     /^GET \/b has the operation id of another one; here it is a-2/,
   ],
   [
-    "an unknown security scheme",
-    documentOf({ "/a": operation({ security: [{ key: [] }] }) }),
-    /^a names the security scheme key/,
-  ],
-  [
     "an example of a parameter that does not fit",
     documentOf({
       "/a": operation({
@@ -126,7 +121,7 @@ test.each([
   [
     "a pattern that is none",
     ofSchema({ type: "string", pattern: "[" }),
-    /schema the pattern is not checked: it is not a regular expression/,
+    /schema has a pattern that is not checked: it is not a regular expression/,
   ],
   ["a pattern that looks back", ofSchema({ type: "string", pattern: "(?<=a)b" }), /it looks ahead or back/],
   [
@@ -134,7 +129,7 @@ test.each([
     ofSchema({ type: "string", minLength: 1e9 }),
     /^a responds with \{\}: its schema allows no sample/,
   ],
-  ["a dynamic reference", ofSchema({ $dynamicRef: "#a" }), /\$dynamicRef is not followed/],
+  ["a dynamic reference", ofSchema({ $dynamicRef: "#a" }), /\$dynamicRef, which is not followed/],
   [
     "OpenAPI 3.2",
     { ...documentOf({ "/a": operation() }), openapi: "3.2.0" },
@@ -165,15 +160,10 @@ test("a document of OpenAPI 3.0 may have steps below 1", () => {
   expect(readingOf(old).problems).toBeUndefined();
 });
 
-test("JSON with a comma too many is a problem where it is", () => {
-  const text = '{\n "openapi": "3.1.0",\n "info": { "title": "", "version": "", },\n "paths": {} }';
+test("what is wrong in JSON is a problem where it is", () => {
+  const text = '{\n "openapi": "3.1.0",\n "info": { "title": "", "version" "" },\n "paths": {} }';
   expect(readingOf(text, "api.json").problems).toEqual([
-    expect.objectContaining({
-      code: "yaml_syntax",
-      line: 3,
-      column: 38,
-      hint: expect.stringContaining("comma"),
-    }),
+    expect.objectContaining({ code: "yaml_syntax", file: "api.json", line: 3, hint: expect.any(String) }),
   ]);
 });
 
@@ -187,7 +177,9 @@ test("serious notes are first, and equal ones are one note", () => {
   const document = documentOf({ ...many, "/x{a}{b}": operation() });
   const [first, ...others] = readingOf(document).notes ?? [];
   expect(first).toContain("/x{a}{b} is not served");
-  expect(others.at(-1)).toBe("7 operations do not declare {id}: p0, p1, p2, p3, p4 and 2 more.");
+  expect(others.at(-1)).toBe(
+    "Each of 7 operations accepts any {id}: it does not declare it: p0, p1, p2, p3, p4 and 2 more.",
+  );
 });
 
 test("a fault with a status that neither the document nor a failure has is a problem", () => {
