@@ -216,7 +216,6 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   const made: unknown[] = [];
   const known = new Set<string>();
   for (let at = 0; at < length; at++) {
-    count(attempt, 1);
     const itemAt = (turn: number) =>
       at >= first.length && choices.length > 0
         ? choices[(from + at) % choices.length]
@@ -225,6 +224,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
     const isKnown = () => isUnique && known.has(canonicalJson(item));
     for (let turn = 1; turn <= mostTurns && isKnown(); turn++) item = itemAt(turn);
     if (isKnown() && at >= Number(minItems)) break;
+    if (choices.length > 0) count(attempt, 1);
     if (isUnique) known.add(canonicalJson(item));
     made.push(item);
   }
