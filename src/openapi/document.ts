@@ -131,25 +131,17 @@ function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
   const settle = (value: object, around = ""): void => {
     for (const [name, member] of Object.entries(value)) {
       const target = targetOf(member);
-      const isNames = around === "" && !Array.isArray(value) && namedMembers.has(name);
-      if (!isObject(target) || ((isNames || around === "content") && target !== member))
+      const isKeyword = around === "" && !Array.isArray(value);
+      const isNames = isKeyword && namedMembers.has(name);
+      const isWhole = isNames || around === "content" || (isKeyword && methods.includes(name));
+      if (!isObject(target) || (isWhole && target !== member))
         (value as Record<string, unknown>)[name] = target;
       else settle(member as object, isNames ? name : "");
     }
   };
   settle(whole);
-  const withMembers = (node: unknown) => {
-    const target = targetOf(node);
-    return isMapping(target) ? mapped(target, targetOf) : node;
-  };
-  const isOfItems = (name: string) => name === "paths" || name === "webhooks";
-  return mapped(whole, (items, name) =>
-    isOfItems(name) && isMapping(items) ? mapped(items, withMembers) : items,
-  );
+  return whole;
 }
-
-const mapped = (members: Members, change: (value: unknown, name: string) => unknown): Members =>
-  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
 
 function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, Part>): string | undefined {
   const [, pointer = ""] = reference.split("#");
@@ -177,6 +169,8 @@ function versionOf({ openapi, swagger }: Members, report: ReportAt, notes: Notes
   return undefined;
 }
 
+/** The operations of a path. */
+export const methods = ["get", "post", "put", "patch", "delete"];
 /** The keywords whose members have names of the author, which may be any keyword. */
 const namedMembers = new Set(
   "paths properties patternProperties $defs definitions dependentSchemas schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems content encoding variables mapping scopes".split(

@@ -141,13 +141,13 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     ...(role === "move" ? (["409.conflict"] as const) : []),
     ...(role === "create" && served.documentsKey ? [reusedKey(operation)] : []),
   ];
-  const needed = [(fields.id ?? "id").split(".").at(-1) as string, ...namesIn(fields)];
   const shape = endpoint.responseShape;
   return {
     ...endpoint,
     form,
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
-    responseShape: at === undefined ? shape : requiring(shape, at, needed),
+    responseShape:
+      at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
     requests: (caller, world) => requestsTo(served, caller, world),
     respond: (caller, world, input) =>
       run({ ...served, caller, world, input, collection: collectionOf(served, world) }),
@@ -247,15 +247,17 @@ function withoutObjects(given: Members): Members {
   );
 }
 
-const read: Respond = (call) => {
-  const record = find(call);
-  return "rejected" in record ? record : withRecord(call, record.members);
-};
+const ofRecord =
+  (respond: (call: Call, record: KeptRecord) => Success | OwnRejection): Respond =>
+  (call) => {
+    const record = find(call);
+    return "rejected" in record ? record : respond(call, record);
+  };
 
-const change: Respond = (call) => {
+const read = ofRecord((call, { members }) => withRecord(call, members));
+
+const change = ofRecord((call, record) => {
   const { role, operation, form, collection, world, input } = call;
-  const record = find(call);
-  if ("rejected" in record) return record;
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
     const note = `${form.collection} ${form.idIn(record.members)} is not ${JSON.stringify(when)}`;
@@ -269,16 +271,14 @@ const change: Respond = (call) => {
   const next = withMembers(collection, record, members, input.now);
   const commit = () => commitChange(world, { collection: form.collection, record: next });
   return { ...withRecord(call, members), commit };
-};
+});
 
-const remove: Respond = (call) => {
+const remove = ofRecord((call, record) => {
   const { form, world, input } = call;
-  const record = find(call);
-  if ("rejected" in record) return record;
   const removed = { number: record.number, id: String(form.idIn(record.members)), at: isoOf(input.now) };
   const commit = () => commitChange(world, { collection: form.collection, removed });
   return { ...withRecord(call, record.members), commit };
-};
+});
 
 const list: Respond = (call) => {
   const { fields = {}, at = [], collection, world, input } = call;
@@ -322,25 +322,15 @@ function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): read
   ];
 }
 
-function namesIn({ set = {}, moves = {}, then = [] }: CollectionFields): string[] {
-  const all: readonly { readonly set?: Members; readonly when?: Members }[] = [
-    { set },
-    ...Object.values(moves),
-    ...then,
-  ];
-  return all.flatMap((one) => Object.keys({ ...one.set, ...one.when }));
-}
-
-/** A shape whose records always have these members: clients depend on them. */
-function requiring(shape: Shape, [first, ...rest]: Path, names: readonly string[]): Shape {
-  if (shape.kind === "list") return { ...shape, item: requiring(shape.item, [], names) };
+/** A shape whose records always have the id, without which no client reads them. */
+function requiring(shape: Shape, [first, ...rest]: Path, id: string): Shape {
+  if (shape.kind === "list") return { ...shape, item: requiring(shape.item, [], id) };
   if (shape.kind !== "mapping") return shape;
-  const needed = first === undefined ? names : [String(first)];
-  const fields = Object.entries(shape.fields).map(([name, field]) => {
-    if (!needed.includes(name)) return [name, field];
-    return [name, first === undefined ? shapeOf(field) : requiring(shapeOf(field), rest, names)];
-  });
-  return { ...shape, fields: Object.fromEntries(fields) };
+  const needed = String(first ?? id);
+  const field = Object.hasOwn(shape.fields, needed) ? shape.fields[needed] : undefined;
+  if (field === undefined) return shape;
+  const inner = first === undefined ? shapeOf(field) : requiring(shapeOf(field), rest, id);
+  return { ...shape, fields: { ...shape.fields, [needed]: inner } };
 }
 
 const sizeNames = ["limit", "per_page", "page_size"];

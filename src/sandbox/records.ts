@@ -6,7 +6,7 @@ import { redactPath } from "../spec/redact.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
-import { knownRefsHint, quote } from "../spec/schema/words.js";
+import { quote } from "../spec/schema/words.js";
 import { isoOf } from "./clock.js";
 import { filled, type IdAt } from "./placeholders.js";
 import type { Farmers } from "./population/farmers.js";
@@ -226,13 +226,11 @@ export function startRecords(
       ...{ removed: new Map(), keys: new Map() },
     };
     wrong.check(collection.set, ["set"]);
-    for (const [id, { set, when }] of Object.entries(collection.moves)) {
-      wrong.check({ ...collection.set, ...set }, ["moves", id, "set"]);
-      wrong.names(when, ["moves", id, "when"]);
-    }
-    for (const [index, { set, when }] of collection.rules.entries()) {
-      wrong.check({ ...collection.set, ...set }, ["then", index, "set"]);
-      wrong.names(when, ["then", index, "when"]);
+    const moves = Object.entries(collection.moves).map(([id, one]) => ["moves", id, one] as const);
+    const rules = collection.rules.map((one, index) => ["then", index, one] as const);
+    for (const [kind, name, { set, when }] of [...moves, ...rules]) {
+      wrong.check({ ...collection.set, ...set }, [kind, name, "set"]);
+      wrong.names(when, [kind, name, "when"]);
     }
     if (fields.kept !== undefined) restoreKept(collection, fields.kept, wrong.report);
     else {
@@ -243,7 +241,6 @@ export function startRecords(
         const record = draftRecord(world, collection, owner, at, all, undefined, form.idIn(members));
         wrong.names(members, path);
         wrong.value(record.members, path);
-        if (!hasOrganization(scenario, owner.organization)) wrong.organization(owner.organization, path);
         applyChange(collection, { collection: name, record });
       }
     }
@@ -260,11 +257,6 @@ export function newRecord(scenario: Scenario, given: NewRecordFields, start: num
     owned.find(([, { keys = {} }]) => Object.hasOwn(keys, scenario.default_key ?? "")) ?? owned[0] ?? [];
   const owner = { organization: organization ?? main ?? "organization-1", environment };
   return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
-}
-
-function hasOrganization({ organizations = {}, population }: Scenario, ref: string): boolean {
-  const number = /^organization-(\d+)$/.exec(ref)?.[1];
-  return Object.hasOwn(organizations, ref) || Number(number) <= (population?.organizations ?? 0);
 }
 
 function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
@@ -284,17 +276,7 @@ function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
       names(set, path);
       value(form.make(world, form.idOf(world, 1), 0, [set]), path);
     },
-    organization: (ref: string, path: Path) =>
-      report(
-        [...path, "organization"],
-        `there is no organization ${quote(ref)}`,
-        knownRefsHint(ref, organizationsOf(world), "organizations"),
-      ),
   };
-}
-
-function organizationsOf({ scenario: { organizations = {} } }: Seeded) {
-  return new Map(Object.entries(organizations));
 }
 
 function restoreKept(

@@ -170,7 +170,7 @@ test("R49 without the document, announced paths respond like any unknown path", 
   }
 });
 
-test("a varied sandbox always shows the id and the members that the scenario names", async () => {
+test("a varied sandbox always shows the id and required members", async () => {
   const { ask } = sandboxOf({ openapi: loans, records: loanRecords, assumptions: { profile: "varied" } });
   for (let n = 0; n < 30; n++) {
     const { id, status } = (await ask("POST /loans", { body: { amount: 1 } })).body.data;

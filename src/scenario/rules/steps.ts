@@ -107,11 +107,15 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-/** Records belong to the operations of a document. */
-export const recordsFit: ScenarioRule = ({ scenario: { records, openapi }, wrong }) => {
-  if (records === undefined || openapi !== undefined) return;
+/** Records belong to the operations of a document, and to organizations. */
+export const recordsFit: ScenarioRule = (facts) => {
+  const { records = {}, openapi } = facts.scenario;
   const hint = "add openapi: with its file, or give it to --openapi";
-  wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+  if (facts.scenario.records !== undefined && openapi === undefined)
+    facts.wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+  for (const [name, { start = [] }] of Object.entries(records))
+    for (const [index, { organization }] of start.entries())
+      checkRef("organization", organization, ["records", name, "start", index, "organization"], facts);
 };
 
 /** The old path of an announced change ends after it moved. */
