@@ -38,8 +38,6 @@ export interface ApiDocument {
   readonly isOld: boolean;
   readonly report: ReportAt;
   readonly notes: Notes;
-  /** Whether no problem is reported. */
-  readonly isFine: () => boolean;
   /** Throws a `ScenarioError` with the reported problems and their places, if there are any. */
   readonly requireFine: () => void;
 }
@@ -85,7 +83,7 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
   const document = {
     root: root as Members,
     isOld: versionOf(root as Members, report, notes) === "3.0",
-    ...{ report, notes, requireFine, isFine: () => problems.length === 0 },
+    ...{ report, notes, requireFine },
   };
   requireFine();
   checkNodes(document);
@@ -135,25 +133,17 @@ function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
   const settle = (value: object, around = ""): void => {
     for (const [name, member] of Object.entries(value)) {
       const target = targetOf(member);
-      const isNames = around === "" && !Array.isArray(value) && namedMembers.has(name);
-      if (!isObject(target) || ((isNames || around === "content") && target !== member))
+      const isKeyword = around === "" && !Array.isArray(value);
+      const isNames = isKeyword && namedMembers.has(name);
+      const isWhole = isNames || around === "content" || (isKeyword && methods.includes(name));
+      if (!isObject(target) || (isWhole && target !== member))
         (value as Record<string, unknown>)[name] = target;
       else settle(member as object, isNames ? name : "");
     }
   };
   settle(whole);
-  const withMembers = (node: unknown) => {
-    const target = targetOf(node);
-    return isMapping(target) ? mapped(target, targetOf) : node;
-  };
-  const isOfItems = (name: string) => name === "paths" || name === "webhooks";
-  return mapped(whole, (items, name) =>
-    isOfItems(name) && isMapping(items) ? mapped(items, withMembers) : items,
-  );
+  return whole;
 }
-
-const mapped = (members: Members, change: (value: unknown, name: string) => unknown): Members =>
-  Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
 
 function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, Part>): string | undefined {
   const [, pointer = ""] = reference.split("#");
@@ -196,6 +186,8 @@ function versionOf({ openapi, swagger }: Members, report: ReportAt, notes: Notes
   return undefined;
 }
 
+/** The operations of a path. */
+export const methods = ["get", "post", "put", "patch", "delete"];
 /** The keywords whose members have names of the author, which may be any keyword. */
 const namedMembers = new Set(
   "paths properties patternProperties $defs definitions dependentSchemas schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems content encoding variables mapping scopes".split(

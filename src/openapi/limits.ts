@@ -8,14 +8,12 @@ export const documentLimits = {
   operations: 2000,
   /** Parameters and responses of all operations. */
   parts: 50_000,
-  /** The parts and characters of the smallest value of a schema. A sample is never larger. */
-  required: 20_000,
+  /** The parts and characters of a sample. */
+  sample: 20_000,
   /** A sample of this many parts and characters gets no more optional members and items. */
   enough: 150,
   /** The work that one value may cause, in steps of up to 0.2 µs. A usual body of 64 kB needs a tenth. */
   steps: 300_000,
-  /** Of a body, unless the document needs more. */
-  levelsOfBody: 16,
   /** The characters of a pattern. */
   pattern: 1000,
   /** The characters of a text whose format is checked: some formats take quadratic time. */

@@ -3,7 +3,7 @@ import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { didYouMean, quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
-import { type ApiDocument, resolved } from "./document.js";
+import { type ApiDocument, methods, resolved } from "./document.js";
 import { documentLimits } from "./limits.js";
 import { keptIn } from "./once.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
@@ -33,8 +33,6 @@ export interface Parameter {
   readonly at: Members;
   readonly place: Path;
 }
-
-const methods = ["get", "post", "put", "patch", "delete"];
 
 /** Two paths that differ only in the names of their parameters are the same route. */
 export const routeKey = ({ method, path }: { readonly method: string; readonly path: string }) =>

@@ -218,28 +218,24 @@ type IdKind = (draw: RandomStream, number: number, sample: unknown) => string | 
 /** The forms of ids; the first one that the schemas allow makes all ids of a collection. */
 const idKinds: readonly IdKind[] = [
   (draw, number, sample) =>
-    typeof sample === "number" ? 1000 + (draw() % 9) + number * 10 : uuidIf(sample, draw),
+    typeof sample === "number" ? 1000 + (draw() % 9) + number * 10 : likeSample(String(sample), draw),
   (draw) => base62From(draw, 20),
   (_draw, number) => number,
   (_draw, number) => String(number),
 ];
 
-const uuidIf = (sample: unknown, draw: RandomStream) =>
-  /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(String(sample))
-    ? uuidFrom(draw)
-    : likeSample(String(sample), draw);
-
 /** A text with the prefix of a sample, and as many letters and digits after it, but enough for many records. */
 function likeSample(sample: string, draw: RandomStream): string {
+  if (/^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i.test(sample)) return uuidFrom(draw);
   const [, prefix = "", rest = ""] = /^((?:[A-Za-z]+[_-])*)(.*)$/s.exec(sample) ?? [];
   const isHex = /^[0-9a-f-]*\d[0-9a-f-]*$/.test(rest);
-  const from = (letters: string) => letters[draw() % letters.length] as string;
   const digits = "0123456789";
-  const letters = "abcdefghijklmnopqrstuvwxyz";
-  const text = (rest.length < 8 ? rest.padEnd(8, "0") : rest).replace(/[0-9A-Za-z]/g, (one) => {
-    if (/\d/.test(one)) return from(isHex && /[a-f]/.test(rest) ? `${digits}abcdef` : digits);
-    if (isHex) return from("abcdef");
-    return one < "a" ? from(letters).toUpperCase() : from(letters);
+  const letters = isHex ? "abcdef" : "abcdefghijklmnopqrstuvwxyz";
+  const ofDigit = isHex && /[a-f]/.test(rest) ? `${digits}abcdef` : digits;
+  const text = rest.padEnd(8, "0").replace(/[0-9A-Za-z]/g, (one) => {
+    const from = /\d/.test(one) ? ofDigit : letters;
+    const drawn = from[draw() % from.length] as string;
+    return /[A-Z]/.test(one) ? drawn.toUpperCase() : drawn;
   });
   return prefix + text;
 }

@@ -2,13 +2,13 @@ import type {
   Endpoint,
   EndpointInput,
   ExampleRequest,
-  InputSchema,
   OwnRejection,
   OwnRejectionPath,
   Success,
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
 import { parametersIn } from "../api/routes.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type {
   Collection,
@@ -32,7 +32,6 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import { containsKey } from "../spec/redact.js";
-import { headerIn } from "../spec/request-traits.js";
 import { canonicalJson, memberIn } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
@@ -47,7 +46,7 @@ import {
   viewOf,
   withValue,
 } from "./record-form.js";
-import { rejectionsOf, unaccepted } from "./requests.js";
+import { rejectionsOf } from "./requests.js";
 
 // Operations of a document that create, read and change records.
 
@@ -142,28 +141,16 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     ...(role === "move" ? (["409.conflict"] as const) : []),
     ...(role === "create" && served.documentsKey ? [reusedKey(operation)] : []),
   ];
-  const needed = [(fields.id ?? "id").split(".").at(-1) as string, ...namesIn(fields)];
   const shape = endpoint.responseShape;
   return {
     ...endpoint,
     form,
-    ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
-    responseShape: at === undefined ? shape : requiring(shape, at, needed),
+    responseShape:
+      at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
     requests: (caller, world) => requestsTo(served, caller, world),
     respond: (caller, world, input) =>
       run({ ...served, caller, world, input, collection: collectionOf(served, world) }),
-  };
-}
-
-/** Reads input for a response with a record, which has only one media type. */
-function readerOf({ at, operation }: View, { read }: InputSchema): InputSchema["read"] {
-  return (asked, sent, isChecked) => {
-    const input = read(asked, sent, isChecked);
-    if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
-    const accept = headerIn(sent.headers, "accept") ?? "";
-    const { type: _, ...prefer } = input.prefer;
-    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [operation.success.type], operation) } };
   };
 }
 
@@ -171,8 +158,7 @@ const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
 function sent({ operation: { success } }: View, body: unknown): Success {
-  const { headers, type } = success;
-  return { ...jsonBody(body), headers, ...(type && { type }) };
+  return { ...jsonBody(body), ...(success.type && { type: success.type }) };
 }
 
 /** The response with a record, or the usual one if it has none. */
@@ -227,7 +213,7 @@ const create: Respond = (call) => {
   if (typeof record === "string") return invalid(call, record);
   const response = withRecord(call, record.members);
   if (earlier !== undefined) return response;
-  const keyed = { sha256, number: record.number, at: input.now };
+  const keyed = { sha256, number: record.number, at: isoOf(input.now) };
   const change = {
     ...{ collection: form.collection, record },
     ...(key !== undefined && { key: [`${owner} ${key}`, keyed] as const }),
@@ -241,7 +227,7 @@ function recordFrom(call: Call, earlier: KeyedCreation | undefined): KeptRecord 
   const given = { ...sentMembers(call), ...parentsIn(call) };
   if (containsKey(JSON.stringify(given))) return "must not contain an API key";
   const { organization, environment } = caller.key;
-  const at = earlier?.at ?? input.now;
+  const at = earlier ? Date.parse(earlier.at) : input.now;
   let problem = "";
   // Objects of the body replace sampled ones if the schemas allow it.
   for (const first of [withoutObjects(given), given]) {
@@ -261,15 +247,17 @@ function withoutObjects(given: Members): Members {
   );
 }
 
-const read: Respond = (call) => {
-  const record = find(call);
-  return "rejected" in record ? record : withRecord(call, record.members);
-};
+const ofRecord =
+  (respond: (call: Call, record: KeptRecord) => Success | OwnRejection): Respond =>
+  (call) => {
+    const record = find(call);
+    return "rejected" in record ? record : respond(call, record);
+  };
 
-const change: Respond = (call) => {
+const read = ofRecord((call, { members }) => withRecord(call, members));
+
+const change = ofRecord((call, record) => {
   const { role, operation, form, collection, world, input } = call;
-  const record = find(call);
-  if ("rejected" in record) return record;
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
     const note = `${form.collection} ${form.idIn(record.members)} is not ${JSON.stringify(when)}`;
@@ -283,16 +271,14 @@ const change: Respond = (call) => {
   const next = withMembers(collection, record, members, input.now);
   const commit = () => commitChange(world, { collection: form.collection, record: next });
   return { ...withRecord(call, members), commit };
-};
+});
 
-const remove: Respond = (call) => {
+const remove = ofRecord((call, record) => {
   const { form, world, input } = call;
-  const record = find(call);
-  if ("rejected" in record) return record;
-  const removed = { number: record.number, id: String(form.idIn(record.members)), at: input.now };
+  const removed = { number: record.number, id: String(form.idIn(record.members)), at: isoOf(input.now) };
   const commit = () => commitChange(world, { collection: form.collection, removed });
   return { ...withRecord(call, record.members), commit };
-};
+});
 
 const list: Respond = (call) => {
   const { fields = {}, at = [], collection, world, input } = call;
@@ -336,25 +322,15 @@ function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): read
   ];
 }
 
-function namesIn({ set = {}, moves = {}, then = [] }: CollectionFields): string[] {
-  const all: readonly { readonly set?: Members; readonly when?: Members }[] = [
-    { set },
-    ...Object.values(moves),
-    ...then,
-  ];
-  return all.flatMap((one) => Object.keys({ ...one.set, ...one.when }));
-}
-
-/** A shape whose records always have these members: clients depend on them. */
-function requiring(shape: Shape, [first, ...rest]: Path, names: readonly string[]): Shape {
-  if (shape.kind === "list") return { ...shape, item: requiring(shape.item, [], names) };
+/** A shape whose records always have the id, without which no client reads them. */
+function requiring(shape: Shape, [first, ...rest]: Path, id: string): Shape {
+  if (shape.kind === "list") return { ...shape, item: requiring(shape.item, [], id) };
   if (shape.kind !== "mapping") return shape;
-  const needed = first === undefined ? names : [String(first)];
-  const fields = Object.entries(shape.fields).map(([name, field]) => {
-    if (!needed.includes(name)) return [name, field];
-    return [name, first === undefined ? shapeOf(field) : requiring(shapeOf(field), rest, names)];
-  });
-  return { ...shape, fields: Object.fromEntries(fields) };
+  const needed = String(first ?? id);
+  const field = Object.hasOwn(shape.fields, needed) ? shape.fields[needed] : undefined;
+  if (field === undefined) return shape;
+  const inner = first === undefined ? shapeOf(field) : requiring(shapeOf(field), rest, id);
+  return { ...shape, fields: { ...shape.fields, [needed]: inner } };
 }
 
 const sizeNames = ["limit", "per_page", "page_size"];

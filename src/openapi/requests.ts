@@ -4,7 +4,7 @@ import { outcomeOf } from "../spec/outcomes.js";
 import { escapeControls, redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
-import { isTooDeep, parsedJson } from "../spec/schema/json.js";
+import { isTooDeep, mostLevels, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
@@ -18,7 +18,6 @@ import {
 } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
-import { documentLimits } from "./limits.js";
 import { keptIn, lazily } from "./once.js";
 import { contentAt, type Operation, type Parameter, parameterNames } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
@@ -178,8 +177,7 @@ function readBody(
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
   if (isChecked) return read;
-  const levels = Math.max(documentLimits.levelsOfBody, reader.levelsOf(content.schema));
-  if (isTooDeep(value, levels)) return unread(`it is nested more than ${levels} levels deep`);
+  if (isTooDeep(value)) return unread(`it is nested more than ${mostLevels} levels deep`);
   const check = reader.checkOf(content.schema, { reads: form.hasTexts === true });
   return wrongIn(accepted, check, value, "body") ?? read;
 }

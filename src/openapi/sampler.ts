@@ -63,7 +63,7 @@ export function sampleOf(
     ),
   ];
   for (const one of tries) {
-    if (made > documentLimits.required) break;
+    if (made > documentLimits.sample) break;
     const attempt: Attempt = { ...sampling, reader, ...one, work: { parts: 0, checks: 0 } };
     try {
       const value = partOf(node, [], attempt);
@@ -78,7 +78,7 @@ export function sampleOf(
 
 function count(attempt: Attempt, parts: number): void {
   attempt.work.parts += parts;
-  if (attempt.work.parts > documentLimits.required) throw noSample;
+  if (attempt.work.parts > documentLimits.sample) throw noSample;
 }
 
 type Place = readonly string[];
@@ -196,7 +196,8 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const optional = (name: string) => members[name] !== false && (isFuller(attempt, place) || isChoice(name));
   for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
   for (const name of needed) if (!Object.hasOwn(made, name)) add(name);
-  for (let number = 1; Object.keys(made).length < Number(minProperties); number++) add(`member_${number}`);
+  for (let number = Object.keys(made).length + 1; number <= Number(minProperties); number++)
+    add(`member_${number}`);
   return made;
 }
 
@@ -204,7 +205,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   const { items = {}, prefixItems = [], contains, minItems = 0, maxItems, minContains = 1 } = schema;
   const isUnique = schema.uniqueItems === true;
   const contained = Array<unknown>(
-    contains === undefined ? 0 : Math.min(Number(minContains), documentLimits.required),
+    contains === undefined ? 0 : Math.min(Number(minContains), documentLimits.sample),
   );
   const first = [...(prefixItems as readonly unknown[]), ...contained.fill(contains)];
   const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
@@ -223,6 +224,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
     const isKnown = () => isUnique && known.has(canonicalJson(item));
     for (let turn = 1; turn <= mostTurns && isKnown(); turn++) item = itemAt(turn);
     if (isKnown() && at >= Number(minItems)) break;
+    if (choices.length > 0) count(attempt, 1);
     if (isUnique) known.add(canonicalJson(item));
     made.push(item);
   }

@@ -4,7 +4,7 @@ import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 import { isFlag, isList, isNumber, isText, linearPattern, type Pattern, typeNames } from "./keywords.js";
-import { documentLimits } from "./limits.js";
+import type { Notes } from "./notes.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -38,7 +38,12 @@ function readerOf(document: ApiDocument, direction: Direction) {
   const patternOf = (pattern: string): Pattern =>
     keptIn(patterns, pattern, () => linearPattern(pattern) ?? anyText);
   const source = { view, target };
-  return { direction, ...source, ...surveyOf(document, source), checkOf: validatorOf(source, patternOf) };
+  return {
+    direction,
+    ...source,
+    survey: surveyOf(document, source),
+    checkOf: validatorOf(source, patternOf),
+  };
 }
 
 function viewOf(document: ApiDocument, node: Members, direction: Direction): Members {
@@ -186,16 +191,7 @@ export const readKeywords: ReadonlyMap<string, Kind> = new Map(
   keywordKinds.flatMap((kind) => kind[0].split(" ").map((name) => [name, kind] as const)),
 );
 
-const mostNested = 200;
-
-/** What the values of a schema need: the parts and characters of the smallest, and the levels of the deepest without repetition. */
-interface Needs {
-  readonly parts: number;
-  readonly levels: number;
-}
-const nothing: Needs = { parts: 1, levels: 1 };
-
-function surveyOf({ isOld, report, isFine, notes }: ApiDocument, { view, target }: SchemaSource) {
+function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: SchemaSource) {
   const surveyed = new Set<unknown>();
   /** The schemas in a keyword's value, with their paths; reports a value of the wrong kind. */
   const within = (path: Path, name: string, value: unknown): Parts => {
@@ -209,96 +205,31 @@ function surveyOf({ isOld, report, isFine, notes }: ApiDocument, { view, target 
     return (partsOf?.(value as never) ?? []).map(([steps, one]) => [[...path, name, ...steps], one]);
   };
   /** Reports what is wrong in a schema and in everything that it reaches. */
-  const survey = (node: unknown, at: Path): void => {
+  return (node: unknown, at: Path): void => {
     const left: Parts[number][] = [[at, node]];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
       const [path, one] = next;
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
-      for (const note of oddities(one, isOld))
-        notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
+      const { pattern, $dynamicRef } = one;
+      if (typeof pattern === "string" && linearPattern(pattern) === undefined)
+        addNote(notes, path, `the pattern is not checked: ${whyUnchecked(pattern)}`);
+      if ($dynamicRef !== undefined) addNote(notes, path, "$dynamicRef is not followed");
       for (const [name, value] of Object.entries(isOld ? view(one) : one))
         left.push(...within(path, name, value));
     }
-    if (isFine()) needsOf(node, at, 0);
   };
-
-  const needs = new Map<unknown, Needs>();
-  const needsOf = (node: unknown, path: Path, nested: number): Needs => {
-    const known = needs.get(node);
-    if (known !== undefined) return known;
-    if (!isMapping(node) || nested > mostNested) return nothing;
-    // Of a type that contains itself.
-    needs.set(node, nothing);
-    const schema = view(node);
-    const found = new Map(
-      Object.entries(schema).map(([name, value]) => [
-        name,
-        name === "not" ? [] : within(path, name, value).map(([at, one]) => needsOf(one, at, nested + 1)),
-      ]),
-    );
-    const own = sizeOf(schema, found);
-    needs.set(node, own);
-    const { required } = documentLimits;
-    const isReported = [...found.values()].flat().some(({ parts }) => parts > required);
-    if (own.parts > required && !isReported) {
-      const where = ["minLength", "minItems", "minProperties", "minContains"].find((name) => name in schema);
-      const message = `it requires a value of more than ${required} parts and characters`;
-      report("too_large", [path, where ?? []].flat(), message, "write a smaller number, or require less");
-    }
-    return own;
-  };
-  return { survey, levelsOf: (node: unknown) => needsOf(node, [], 0).levels };
 }
 
-const limits = ["imum", "Length", "Items", "Properties", "Contains"];
-
-/** What is odd in a schema that can be read. */
-function* oddities(schema: Members, isOld: boolean): Generator<string> {
-  for (const limit of limits) {
-    const [least, most] = [schema[`min${limit}`], schema[`max${limit}`]];
-    if (Number(least) > Number(most)) yield `min${limit} is above max${limit}, so that no value is valid`;
-  }
-  const { pattern, exclusiveMinimum, exclusiveMaximum, nullable } = schema;
-  if (typeof pattern === "string" && linearPattern(pattern) === undefined)
-    yield `the pattern is not checked: ${isPattern(pattern) ? "it looks ahead or back, or is too long" : "it is not a regular expression"}`;
-  if (schema.$dynamicRef !== undefined) yield "$dynamicRef is not followed";
-  if (!isOld && (isFlag(exclusiveMinimum) || isFlag(exclusiveMaximum) || nullable === true))
-    yield "a keyword of OpenAPI 3.0 is read as there";
+function addNote(notes: Notes, path: Path, note: string): void {
+  notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
 }
 
-function isPattern(pattern: string): boolean {
+function whyUnchecked(pattern: string): string {
   try {
-    return new RegExp(pattern, "u") instanceof RegExp;
+    RegExp(pattern, "u");
+    return "it looks ahead or back, or is too long";
   } catch {
-    return false;
+    return "it is not a regular expression";
   }
-}
-
-const sameLevel = new Set(["$ref", "allOf", "anyOf", "oneOf", "if", "then", "else", "dependentSchemas"]);
-
-function sizeOf(schema: Members, found: ReadonlyMap<string, readonly Needs[]>): Needs {
-  const { required = [], properties = {} } = schema;
-  const numberAt = (name: string, usual = 0) => Number(schema[name] ?? usual);
-  const partsOf = (name: string) => (found.get(name) ?? []).map(({ parts }) => parts);
-  const least = (name: string, usual = 0) => (found.get(name)?.length ? Math.min(...partsOf(name)) : usual);
-  const names = Object.keys(properties as Members);
-  const isRequired = (_: unknown, at: number) =>
-    (required as readonly string[]).includes(names[at] as string);
-  const all = [...partsOf("properties").filter(isRequired), ...partsOf("$ref"), ...partsOf("allOf")];
-  const contained = found.has("contains") ? numberAt("minContains", 1) * least("contains", 1) : 0;
-  const parts =
-    1 +
-    least("anyOf") +
-    least("oneOf") +
-    contained +
-    numberAt("minLength") +
-    numberAt("minItems") * least("items", 1) +
-    numberAt("minProperties") * least("additionalProperties", 1) +
-    all.reduce((sum, one) => sum + one, 0);
-  const levels = [...found].map(([name, inner]) => {
-    const deepest = inner.reduce((most, one) => Math.max(most, one.levels), 0);
-    return deepest + (sameLevel.has(name) ? 0 : 1);
-  });
-  return { parts, levels: Math.max(1, ...levels) };
 }

@@ -1,5 +1,4 @@
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Environment } from "../spec/api-key.js";
 import type { Members } from "../spec/schema/messages.js";
 
 // A record of a documented endpoint, its collection, and what the document defines about them.
@@ -30,34 +29,13 @@ export interface Seeded {
   readonly scenario: Scenario;
 }
 
-export interface KeptRecord {
-  /** Counted from 1, in the order of creation. */
-  readonly number: number;
-  readonly organization: string;
-  readonly environment: Environment;
-  /** Epoch milliseconds on the sandbox's clock. */
-  readonly createdAt: number;
-  readonly updatedAt: number;
-  /** How many rules have changed it. */
-  readonly rulesRun: number;
-  /** The rule that changes it next, and when. */
-  readonly next: { readonly rule: number; readonly at: number } | undefined;
-  /** Includes its id; never changed in place. */
-  readonly members: Members;
-}
+type Kept = NonNullable<CollectionFields["kept"]>;
 
-export interface RemovedRecord {
-  readonly number: number;
-  readonly id: string;
-  readonly at: number;
-}
-
+/** A record, never changed in place. */
+export type KeptRecord = Omit<Kept["records"][number], "members"> & { readonly members: Members };
+export type RemovedRecord = Kept["removed"][number];
 /** The request that an `Idempotency-Key` has created a record with. */
-export interface KeyedCreation {
-  readonly sha256: string;
-  readonly number: number;
-  readonly at: number;
-}
+export type KeyedCreation = Kept["keys"][string];
 
 /** A change of a collection as plain data: a new state of a record, or its removal. */
 export interface RecordChange {

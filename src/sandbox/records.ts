@@ -6,7 +6,7 @@ import { redactPath } from "../spec/redact.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
-import { knownRefsHint, quote } from "../spec/schema/words.js";
+import { quote } from "../spec/schema/words.js";
 import { isoOf } from "./clock.js";
 import { filled, type IdAt } from "./placeholders.js";
 import type { Farmers } from "./population/farmers.js";
@@ -65,7 +65,8 @@ export function placeIn<Item>(list: readonly Item[], isBefore: (item: Item) => b
   return from;
 }
 
-const dueAt = ({ next }: KeptRecord) => next?.at ?? Number.POSITIVE_INFINITY;
+/** When a rule changes a record; `Infinity` for never. */
+export const dueAt = ({ next }: KeptRecord) => (next ? Date.parse(next.at) : Number.POSITIVE_INFINITY);
 
 /** Applies a change to a collection. */
 export function applyChange(collection: Collection, { record, removed, key }: RecordChange): void {
@@ -114,14 +115,14 @@ export function commitChange(world: SandboxState, change: RecordChange): void {
 /** A record with other members, and the rule that applies to it next. */
 export function withMembers(
   { rules }: Pick<Collection, "rules">,
-  record: Omit<KeptRecord, "next"> & Partial<Pick<KeptRecord, "next">>,
+  { next: before, ...record }: Omit<KeptRecord, "updated_at">,
   members: Members,
-  updatedAt: number,
+  at: number,
 ): KeptRecord {
   const rule = rules.findIndex(({ when, set }) => matches(members, when) && !matches(members, set));
-  const isOver = rule === -1 || record.rulesRun >= mostRulesRun;
-  const next = record.next?.rule === rule ? record.next : { rule, at: updatedAt + (rules[rule]?.after ?? 0) };
-  return { ...record, members, updatedAt, next: isOver ? undefined : next };
+  const isOver = rule === -1 || record.rules_run >= mostRulesRun;
+  const next = before?.rule === rule ? before : { rule, at: isoOf(at + (rules[rule]?.after ?? 0)) };
+  return { ...record, members, updated_at: isoOf(at), ...(!isOver && { next }) };
 }
 
 /** Creates a record of an owner, without adding it. */
@@ -142,7 +143,7 @@ export function draftRecord(
   const members = form.make(world, id as string, at, given);
   return withMembers(
     collection,
-    { ...owner, number, createdAt: at, updatedAt: at, rulesRun: 0, members },
+    { ...owner, number, created_at: isoOf(at), rules_run: 0, members },
     members,
     at,
   );
@@ -159,12 +160,12 @@ export function nextRuleAt(records: Records): number {
 export function runRules(world: SandboxState, until: number): void {
   for (const [name, collection] of world.records) {
     const { due, rules, form } = collection;
-    for (let record = due[0]; record?.next !== undefined && record.next.at <= until; record = due[0]) {
-      const { at, rule } = record.next;
+    for (let record = due[0]; record?.next !== undefined && dueAt(record) <= until; record = due[0]) {
+      const [at, { rule }] = [dueAt(record), record.next];
       const members = form.change(record.members, at, [(rules[rule] as Rule).set]);
       const isFine = form.problemOf(world, members) === undefined;
       const { next: _, ...rest } = record;
-      const changed = { ...rest, rulesRun: isFine ? record.rulesRun + 1 : mostRulesRun };
+      const changed = { ...rest, rules_run: isFine ? record.rules_run + 1 : mostRulesRun };
       const next = withMembers(collection, changed, isFine ? members : record.members, at);
       commitChange(world, { collection: name, record: next, isByRule: true });
     }
@@ -225,13 +226,11 @@ export function startRecords(
       ...{ removed: new Map(), keys: new Map() },
     };
     wrong.check(collection.set, ["set"]);
-    for (const [id, { set, when }] of Object.entries(collection.moves)) {
-      wrong.check({ ...collection.set, ...set }, ["moves", id, "set"]);
-      wrong.names(when, ["moves", id, "when"]);
-    }
-    for (const [index, { set, when }] of collection.rules.entries()) {
-      wrong.check({ ...collection.set, ...set }, ["then", index, "set"]);
-      wrong.names(when, ["then", index, "when"]);
+    const moves = Object.entries(collection.moves).map(([id, one]) => ["moves", id, one] as const);
+    const rules = collection.rules.map((one, index) => ["then", index, one] as const);
+    for (const [kind, name, { set, when }] of [...moves, ...rules]) {
+      wrong.check({ ...collection.set, ...set }, [kind, name, "set"]);
+      wrong.names(when, [kind, name, "when"]);
     }
     if (fields.kept !== undefined) restoreKept(collection, fields.kept, wrong.report);
     else {
@@ -242,7 +241,6 @@ export function startRecords(
         const record = draftRecord(world, collection, owner, at, all, undefined, form.idIn(members));
         wrong.names(members, path);
         wrong.value(record.members, path);
-        if (!hasOrganization(scenario, owner.organization)) wrong.organization(owner.organization, path);
         applyChange(collection, { collection: name, record });
       }
     }
@@ -259,11 +257,6 @@ export function newRecord(scenario: Scenario, given: NewRecordFields, start: num
     owned.find(([, { keys = {} }]) => Object.hasOwn(keys, scenario.default_key ?? "")) ?? owned[0] ?? [];
   const owner = { organization: organization ?? main ?? "organization-1", environment };
   return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
-}
-
-function hasOrganization({ organizations = {}, population }: Scenario, ref: string): boolean {
-  const number = /^organization-(\d+)$/.exec(ref)?.[1];
-  return Object.hasOwn(organizations, ref) || Number(number) <= (population?.organizations ?? 0);
 }
 
 function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
@@ -283,17 +276,7 @@ function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
       names(set, path);
       value(form.make(world, form.idOf(world, 1), 0, [set]), path);
     },
-    organization: (ref: string, path: Path) =>
-      report(
-        [...path, "organization"],
-        `there is no organization ${quote(ref)}`,
-        knownRefsHint(ref, organizationsOf(world), "organizations"),
-      ),
   };
-}
-
-function organizationsOf({ scenario: { organizations = {} } }: Seeded) {
-  return new Map(Object.entries(organizations));
 }
 
 function restoreKept(
@@ -302,25 +285,13 @@ function restoreKept(
   report: (path: Path, message: string, hint: string) => void,
 ): void {
   const { form } = collection;
-  for (const [index, one] of kept.records.entries()) {
-    const { next } = one;
-    if (form.idIn(one.members) === undefined || collection.rules.length < (next?.rule ?? -1) + 1) {
-      report(["kept", "records", index], "the record has no id, or another rule", "take another snapshot");
-      continue;
-    }
-    const record: KeptRecord = {
-      ...{ number: one.number, organization: one.organization, environment: one.environment },
-      createdAt: Date.parse(one.created_at),
-      updatedAt: Date.parse(one.updated_at),
-      rulesRun: one.rules_run,
-      next: next && { rule: next.rule, at: Date.parse(next.at) },
-      members: one.members,
-    };
-    applyChange(collection, { collection: form.collection, record });
+  for (const [index, record] of kept.records.entries()) {
+    if (form.idIn(record.members) !== undefined && (record.next?.rule ?? -1) < collection.rules.length)
+      applyChange(collection, { collection: form.collection, record });
+    else report(["kept", "records", index], "the record has no id, or another rule", "take another snapshot");
   }
-  for (const { at, ...one } of kept.removed) collection.removed.set(one.id, { ...one, at: Date.parse(at) });
-  for (const [key, one] of Object.entries(kept.keys))
-    collection.keys.set(key, { ...one, at: Date.parse(one.at) });
+  for (const one of kept.removed) collection.removed.set(one.id, one);
+  for (const [key, one] of Object.entries(kept.keys)) collection.keys.set(key, one);
   collection.made = Math.max(collection.made, kept.made);
 }
 
@@ -333,15 +304,8 @@ export function describeRecords({
   const described = [...records].map(([name, { made, records: all, removed, keys }]) => {
     const { start: _, ...fields } = scenario.records?.[name] ?? {};
     const kept = {
-      made,
-      records: [...all.values()].map((one) => ({
-        ...{ number: one.number, organization: one.organization, environment: one.environment },
-        ...{ created_at: isoOf(one.createdAt), updated_at: isoOf(one.updatedAt), rules_run: one.rulesRun },
-        ...(one.next && { next: { rule: one.next.rule, at: isoOf(one.next.at) } }),
-        members: one.members,
-      })),
-      removed: [...removed.values()].map((one) => ({ ...one, at: isoOf(one.at) })),
-      keys: Object.fromEntries([...keys].map(([key, one]) => [key, { ...one, at: isoOf(one.at) }])),
+      ...{ made, records: [...all.values()], removed: [...removed.values()] },
+      keys: Object.fromEntries(keys),
     };
     return [name, { ...fields, kept }] as const;
   });
@@ -368,7 +332,7 @@ export function whyUnknown({ form, records, removed }: Collection, id: string, o
     records.get(id),
     removed.get(id),
   ];
-  if (gone !== undefined) return `${what} was removed at ${isoOf(gone.at)}`;
+  if (gone !== undefined) return `${what} was removed at ${gone.at}`;
   if (other === undefined)
     return `${what} was never created${removed.size < mostRemoved ? "" : ", or removed long ago"}`;
   return owner.startsWith(`${other.organization} `)

@@ -4,6 +4,7 @@ import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
+import { dueAt } from "./records.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
 import type { Coming, Upcoming } from "./view-shapes.js";
@@ -75,10 +76,11 @@ function changeEvents({ changes = [] }: SandboxState): Coming[] {
 
 function ruleEvents({ records }: SandboxState): Coming[] {
   return [...records].flatMap(([name, { due, rules, form }]) =>
-    due.slice(0, most).map(({ organization, next, members }): Coming => {
+    due.slice(0, most).map((record): Coming => {
+      const { organization, next, members } = record;
       const set = JSON.stringify(rules[next?.rule ?? 0]?.set).slice(0, 100);
       const text = `Record ${name} ${String(form.idIn(members))} changes: ${set}`;
-      return { at: next?.at, kind: "record_changes", organization, text };
+      return { at: dueAt(record), kind: "record_changes", organization, text };
     }),
   );
 }

@@ -32,6 +32,7 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
+import { mostLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
 import { withDocumentedResponses, withResponse } from "../support/documented-responses.js";
 import { openTestWorld } from "../support/doors.js";
@@ -347,8 +348,7 @@ function checkedPart(): string {
 
 function documentLimitsPart(): string {
   const count = (value: number) => value.toLocaleString("en");
-  const { levels, nodes, operations, parts, required, enough, steps, levelsOfBody, pattern, formatted } =
-    documentLimits;
+  const { levels, nodes, operations, parts, sample, enough, steps, pattern, formatted } = documentLimits;
   const { megabytes, milliseconds, waiting } = trialLimits;
   const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
   const [problem, rejected] = ["a problem with its place", "400, with the reason in `details`"];
@@ -360,18 +360,17 @@ function documentLimitsPart(): string {
       problem,
     ],
     ["parameters and responses of all operations", `${count(parts)}, after following references`, problem],
-    ["the smallest value that a schema allows", `${count(required)} parts and characters`, problem],
     [
       "sample",
-      `one to three items unless the schema requires more; no optional members after ${enough} parts`,
-      "",
+      `${count(sample)} parts and characters; one to three items unless the schema requires more; no optional members after ${enough} parts`,
+      "a note; the response is `{}`",
     ],
     [
       "validation of one body, example or set of parameters",
       `${count(steps)} steps; a usual body of 64 kB needs a tenth`,
       rejected,
     ],
-    ["body", `${longestBody / 1024} KiB, ${levelsOfBody} levels unless the document needs more`, rejected],
+    ["body", `${longestBody / 1024} KiB, ${mostLevels} levels`, rejected],
     [
       "pattern",
       `${count(pattern)} characters, in an engine whose time grows only with the text`,

@@ -42,6 +42,12 @@ test.each([
   expect((await send("POST /a", json, JSON.stringify(wrong))).status).toBe(400);
 });
 
+test("a list must contain an item, and a value that is no list need not", async () => {
+  const { send } = serving(posting({ contains: { type: "integer" } }));
+  const statusOf = async (body: unknown) => (await send("POST /a", json, JSON.stringify(body))).status;
+  expect([await statusOf(["a", 1]), await statusOf(["a"]), await statusOf("a")]).toEqual([200, 400, 200]);
+});
+
 test("a nullable choice accepts null, and one that is not rejects it", async () => {
   const schema = {
     type: "object",

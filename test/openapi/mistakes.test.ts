@@ -67,13 +67,6 @@ test.each([
     "paths./a.get.responses.200.content.application/json.schema.$ref",
     /nothing is at/,
   ],
-  [
-    "a text that is too long",
-    ofSchema({ type: "string", minLength: 1e9 }),
-    "too_large",
-    "paths./a.get.responses.200.content.application/json.schema.minLength",
-    /more than 20000 parts/,
-  ],
 ])("%s is a problem with its place", (_, document, code, path, message) => {
   const at = { line: expect.any(Number), column: expect.any(Number), hint: expect.any(String) };
   const problem = { code, path, message: expect.stringMatching(message), ...at };
@@ -137,16 +130,11 @@ test.each([
   ],
   ["a pattern that looks back", ofSchema({ type: "string", pattern: "(?<=a)b" }), /it looks ahead or back/],
   [
-    "a minimum above its maximum",
-    ofSchema({ type: "integer", minimum: 5, maximum: 4 }),
-    /schema minimum is above maximum/,
+    "a text that is too long",
+    ofSchema({ type: "string", minLength: 1e9 }),
+    /^a responds with \{\}: its schema allows no sample/,
   ],
   ["a dynamic reference", ofSchema({ $dynamicRef: "#a" }), /\$dynamicRef is not followed/],
-  [
-    "a keyword of an older version",
-    ofSchema({ type: "number", minimum: 0, exclusiveMinimum: true }),
-    /a keyword of OpenAPI 3\.0/,
-  ],
   [
     "OpenAPI 3.2",
     { ...documentOf({ "/a": operation() }), openapi: "3.2.0" },

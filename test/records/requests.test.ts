@@ -68,7 +68,12 @@ test("an Idempotency-Key gets the same response again, and another body the docu
   const { sandbox, ask } = world();
   const once = (amount: number, key = "main") =>
     ask("POST /loans", { key, body: { amount }, headers: { "Idempotency-Key": "one" } });
+  const keysOf = () => sandbox.snapshot().records?.loans?.kept?.keys ?? {};
+  const { id } = (await ask("POST /loans", { body: { amount: 5 } })).body.data;
+  expect(keysOf()).toEqual({});
+  await ask(`DELETE /loans/${id}`);
   const first = await once(5);
+  expect(Object.keys(keysOf())).toEqual(["bank test one"]);
   await ask(`PATCH /loans/${first.body.data.id}`, { body: { amount: 6 } });
   sandbox.clock.advance("1h");
   expect(await once(5)).toEqual(first);
@@ -155,6 +160,15 @@ test("a list whose items only an example shows has pages of the documented size 
   expect((await pageAt(2)).meta).toEqual({ has_more: false });
 });
 
+test("ids that logs would leave out are shorter than the sample", async () => {
+  const id = { type: "string", example: "0123456789abcdef0123456789abcdef" };
+  const post = { operationId: "create", responses: success({ type: "object", properties: { id } }) };
+  const { send } = serving(documentOf({ "/things": { post } }), {
+    records: { things: { create: "create" } },
+  });
+  expect(JSON.parse((await send("POST /things")).text).id).toMatch(/^[0-9A-Za-z]{20}$/);
+});
+
 test("without records, the same document keeps nothing", async () => {
   const { ask } = sandboxOf({ openapi: loans });
   const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
@@ -177,7 +191,7 @@ test("R49 without the document, announced paths respond like any unknown path", 
   }
 });
 
-test("a varied sandbox always shows the id and the members that the scenario names", async () => {
+test("a varied sandbox always shows the id and required members", async () => {
   const { ask } = sandboxOf({ openapi: loans, records: loanRecords, assumptions: { profile: "varied" } });
   for (let n = 0; n < 30; n++) {
     const { id, status } = (await ask("POST /loans", { body: { amount: 1 } })).body.data;

@@ -33,7 +33,7 @@ export function changeRecord(
   if (add !== undefined) return { record: addRecord(world, collection, fillIn(world, add), now) };
   const record = recordWith(world, collection, String(fillIn(world, id)));
   if (remove !== undefined) {
-    const removed = { number: record.number, id: idOf(collection, record), at: now };
+    const removed = { number: record.number, id: idOf(collection, record), at: isoOf(now) };
     commitChange(world, { collection: name, removed });
     return { record: viewRecord(collection, record) };
   }
@@ -102,12 +102,12 @@ export function listRecords(world: SandboxState, name: string, offset = 0, limit
 
 function viewRecord(collection: Collection, record: KeptRecord): RecordView {
   const { form, rules, moves } = collection;
-  const { number, organization, environment, createdAt, updatedAt, next, members } = record;
+  const { number, organization, environment, next, members } = record;
   const possible = Object.entries(moves).filter(([, { when }]) => matches(members, when));
   return {
     ...{ collection: form.collection, id: idOf(collection, record), number, organization, environment },
-    ...{ createdAt: isoOf(createdAt), updatedAt: isoOf(updatedAt) },
-    next: next === undefined ? null : { at: isoOf(next.at), set: { ...rules[next.rule]?.set } },
+    ...{ createdAt: record.created_at, updatedAt: record.updated_at },
+    next: next === undefined ? null : { at: next.at, set: { ...rules[next.rule]?.set } },
     moves: possible.map(([operation, { set }]) => ({ operation, set: { ...set } })),
     members: { ...members },
   };

@@ -106,10 +106,14 @@ function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: 
   wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
 }
 
-export const recordsFit: ScenarioRule = ({ scenario: { records, openapi }, wrong }) => {
-  if (records === undefined || openapi !== undefined) return;
+export const recordsFit: ScenarioRule = (facts) => {
+  const { records = {}, openapi } = facts.scenario;
   const hint = "add openapi: with its file, or give it to --openapi";
-  wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+  if (facts.scenario.records !== undefined && openapi === undefined)
+    facts.wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+  for (const [name, { start = [] }] of Object.entries(records))
+    for (const [index, { organization }] of start.entries())
+      checkRef("organization", organization, ["records", name, "start", index, "organization"], facts);
 };
 
 export const changesFit: ScenarioRule = ({ scenario, wrong }) => {
