@@ -2,13 +2,13 @@ import type {
   Endpoint,
   EndpointInput,
   ExampleRequest,
+  InputSchema,
   OwnRejection,
   OwnRejectionPath,
   Success,
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
 import { parametersIn } from "../api/routes.js";
-import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type {
   Collection,
@@ -32,6 +32,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import { containsKey } from "../spec/redact.js";
+import { headerIn } from "../spec/request-traits.js";
 import { canonicalJson, memberIn } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
@@ -46,7 +47,7 @@ import {
   viewOf,
   withValue,
 } from "./record-form.js";
-import { rejectionsOf } from "./requests.js";
+import { rejectionsOf, unaccepted } from "./requests.js";
 
 // Operations of a document that create, read and change records.
 
@@ -145,6 +146,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   return {
     ...endpoint,
     form,
+    ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape:
       at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
@@ -154,11 +156,23 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   };
 }
 
+/** Reads input for a response with a record, which has only one media type. */
+function readerOf({ at, operation }: View, { read }: InputSchema): InputSchema["read"] {
+  return (asked, sent, isChecked) => {
+    const input = read(asked, sent, isChecked);
+    if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
+    const accept = headerIn(sent.headers, "accept") ?? "";
+    const { type: _, ...prefer } = input.prefer;
+    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [operation.success.type], operation) } };
+  };
+}
+
 const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
 function sent({ operation: { success } }: View, body: unknown): Success {
-  return { ...jsonBody(body), ...(success.type && { type: success.type }) };
+  const { headers, type } = success;
+  return { ...jsonBody(body), headers, ...(type && { type }) };
 }
 
 /** The response with a record, or the usual one if it has none. */

@@ -60,6 +60,9 @@ test("metrics count the responses of the sockets, and clearing the report does n
   };
   const before = await scrape(control);
   expect(requestsIn(before)).toEqual(expected);
+  const latencies = before.get("svc_sandbox_request_duration_seconds");
+  expect(latencies?.samples.find(({ name }) => name.endsWith("_count"))?.value).toBe(7);
+  expect(latencies?.samples.find(({ name }) => name.endsWith("_sum"))?.value).toBeGreaterThan(0);
   expect(firstValue(before, "svc_sandbox_instances")).toBe(1);
   await ask("/requests", { method: "DELETE" });
   await ask("/reset", { method: "POST" });
@@ -84,8 +87,9 @@ test("metrics show keys by state, subscribers, the build and the process, each w
   expect(metrics.get("svc_sandbox_build_info")?.samples).toEqual([
     { name: "svc_sandbox_build_info", labels: { version }, value: 1 },
   ]);
-  const types = ["svc_sandbox_requests_total", "process_resident_memory_bytes"];
-  expect(types.map((name) => metrics.get(name)?.type)).toEqual(["counter", "gauge"]);
+  const ours = ["requests_total", "request_duration_seconds"].map((name) => `svc_sandbox_${name}`);
+  const types = [...ours, "process_resident_memory_bytes"];
+  expect(types.map((name) => metrics.get(name)?.type)).toEqual(["counter", "histogram", "gauge"]);
   ending.abort();
   await Promise.all(streams.map((stream) => stream.text().catch(() => {})));
   await expect

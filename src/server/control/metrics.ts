@@ -4,7 +4,7 @@ import { runtimesOf } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
-import { type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
+import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
 
 /** No label contains client input: no key, ref, path or id. */
@@ -35,7 +35,7 @@ function processMetrics(): Registry {
 
 const prefix = "svc_sandbox_";
 
-function addTraffic(registry: Registry, { paths, excess, defects }: Traffic) {
+function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, defects }: Traffic) {
   const responded = "Requests to the API, by path.";
   const requests = new Counter({
     ...named(registry, "requests_total", responded),
@@ -44,6 +44,28 @@ function addTraffic(registry: Registry, { paths, excess, defects }: Traffic) {
   for (const [path_id, statuses] of paths) {
     for (const [status, count] of statuses) requests.inc({ path_id, status }, count);
   }
+  let sum = 0;
+  const sums = [...latencies].map((count) => (sum += count));
+  const name = `${prefix}request_duration_seconds`;
+  // prom-client's histogram would need a call for each observation.
+  registry.registerMetric({
+    name,
+    get: async () => ({
+      name,
+      help: "Seconds from the arrival of a request to the API until its response is handed to the socket.",
+      type: "histogram",
+      aggregator: "sum",
+      values: [
+        ...sums.map((value, index) => ({
+          metricName: `${name}_bucket`,
+          labels: { le: latencyBounds[index] === undefined ? "+Inf" : latencyBounds[index] / 1000 },
+          value,
+        })),
+        { metricName: `${name}_sum`, labels: {}, value: totalMs / 1000 },
+        { metricName: `${name}_count`, labels: {}, value: sum },
+      ],
+    }),
+  } as never);
   const above = "Requests rejected because their instance was above its limit per minute.";
   new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
   const help = "Defects of the sandbox, each with a 500 response.";

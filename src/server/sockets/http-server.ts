@@ -6,6 +6,7 @@ import { onlyWaits } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
 import { inputAt, routeOf } from "../../api/routes.js";
+import { stopwatch } from "../../library/real-time.js";
 import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
@@ -34,8 +35,11 @@ import {
   sendFaulty,
   sendResponse,
 } from "./messages.js";
-import type { CallTarget, Server, Traffic } from "./server-state.js";
+import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
+
+const arrivedAt = Symbol("arrived at");
+type TimedResponse = ServerResponse & { [arrivedAt]: number };
 
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
@@ -75,6 +79,7 @@ export function createHttpServer(
 
 function receive(state: Server, response: ServerResponse) {
   if (state.draining.signal.aborted) response.shouldKeepAlive = false;
+  (response as TimedResponse)[arrivedAt] = stopwatch();
   startInTurn(response, () => {
     try {
       serve(state, response);
@@ -163,12 +168,14 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   const { status } = message;
   const date = dateOf(at);
   const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
+  const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
     sendResponse(message, more, response);
-    count(traffic, pathId, status);
+    count(traffic, pathId, status, stopwatch() - arrived);
     return;
   }
-  response.once("close", () => count(traffic, pathId, status));
+  // Includes the fault's delay, or the time until the client gives up.
+  response.once("close", () => count(traffic, pathId, status, stopwatch() - arrived));
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {
     response.once("close", () => response.writableFinished || log.countUnread(target, exchange.id));
@@ -196,10 +203,15 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
   reject(response, 500);
 }
 
-function count({ paths }: Traffic, pathId: PathId, status: number): void {
+function count(traffic: Traffic, pathId: PathId, status: number, ms: number): void {
+  const { paths, latencies } = traffic;
   const statuses = paths.get(pathId) ?? new Map<number, number>();
   if (statuses.size === 0) paths.set(pathId, statuses);
   statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  traffic.totalMs += ms;
+  let bucket = 0;
+  while (bucket < latencyBounds.length && ms > (latencyBounds[bucket] as number)) bucket += 1;
+  latencies[bucket] = (latencies[bucket] as number) + 1;
 }
 
 // The date of the sandbox, because clients wait for its minutes; Node would send the machine's. Formatted once a second.

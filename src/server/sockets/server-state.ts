@@ -57,6 +57,11 @@ export interface CallTarget extends SandboxPlace {
 
 export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
 
+/** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
+export const latencyBounds = [
+  0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000,
+] as const;
+
 export type Traffic = Server["traffic"];
 
 export type Server = ReturnType<typeof createServerState>;
@@ -67,6 +72,9 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
   const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),
+    /** The number of responses up to each bound and above the one before; the last counts those above all bounds. */
+    latencies: new Float64Array(latencyBounds.length + 1),
+    totalMs: 0,
     unstored: 0,
     excess: 0,
     defects: 0,
