@@ -13,7 +13,7 @@ import {
   documentText,
   failuresByReason,
   lastRequestOf,
-  mostLines,
+  mostOutputLines,
   outcomeText,
   runAgain,
   type Seen,
@@ -177,7 +177,7 @@ function causesOf(result: CertifyResult, seen?: Seen): TableRow[] {
         [runs.map(({ name }) => name).join(", ")],
         runs.flatMap(lastRequestOf).slice(0, 1),
         [runAgain(run, { ...result, ...seen })],
-        ...(seen === undefined ? [] : [seen.outputOf?.(run).slice(-mostLines) ?? []]),
+        ...(seen === undefined ? [] : [seen.outputOf?.(run).slice(-mostOutputLines) ?? []]),
       ],
     };
   });
