@@ -7,6 +7,8 @@ export interface Seen {
   readonly outputOf?: (run: Run) => readonly string[];
   /** The fix when the baseline does not pass or sends no request. */
   readonly hint?: string | undefined;
+  /** How the user starts svc-sandbox. Default: by its name. */
+  readonly program?: string;
 }
 
 export function outcomeText({ outcome, code }: Run): string {
@@ -40,11 +42,9 @@ export function breakAgain({ id }: PromiseRun, subject: Subject): string {
 }
 
 /** Returns the brief of a certificate with this conclusion, with one failure for each cause. */
-export function certificateBrief(
-  result: CertifyResult,
-  conclusion: string,
-  { outputOf = () => [], hint }: Seen = {},
-): Brief {
+export function certificateBrief(result: CertifyResult, conclusion: string, seen: Seen = {}): Brief {
+  const { outputOf = () => [], hint } = seen;
+  const subject = { ...result, ...seen };
   const { runs, promises, gates, unmet, report } = result;
   const isSeen = runs[0]?.outcome === "passed";
   const failed = failuresByReason(runs).map(([run]): Failure => {
@@ -56,7 +56,7 @@ export function certificateBrief(
       wanted: "passed",
       cause: cause?.sentence ?? (isSeen ? `${name} ${outcomeText(run)}` : conclusion),
       whatToDo: cause?.whatToDo.join(" ") ?? hint ?? whatToDoWithout(run, result),
-      rerun: runAgain(run, result),
+      rerun: runAgain(run, subject),
       ...(output.length > 0 && { output: [...output] }),
     };
   });
@@ -70,7 +70,7 @@ export function certificateBrief(
         wanted: "noticed",
         cause: `${run.sentence}: ${run.loss}`,
         whatToDo: "Make a test fail when this promise is broken.",
-        rerun: breakAgain(run, result),
+        rerun: breakAgain(run, subject),
       }),
     );
   const missed = unmet
@@ -94,12 +94,13 @@ export function certificateBrief(
 // The names of failed tests in the output of usual test runners.
 const failedTest =
   /^\W*(?:FAIL(?:ED|URE)?\b|ERROR\b|not ok\b|--- FAIL|\[ERROR\] +\w+\.|Failed \w|\d+\) \S)|^\s*[✖✗✘×●]|\bFAILED\b|\[X\]/;
-const mostLines = 5;
+const mostNames = 5;
+export const mostOutputLines = 20;
 
 /** Returns the lines with the names of failed tests, or the last lines if there are none. */
 export function tellingLines(output: readonly string[]): string[] {
   const named = [...new Set(output.filter((line) => failedTest.test(line)))];
-  return named.length > 0 ? named.slice(0, mostLines) : output.slice(-mostLines);
+  return named.length > 0 ? named.slice(0, mostNames) : output.slice(-mostOutputLines);
 }
 
 function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): string {

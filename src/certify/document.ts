@@ -13,7 +13,9 @@ import {
   documentText,
   failuresByReason,
   lastRequestOf,
+  mostOutputLines,
   outcomeText,
+  runAgain,
   type Seen,
 } from "./brief.js";
 import { mustNotice, noticedSentence, notTriedSentence, whyTooLittle } from "./promises.js";
@@ -36,7 +38,7 @@ export function renderCertificate(
   seen?: Seen,
 ): string {
   const certificate = certificateOf(result);
-  const document = certificateDocument(certificate);
+  const document = certificateDocument(certificate, seen);
   if (seen !== undefined) {
     const { conclusion } = document;
     const brief = certificateBrief(certificate.result, conclusion.text, seen);
@@ -70,7 +72,7 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   unusable: "bad",
 };
 
-function certificateDocument({ result, json }: Certificate): ReportDocument {
+function certificateDocument({ result, json }: Certificate, seen?: Seen): ReportDocument {
   const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
   const ofReport = reportDocument(report, unmet);
   const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
@@ -78,8 +80,8 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
     {
       id: "causes",
       title: "Causes",
-      columns: ["what breaks the client", "what to do", "runs", "last request"],
-      rows: causesOf(runs),
+      columns: [...causeColumns, ...(seen === undefined ? [] : ["its last output"])],
+      rows: causesOf(result, seen),
     },
     {
       id: "promises",
@@ -87,7 +89,7 @@ function certificateDocument({ result, json }: Certificate): ReportDocument {
       columns: ["not noticed", "promise", "what users lose", "see it again"],
       rows: promises.runs
         .filter(({ outcome }) => outcome === "not_noticed")
-        .map((run) => promiseRow(run, result)),
+        .map((run) => promiseRow(run, result, seen)),
     },
     {
       id: "runs",
@@ -161,16 +163,21 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} were not made`;
 }
 
+const causeColumns = ["what breaks the client", "what to do", "runs", "last request", "see it again"];
+
 // Runs that fail for the same reason share a row.
-function causesOf(all: readonly Run[]): TableRow[] {
-  return failuresByReason(all).map((runs) => {
-    const [{ cause: first, name, outcome }] = runs;
+function causesOf(result: CertifyResult, seen?: Seen): TableRow[] {
+  return failuresByReason(result.runs).map((runs) => {
+    const [run] = runs;
+    const { cause, name, outcome } = run;
     return {
-      cells: [{ text: first?.sentence ?? `${name} ${outcomeText(runs[0])}`, tone: toneOf[outcome] }],
+      cells: [{ text: cause?.sentence ?? `${name} ${outcomeText(run)}`, tone: toneOf[outcome] }],
       details: [
-        first?.whatToDo ?? [],
+        cause?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
         runs.flatMap(lastRequestOf).slice(0, 1),
+        [runAgain(run, { ...result, ...seen })],
+        ...(seen === undefined ? [] : [seen.outputOf?.(run).slice(-mostOutputLines) ?? []]),
       ],
     };
   });
@@ -197,12 +204,12 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function promiseRow(run: PromiseRun, result: CertifyResult): TableRow {
+function promiseRow(run: PromiseRun, result: CertifyResult, seen?: Seen): TableRow {
   const { id, sentence, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
     cells: [{ text: sentence, tone: mustNotice(result.gates, run) ? "bad" : "warning" }, id],
-    details: [[loss, ...end], [breakAgain(run, result)]],
+    details: [[loss, ...end], [breakAgain(run, { ...result, ...seen })]],
   };
 }
 

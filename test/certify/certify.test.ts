@@ -47,7 +47,7 @@ test.each([
   ["content_type", "200", /^fails when a (200|401) has .* in its `Content-Type`/],
   ["message", "401", /^fails when a 401 has .*message/],
 ])("a client that relies on %s gets this cause and no other", async (row, status, sentence) => {
-  const { code, certificate, runs, stderr } = await certify(row, "--seeds", "4");
+  const { code, certificate, runs, stdout } = await certify(row, "--seeds", "4");
   expect([code, certificate?.verdict]).toEqual([1, "failed"]);
   expect(runs.get("minimal")?.outcome).toBe("passed");
   expect(causes(runs).length).toBeGreaterThan(0);
@@ -58,8 +58,9 @@ test.each([
   const failed = [...runs.values()].filter(({ outcome }) => outcome === "failed");
   expect(failed.every(({ cause }) => cause !== undefined)).toBe(true);
   expect(failed.some(({ last_request: last }) => last?.path_id.startsWith(status))).toBe(true);
-  expect(stderr).toMatch(/Last output of varied \d+\n(?: {2}\|.*\n)*.*found .*, and not /);
-  expect(stderr).toMatch(/See it again: svc-sandbox exec key-states --profile varied --seed \d+ -- /);
+  const [failure] = JSON.parse(stdout).failures;
+  expect(failure.output.join("\n")).toMatch(/found .*, and not /);
+  expect(failure.rerun).toMatch(/^svc-sandbox exec key-states --profile varied --seed \d+ -- /);
 });
 
 /** The causes of three faults. */
@@ -144,10 +145,10 @@ test("megabytes of output are cut to the last lines, without keys and colors", a
   // Maven ends a line with a color, and starts the next with a bracket.
   const talks =
     "process.stdout.write('x'.repeat(80).concat('\\n').repeat(100000)); console.log('a line\\n[ERROR] test \\x1b[31mfailed\\x1b[0m\\n' + process.env.SVC_API_KEY, 'last'); process.exitCode = 1";
-  const { code, stderr } = await runCli(["certify", "--", process.execPath, "-e", talks]);
+  const { code, stdout } = await runCli(["certify", "--", process.execPath, "-e", talks]);
   expect(code).toBe(1);
-  expect(stderr.match(/^ {2}\| x{80}$/gm)).toHaveLength(17);
-  expect(stderr).toMatch(/^ {2}\| a line\n {2}\| \[ERROR\] test failed\n {2}\| SVC_test_\S*… last$/m);
+  expect(stdout.match(/ x{80}$/gm)).toHaveLength(17);
+  expect(stdout).toMatch(/^ +a line\n +\[ERROR\] test failed\n +SVC_test_\S*… last$/m);
   expect((await certify("loud", "--seeds", "0")).code).toBe(0);
 });
 

@@ -44,8 +44,8 @@ test("--budget ends all runs in time, shows which are left, and certifies nothin
 });
 
 test("a run with a fault can be seen again with exec --fault", async () => {
-  const { stderr } = await certify("fault.reset", "--only", "fault.reset");
-  const [, flags = ""] = /See it again: svc-sandbox exec key-states (.*?) -- /.exec(stderr) ?? [];
+  const { stdout } = await certify("fault.reset", "--only", "fault.reset");
+  const [, flags = ""] = /see it again +svc-sandbox exec key-states (.*?) -- /.exec(stdout) ?? [];
   expect(flags).toBe("--profile minimal --seed 1 --fault fault.reset");
   const again = (fault: string, mistake: string) =>
     // exec passes on what the client prints: without the end of a client that fails.

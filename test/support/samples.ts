@@ -199,11 +199,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   },
   "docs/certify.md": {
     causes: printed("certify -- npm-test", { client: naive, ranges: [[/^Causes/, /^$/]] }),
-    output: printed("certify -- npm-test", {
-      client: naive,
-      stream: "stderr",
-      ranges: [[/^Last output of varied/], [/Error: unexpected/], [/^See it again/]],
-    }),
     unnoticed: printed("certify --promises all --seeds 0 -- npm-test", {
       client: client(five),
       ranges: [

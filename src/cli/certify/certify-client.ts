@@ -38,8 +38,6 @@ export interface CertifyFlags extends ServeFlags {
   readonly format?: string;
 }
 
-export type Certified = Awaited<ReturnType<typeof certifyClient>>;
-
 /** Certifies a client; `release` stops taking signals, after the certificate, which a signal must not interrupt. */
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
   const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;

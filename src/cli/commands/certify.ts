@@ -1,8 +1,8 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { certificateBrief, failuresByReason, runAgain } from "../../certify/brief.js";
+import { certificateBrief } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
-import { type CertifyResult, promiseChoices, type Run } from "../../certify/result.js";
+import { promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import { endingWords } from "../../report/render/document.js";
@@ -17,7 +17,7 @@ import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
 import { certificateFiles, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { type Certified, certifyClient } from "../certify/certify-client.js";
+import { certifyClient } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
@@ -167,7 +167,7 @@ export const certifyCommand = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,
@@ -210,10 +210,10 @@ export const certifyCommand = declareCommand({
     const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
-      if (!flags.quiet) showOutput(result, outputOf, call);
       const style = styleFor(io.stdout, io.env);
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
-      io.stdout.write(redactKeys(renderCertificate(result, format, style, { outputOf, hint })));
+      const seen = { outputOf, hint, program: io.program };
+      io.stdout.write(redactKeys(renderCertificate(result, format, style, seen)));
       const failures = await writeCertificates(result, targets, flags.badge, io);
       for (const one of failures) io.stderr.say(describeFailure(one, flags));
       if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
@@ -250,20 +250,6 @@ function askedRuns({
     only,
     gates: { failOn, minCoverage, ...(minNoticed !== undefined && { minNoticed }) },
   };
-}
-
-// Prints the output of failed runs, one for each cause.
-function showOutput(result: CertifyResult, outputOf: Certified["outputOf"], { io }: CertifyCall): void {
-  const { palette } = styleFor(io.stderr, io.env);
-  const again = { ...result, program: io.program };
-  for (const [run] of failuresByReason(result.runs)) {
-    const bar = `  ${palette.dim("|")} `;
-    const lines = outputOf(run).slice(-20);
-    const heading = lines.length === 0 ? `${run.name} printed nothing` : `Last output of ${run.name}`;
-    io.stderr.write(`${palette.bold(heading)}\n`);
-    for (const line of lines) io.stderr.write(redactKeys(`${bar}${line}\n`));
-    io.stderr.write(redactKeys(`See it again: ${runAgain(run, again)}\n\n`));
-  }
 }
 
 // `notes` are about the proxy of --intercept.

@@ -101,7 +101,7 @@ export function detailed(cell: Cell): Exclude<Cell, string> {
   return typeof cell === "string" ? { text: cell } : cell;
 }
 
-export function textOf(cell: Cell): string {
+export function plainCell(cell: Cell): string {
   const { text, code } = detailed(cell);
   return escapeControls(code === undefined ? text : `${text} ${code}`);
 }

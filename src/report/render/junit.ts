@@ -1,5 +1,5 @@
 import { escapeControls } from "../../spec/redact.js";
-import { detailed, type ReportDocument, type Section, type Tone, textOf } from "./document.js";
+import { detailed, plainCell, type ReportDocument, type Section, type Tone } from "./document.js";
 
 interface TestCase {
   readonly name: string;
@@ -38,7 +38,7 @@ function casesOf({ columns, rows }: Section): TestCase[] {
     const at = cells.findIndex((cell) => detailed(cell).tone !== undefined);
     const tone = detailed(cells[at] ?? "").tone;
     if (tone === undefined) return [];
-    const texts = cells.map(textOf);
+    const texts = cells.map(plainCell);
     const end = at || 2;
     const more = texts.slice(end).filter((text) => !/^-?$/.test(text));
     const below = details.flatMap((lines, index) =>

@@ -3,11 +3,11 @@ import { alignColumns } from "../plain-text.js";
 import {
   type Cell,
   detailed,
+  plainCell,
   type ReportDocument,
   type ReportFormat,
   type Section,
   type Tone,
-  textOf,
 } from "./document.js";
 import { renderHtml } from "./html.js";
 import { renderJunit } from "./junit.js";
@@ -52,7 +52,7 @@ function renderText(document: ReportDocument, palette: ReportPalette, wrap: Pain
     escapeControls(title),
     "",
     ...sections.flatMap((one) => {
-      const below = one.note === undefined ? [] : [`  ${textOf(one.note)}`];
+      const below = one.note === undefined ? [] : [`  ${plainCell(one.note)}`];
       return [palette.bold(one.title), ...sectionLines(one, palette), ...below, ""];
     }),
   ];
@@ -68,12 +68,12 @@ function renderText(document: ReportDocument, palette: ReportPalette, wrap: Pain
 }
 
 function sectionLines({ columns, rows }: Section, palette: ReportPalette): string[] {
-  const painted = (cell: Cell) => paint(textOf(cell), detailed(cell).tone, palette);
+  const painted = (cell: Cell) => paint(plainCell(cell), detailed(cell).tone, palette);
   if (rows.every(({ details }) => details === undefined)) {
     return alignColumns(rows.map(({ cells }) => cells.map(painted))).map((line) => `  ${line}`);
   }
   return rows.flatMap(({ cells, details = [] }) => {
-    const head = cells.filter((cell) => textOf(cell) !== "");
+    const head = cells.filter((cell) => plainCell(cell) !== "");
     const labeled = details.flatMap((lines, index) =>
       lines.map((line, i) => [i === 0 ? (columns[cells.length + index] ?? "") : "", escapeControls(line)]),
     );
