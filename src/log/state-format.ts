@@ -13,7 +13,7 @@ import type { InstanceState, ServerState } from "./instances.js";
 // everything, each scenario once. A file may have lines of requests after it. Each line ends with a checksum of it and of the
 // line before, so that only a cut last line is taken for a kill.
 
-/** The number of the format. */
+/** The number of the format. A later one is converted in `converted`. */
 export const stateFormat = 1;
 
 export interface SavedState extends ServerState {
@@ -117,7 +117,7 @@ export function parseState(
   requireState(first, given, isInstance);
   try {
     const { sum, content } = readSigned(first);
-    const found = content as WrittenState;
+    const found = converted(content);
     const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
       const { scenario, text: source } = found.scenarios[
         runtime.scenario
@@ -136,6 +136,11 @@ export function parseState(
   } catch {
     throw brokenState(given, isInstance);
   }
+}
+
+/** Returns the content of a state in this format. The only place that knows an earlier one. */
+function converted(content: object): WrittenState {
+  return content as WrittenState;
 }
 
 function linesOf(texts: readonly string[], first: string): RequestLine[] {

@@ -9,6 +9,7 @@ import type {
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
 import { parametersIn } from "../api/routes.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type {
   Collection,

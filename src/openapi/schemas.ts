@@ -212,6 +212,9 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
       const { pattern, $dynamicRef } = one;
+      for (const limit of ["imum", "Length", "Items", "Properties", "Contains"])
+        if (Number(one[`min${limit}`]) > Number(one[`max${limit}`]))
+          addNote(notes, path, `min${limit} is above max${limit}, so that no value is valid`);
       if (typeof pattern === "string" && linearPattern(pattern) === undefined)
         addNote(notes, path, `the pattern is not checked: ${whyUnchecked(pattern)}`);
       if ($dynamicRef !== undefined) addNote(notes, path, "$dynamicRef is not followed");

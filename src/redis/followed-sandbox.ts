@@ -1,12 +1,11 @@
-import type { GivenOptions } from "../sandbox/sandbox.js";
 import {
-  callSoon,
+  enqueue,
+  enqueueAgain,
   type Followed,
   isUrgent,
-  type RedisConnection,
   storeUnavailable,
+  takeWaiting,
   type Waiting,
-  waitForRedis,
 } from "./redis-connection.js";
 import { reasonOf } from "./redis-problems.js";
 import type { Room } from "./room.js";
@@ -19,12 +18,11 @@ import {
   keptJournal,
   type OwnPart,
   openCopy,
-  type RunCall,
   readCopy,
   restartCopy,
   type SandboxCopy,
 } from "./sandbox-copy.js";
-import { compactIn, type Loaded, loadSandbox } from "./stored-sandbox.js";
+import { compactIn, type Loaded, type Loading, loadSandbox, onReplayed } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -37,11 +35,8 @@ interface SandboxOptions extends CopyOptions, Partial<Pick<Followed, "expires">>
   readonly onGone: () => Promise<boolean>;
 }
 
-/** What all sandboxes of a server share. `given`: the options of its own. */
-export interface Shared {
-  readonly connection: RedisConnection;
-  readonly given: GivenOptions;
-  readonly runCall: RunCall;
+/** What all sandboxes of a server share. */
+export interface Shared extends Loading {
   readonly room: Room;
   /** Whether an entry of this server is being applied. */
   isApplyingOwn: boolean;
@@ -70,7 +65,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ compacted: "", isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
-  applyBatches(sandbox, loaded.batches);
+  replay(sandbox, loaded.batches);
   return sandbox;
 }
 
@@ -117,6 +112,7 @@ export async function compactSandbox(
 }
 
 function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
+  const { shared } = sandbox;
   const [state, stored, found] = reply;
   if (state !== "ok") {
     sandbox.loading ??= reload(sandbox).finally(() => {
@@ -128,42 +124,44 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
   applyBatches(sandbox, found);
   const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
   const entries = own.filter(({ text }) => text !== "");
-  if (isRejected) again(sandbox, entries, makeRoom(sandbox.shared, new Error(stored)));
+  // What is stored is applied also if its caller no longer waits. Nobody needs such a read.
+  const reads = takeWaiting(
+    shared.connection,
+    own.filter(({ text }) => text === ""),
+  );
+  if (isRejected) again(sandbox, entries, makeRoom(shared, new Error(stored)));
   else if (entries.length > 0) applyStored(sandbox, entries, stored, time);
-  for (const one of own) if (one.text === "") onTurn(one, "", time);
+  for (const one of reads) one.onReply("", time);
 }
 
-// No spreads: this is made for each request.
 function push(
   sandbox: FollowedSandbox,
   text: string,
   kind: string,
-  onTurn: Waiting["onTurn"],
+  outcomeOf: (at: string, time: number) => unknown,
 ): Promise<unknown> {
-  const { connection } = sandbox.shared;
-  return waitForRedis(connection, (caller) => {
-    sandbox.waiting.push({ text, kind, caller, onTurn });
-    callSoon(connection, sandbox);
+  return new Promise((resolve, reject) => {
+    const onTurn = (at: string, time: number) => {
+      try {
+        const outcome = outcomeOf(at, time);
+        // Its caller may no longer wait.
+        if (outcome instanceof Promise) outcome.catch(() => {});
+        resolve(outcome);
+      } catch (error) {
+        reject(error);
+      }
+    };
+    // No spreads: this is made for each request.
+    enqueue(sandbox.shared.connection, sandbox, { text, kind, resolve, reject, onReply: onTurn });
   });
-}
-
-function onTurn({ caller, onTurn: outcomeOf }: Waiting, at: string, time: number): void {
-  try {
-    const outcome = outcomeOf(at, time);
-    // Its caller may no longer wait.
-    if (outcome instanceof Promise) outcome.catch(() => {});
-    caller.resolve(outcome);
-  } catch (error) {
-    caller.reject(error);
-  }
 }
 
 function applyStored(sandbox: FollowedSandbox, entries: readonly Waiting[], at: string, time: number): void {
   const { shared, copy, factor } = sandbox;
   sandbox.position = at;
+  takeWaiting(shared.connection, entries);
   shared.isApplyingOwn = true;
-  // What is stored is applied also if its caller no longer waits.
-  for (const one of entries) onTurn(one, at, time);
+  for (const one of entries) one.onReply(at, time);
   shared.isApplyingOwn = false;
   const { entries: count, characters } = copy.sizes;
   const isLarge = count >= compactAfter.entries * factor || characters >= compactAfter.characters * factor;
@@ -179,10 +177,15 @@ function applyBatches(sandbox: FollowedSandbox, batches: Loaded["batches"]): voi
   }
 }
 
+function replay(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
+  applyBatches(sandbox, batches);
+  if (batches.length > 0) onReplayed(sandbox.shared.connection, sandbox.options.id);
+}
+
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   const { options, shared, copy } = sandbox;
   const { connection } = shared;
-  const found = await loadSandbox(connection, options.id);
+  const found = await loadSandbox(shared, options.id);
   if (found === undefined || "ended" in found) return (await options.onGone()) ? reload(sandbox) : false;
   if (isLost(sandbox.position, found.position)) {
     connection.losses += 1;
@@ -190,7 +193,7 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   }
   restartCopy(copy, found.state);
   sandbox.position = found.position;
-  applyBatches(sandbox, found.batches);
+  replay(sandbox, found.batches);
   return true;
 }
 
@@ -205,13 +208,13 @@ async function again(
   own: readonly Waiting[],
   act: Promise<boolean>,
 ): Promise<void> {
-  try {
-    if (await act) sandbox.waiting.unshift(...own);
-    else for (const { caller } of own) caller.resolve(noSandbox);
-  } catch (error) {
-    for (const { caller } of own) caller.reject(error);
-  }
-  callSoon(sandbox.shared.connection, sandbox);
+  const { connection } = sandbox.shared;
+  const isThere = await act.catch((error) => {
+    for (const one of takeWaiting(connection, own)) one.reject(error);
+  });
+  if (isThere === false) for (const one of takeWaiting(connection, own)) one.resolve(noSandbox);
+  // Those that got an outcome no longer wait.
+  enqueueAgain(connection, sandbox, own);
 }
 
 /** Whether a position that the stream does not have was lost, not compacted up to a snapshot. */

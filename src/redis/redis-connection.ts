@@ -7,21 +7,15 @@ import { appendScript, type StoredBatch, separator, storeKeys } from "./redis-sc
 
 type Reply = string | number | null | readonly Reply[];
 
-/** Who waits for Redis: after a time on the stopwatch, the promise has been rejected. */
-export interface RedisCaller {
-  readonly until: number;
-  readonly resolve: (outcome: unknown) => void;
-  readonly reject: (error: unknown) => void;
-}
-
 /** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
 export interface Waiting {
   readonly text: string;
   /** A `compact` is the last of its batch. A full Redis must store it and a `look`: they are small, or make room. */
   readonly kind: string;
-  readonly caller: RedisCaller;
-  /** Called when its turn has come, with the id of its batch and the time. Returns its outcome. */
-  readonly onTurn: (at: string, time: number) => unknown;
+  readonly resolve: (outcome: unknown) => void;
+  readonly reject: (error: unknown) => void;
+  /** Called when its turn has come, with the id of its batch and the time. */
+  readonly onReply: (at: string, time: number) => void;
 }
 
 export interface Followed {
@@ -34,7 +28,7 @@ export interface Followed {
   waiting: Waiting[];
   /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
   readonly expires: () => string;
-  /** Called with the reply for what waited. */
+  /** Called with the reply for what waited. Those that waited for too long were rejected. */
   readonly onReply: (reply: AppendReply, own: readonly Waiting[], time: number) => void;
 }
 
@@ -57,6 +51,17 @@ const pauses = { first: 50, longest: 1000, silence: 2000, expiry: 50 };
 const mostTurns = 2;
 const now = () => nodePlatform.stopwatch();
 
+/** `away`: it was open, and the last call failed. The client library reconnects, and what arrives waits for that. */
+type State = "starting" | "open" | "away" | "closed";
+
+/** The state after something happened. */
+const transitions = {
+  began: { starting: "open", open: "open", away: "away", closed: "closed" },
+  failed: { starting: "starting", open: "away", away: "away", closed: "closed" },
+  responded: { starting: "starting", open: "open", away: "open", closed: "closed" },
+  closed: { starting: "closed", open: "closed", away: "closed", closed: "closed" },
+} as const satisfies Readonly<Record<string, Readonly<Record<State, State>>>>;
+
 /**
  * A connection to a Redis. Until `beginRedis`, it throws errors of the network, TLS or Redis; then `store_unavailable`.
  *
@@ -72,9 +77,10 @@ export interface RedisConnection {
   readonly client: ReturnType<typeof openClient>;
   readonly expiring: ReturnType<typeof setInterval>;
   losses: number;
-  state: "starting" | "open" | "closed";
-  /** Why the last call failed, and since when (on the stopwatch). The client reconnects, and what arrives waits for that. */
-  away: { readonly since: number; readonly reason: string } | undefined;
+  skipped: number;
+  state: State;
+  /** Why it is away, and since when (on the stopwatch). */
+  away: { readonly since: number; readonly reason: string };
   /** The first error. */
   failure: unknown;
   /** When the current call started; `undefined` if there is none. */
@@ -82,33 +88,22 @@ export interface RedisConnection {
   /** The clock of Redis minus the stopwatch. */
   timeAt: number;
   readonly queue: Set<Followed>;
-  readonly callers: Set<RedisCaller>;
+  /** What waits for Redis, and until when (on the stopwatch). */
+  readonly awaited: Map<Pick<Waiting, "reject">, number>;
 }
 
 /** Connects to a Redis. Throws errors of the network, TLS or Redis. */
 export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
-  const { address, prefix = defaultPrefix, timeout = 2000 } = options;
-  const { shown, url } = address;
-  const connection: RedisConnection = {
-    ...{ shown, timeout, keys: storeKeys(prefix) },
-    warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
-    note: (what) => options.onNote(`The store ${shown} ${what}.`),
-    client: openClient(url, timeout, (retries, cause) =>
-      connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
-    ),
-    expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
-    ...{ losses: 0, timeAt: 0, calledAt: undefined, failure: undefined },
-    ...{ state: "starting", away: undefined, queue: new Set(), callers: new Set() },
-  };
+  const connection = openConnection(options);
   const { client } = connection;
   // Without a listener, the library throws.
   client.on("error", (error) => {
     connection.failure ??= error;
-    onFailure(connection, error);
+    happened(connection, "failed", error);
   });
   client.on("ready", () => {
-    if (connection.state !== "open") return;
-    append(connection, [], []).catch((error) => onFailure(connection, error));
+    if (connection.state !== "open" && connection.state !== "away") return;
+    append(connection, [], []).catch((error) => happened(connection, "failed", error));
     callSoon(connection);
   });
   try {
@@ -120,12 +115,28 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
   }
 }
 
+function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...options }: ConnectionOptions) {
+  const { shown, url } = address;
+  const connection: RedisConnection = {
+    ...{ shown, timeout, keys: storeKeys(prefix) },
+    warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
+    note: (what) => options.onNote(`The store ${shown} ${what}.`),
+    client: openClient(url, timeout, (retries, cause) =>
+      connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
+    ),
+    expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
+    ...{ losses: 0, skipped: 0, timeAt: 0, calledAt: undefined, failure: undefined },
+    ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
+  };
+  return connection;
+}
+
 type ReconnectStrategy = (retries: number, cause: Error) => number | Error;
 
 const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectStrategy) =>
   createClient({
     ...{ url, RESP: 2, disableClientInfo: true },
-    // The library's timeouts end once a command is sent.
+    // The library would create a timer for each command.
     commandOptions: { timeout: 0 },
     socket: {
       ...{ reconnectStrategy, connectTimeout: timeout },
@@ -135,51 +146,32 @@ const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectSt
 
 /** From now on, the client reconnects, and every error is `store_unavailable`. */
 export function beginRedis(connection: RedisConnection): void {
-  connection.state = "open";
+  happened(connection, "began");
 }
 
 export function closeRedis(connection: RedisConnection): void {
-  connection.state = "closed";
+  happened(connection, "closed");
   clearInterval(connection.expiring);
-  for (const { reject } of connection.callers) reject(storeUnavailable(connection));
+  for (const one of connection.awaited.keys()) one.reject(storeUnavailable(connection));
+  connection.awaited.clear();
   connection.queue.clear();
   connection.client.destroy();
 }
 
-/**
- * Resolves to what `start` resolves its caller to. Rejects with `store_unavailable` after `most` milliseconds, or immediately if
- * Redis has been away for the timeout.
- */
-export function waitForRedis<Result>(
-  connection: RedisConnection,
-  start: (caller: RedisCaller) => void,
-  most = connection.timeout,
-): Promise<Result> {
-  const { callers, timeout } = connection;
-  return new Promise((resolve, reject) => {
-    if (isAway(connection)) return reject(storeUnavailable(connection));
-    const caller: RedisCaller = {
-      until: now() + Math.min(timeout, most),
-      resolve(outcome) {
-        callers.delete(caller);
-        resolve(outcome as Result);
-      },
-      reject(error) {
-        callers.delete(caller);
-        reject(error);
-      },
-    };
-    callers.add(caller);
-    start(caller);
-  });
-}
-
+/** Passes on until when its outcome is awaited (on the stopwatch). */
 export function withinTimeout<Result>(
-  connection: RedisConnection,
-  act: () => Promise<Result>,
-  most?: number,
+  { awaited, timeout }: RedisConnection,
+  start: (until: number) => Promise<Result>,
+  most = timeout,
 ): Promise<Result> {
-  return waitForRedis(connection, ({ resolve, reject }) => act().then(resolve, reject), most);
+  return new Promise((resolve, reject) => {
+    const one = { reject };
+    const until = now() + Math.min(timeout, most);
+    awaited.set(one, until);
+    start(until)
+      .then(resolve, reject)
+      .finally(() => awaited.delete(one));
+  });
 }
 
 export function commandRedis(connection: RedisConnection, ...argv: string[]): Promise<Reply> {
@@ -196,9 +188,32 @@ function commandOf(...[script, keys, argv]: Script): string[] {
   return ["EVAL", script, String(keys.length), ...keys, ...argv];
 }
 
+/** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
+export function enqueue(connection: RedisConnection, followed: Followed, one: Waiting): void {
+  if (isAway(connection)) {
+    one.reject(storeUnavailable(connection));
+    return;
+  }
+  followed.waiting.push(one);
+  connection.awaited.set(one, now() + connection.timeout);
+  callSoon(connection, followed);
+}
+
+/** Lets something that was not stored wait again, for the rest of its time. */
+export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
+  followed.waiting.unshift(...own);
+  callSoon(connection, followed);
+}
+
+/** Takes those that have not waited for too long. */
+export function takeWaiting({ awaited }: RedisConnection, own: readonly Waiting[]): Waiting[] {
+  return own.filter((one) => awaited.delete(one));
+}
+
 /** The problem with a connection, as half a sentence; `undefined` if Redis responded the last time. */
 export function connectionProblem({ state, away }: RedisConnection): string | undefined {
-  return state === "closed" ? "it is closed" : away?.reason;
+  if (state === "closed") return "it is closed";
+  return state === "away" ? away.reason : undefined;
 }
 
 /** The time of Redis, for an instant on the stopwatch (default: now). */
@@ -211,29 +226,36 @@ export function storeUnavailable(connection: RedisConnection, reason = connectio
   return new SandboxError("store_unavailable", `Failed to use the store ${connection.shown}: ${why}.`);
 }
 
-function onFailure(connection: RedisConnection, error: unknown): void {
-  if (connection.state !== "open" || connection.away !== undefined) return;
-  const reason = reasonOf(error);
-  connection.away = { since: now(), reason };
-  connection.warn(`is away: ${reason}. Requests get 503 until it is back`);
+function happened(connection: RedisConnection, what: keyof typeof transitions, error?: unknown): void {
+  const before = connection.state;
+  connection.state = transitions[what][before];
+  if (before === connection.state) return;
+  if (connection.state === "away") {
+    const reason = reasonOf(error);
+    connection.away = { since: now(), reason };
+    connection.warn(`is away: ${reason}. Requests get 503 until it is back`);
+  } else if (what === "responded") connection.note("is back");
 }
 
 function isAway({ state, away, timeout }: RedisConnection): boolean {
-  return state === "closed" || (away !== undefined && now() - away.since > timeout);
+  return state === "closed" || (state === "away" && now() - away.since > timeout);
 }
 
 function expire(connection: RedisConnection): void {
-  const { callers, calledAt, timeout } = connection;
+  const { awaited, calledAt, timeout } = connection;
   const time = now();
   const silence = () => new Error(`timeout of ${timeout} ms`);
-  if (calledAt !== undefined && time - calledAt >= timeout) onFailure(connection, silence());
-  for (const { until, reject } of callers) {
-    if (until <= time) reject(connection.state === "starting" ? silence() : storeUnavailable(connection));
+  if (calledAt !== undefined && time - calledAt >= timeout) happened(connection, "failed", silence());
+  for (const [one, deadline] of awaited) {
+    if (deadline > time) continue;
+    awaited.delete(one);
+    one.reject(connection.state === "starting" ? silence() : storeUnavailable(connection));
   }
 }
 
-/** Calls Redis. While it is away, the library waits for it. */
+/** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
 async function call<Result>(connection: RedisConnection, act: () => Promise<Result>): Promise<Result> {
+  if (isAway(connection)) throw storeUnavailable(connection);
   try {
     return await withinTimeout(connection, act);
   } catch (error) {
@@ -248,24 +270,22 @@ async function append(connection: RedisConnection, keys: readonly string[], argv
   const reply = await connection.client.sendCommand<Reply>(commandOf(appendScript, keys, argv));
   const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
   connection.timeAt = Number(at) - now();
-  if (connection.away !== undefined) connection.note("is back");
-  connection.away = undefined;
+  happened(connection, "responded");
   return { time: Number(at), ofEach };
 }
 
-/** Calls Redis for what waits, once the current call is over. */
-export function callSoon(connection: RedisConnection, followed?: Followed): void {
-  const { calledAt, state, client, queue, callers } = connection;
+function callSoon(connection: RedisConnection, followed?: Followed): void {
+  const { calledAt, state, client, queue, awaited } = connection;
   if (followed !== undefined) queue.add(followed);
   if (calledAt !== undefined || state === "closed" || !client.isReady) return;
   if (![...queue].some(isReady)) return;
   connection.calledAt = now();
-  setImmediate(() => gather(connection, callers.size - 1, 0));
+  setImmediate(() => gather(connection, awaited.size - 1, 0));
 }
 
 // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
 function gather(connection: RedisConnection, known: number, turns: number): void {
-  const { size } = connection.callers;
+  const { size } = connection.awaited;
   if (turns < mostTurns && size > known) {
     setImmediate(() => gather(connection, size, turns + 1));
     return;
@@ -281,22 +301,22 @@ async function appendAll(connection: RedisConnection): Promise<void> {
   if (taken.length === 0) return;
   const keys = taken.flatMap(({ followed }) => followed.keys);
   const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
-  try {
-    const { time, ofEach } = await append(connection, keys, argv);
-    for (const [index, { followed, own }] of taken.entries())
-      followed.onReply(ofEach[index] as AppendReply, own, time);
-  } catch (error) {
-    onFailure(connection, error);
+  const replies = await append(connection, keys, argv).catch((error) => {
+    happened(connection, "failed", error);
     for (const { own } of taken)
-      for (const { caller } of own) caller.reject(storeUnavailable(connection, reasonOf(error)));
+      for (const one of takeWaiting(connection, own))
+        one.reject(storeUnavailable(connection, reasonOf(error)));
+  });
+  for (const [index, reply] of replies?.ofEach.entries() ?? []) {
+    const { followed, own } = taken[index] as (typeof taken)[number];
+    followed.onReply(reply, own, replies?.time as number);
   }
 }
 
-/** Takes what waits, and whose caller does. A compaction must be the last of its batch. */
-function takeAll({ queue }: RedisConnection) {
-  const time = now();
+/** Takes what waits. A compaction must be the last of its batch. */
+function takeAll({ queue, awaited }: RedisConnection) {
   return [...queue].filter(isReady).flatMap((followed) => {
-    const own = followed.waiting.filter(({ caller }) => caller.until > time);
+    const own = followed.waiting.filter((one) => awaited.has(one));
     followed.waiting = [];
     queue.delete(followed);
     own.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));

@@ -16,10 +16,10 @@ import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { describeSandbox } from "../sandbox/start.js";
 import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
-import { commandRedis, redisTime, runScript, withinTimeout } from "./redis-connection.js";
+import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
-import { createListed, type Loaded, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
+import { createListed, loadSandbox, optionsOf, type Settings, startAt } from "./stored-sandbox.js";
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
 const bytesOfSandbox = 200_000;
@@ -42,9 +42,9 @@ const isOpen = (found: Found): found is Open => found !== undefined && "runtime"
 export const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
 
 /** A server whose sandboxes are in Redis: its own, and those of the instances that it has loaded. */
-export interface StoreServer extends Shared {
+export interface StoreServer {
+  readonly shared: Shared;
   readonly own: FollowedSandbox;
-  readonly instances: Instances;
   readonly budget: ReturnType<typeof createMemoryBudget>;
   readonly loaded: ReturnType<typeof keepLoaded<Followed>>;
   readonly loading: Map<string, Promise<Found>>;
@@ -58,41 +58,38 @@ export interface StoreServer extends Shared {
   isRunningDue: boolean;
 }
 
-/** Starts to follow the server's own sandbox. */
-export function openServer(
-  shared: Shared,
-  stored: Loaded,
-  onGone: () => Promise<boolean>,
-  given: InstanceLimits,
-): StoreServer {
-  const { connection } = shared;
-  const loaded = keepLoaded<Followed>();
+export function openServer(shared: Shared, own: FollowedSandbox, given: InstanceLimits): StoreServer {
   const limits = limitsOf(given);
-  const instances: Instances = {
-    ...loaded,
-    create: (...asked) => create(server, ...asked),
+  const server: StoreServer = {
+    ...{ shared, own, limits, loaded: keepLoaded(), loading: new Map(), onExpired: new Set() },
+    margin: Math.min(limits.instanceTtl / 50, 60_000),
+    budget: createMemoryBudget(limits.maxMemory, () => unloadTo(server, server.loaded.loaded().length / 2)),
+    ...{ stored: { bytes: 0, count: 0 }, listedAt: Number.NEGATIVE_INFINITY, isRunningDue: false },
+  };
+  return server;
+}
+
+/** The instances for a call whose outcome is awaited until then (on the stopwatch): later, it changes no link. */
+export function instancesUntil(server: StoreServer, latest?: number): Instances {
+  return {
+    ...server.loaded,
+    create: (...given) => create(server, ...given),
     list: () => listInstances(server),
-    async get(id) {
-      const text = await withinTimeout(connection, () => textOf(server, id), waits.token);
+    get: async (id) => {
+      const text = await withinTimeout(server.shared.connection, () => textOf(server, id), waits.token);
       return text === null ? undefined : listedOf(id, text);
     },
     remove: (id) => remove(server, id),
-    changeHashes: (id, hashes, check) =>
-      change(server, id, (tenancy) => {
+    changeHashes(id, hashes, check) {
+      const make = (tenancy: Tenancy | undefined) => {
         check?.(tenancy);
         return { tenancy: { ...tenancy, ...hashes } };
-      }),
+      };
+      return change(server, id, make, latest);
+    },
     count: () => server.stored.count,
     onExpired: (listener) => void server.onExpired.add(listener),
   };
-  const server: StoreServer = Object.assign(shared, {
-    own: followSandbox(stored, { id: ownId, given: shared.given, onGone }, shared),
-    ...{ instances, loaded, limits, loading: new Map(), onExpired: new Set<never>() },
-    margin: Math.min(limits.instanceTtl / 50, 60_000),
-    budget: createMemoryBudget(limits.maxMemory, () => unloadTo(server, loaded.loaded().length / 2)),
-    ...{ stored: { bytes: 0, count: 0 }, listedAt: Number.NEGATIVE_INFINITY, isRunningDue: false },
-  });
-  return server;
 }
 
 /** Returns the own sandbox and those of loaded instances. */
@@ -102,8 +99,8 @@ export function sandboxesOf({ own, loaded }: StoreServer, isIn: (one: Open) => b
 
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
 export function enterInstance(server: StoreServer, id: string, most = waits.load): Found | Promise<Found> {
-  const { loaded, connection } = server;
-  return loaded.use(id) ?? withinTimeout(connection, () => useInstance(server, id), most);
+  const { loaded, shared } = server;
+  return loaded.use(id) ?? withinTimeout(shared.connection, () => useInstance(server, id), most);
 }
 
 async function useInstance(server: StoreServer, id: string): Promise<Found> {
@@ -166,26 +163,26 @@ function unloadTo({ loaded }: StoreServer, most: number): void {
 }
 
 async function load(server: StoreServer, id: string): Promise<Found> {
-  const { connection, loaded, margin, limits, budget } = server;
+  const { shared, loaded, margin, limits, budget } = server;
   const loadedAt = now();
-  const found = await loadSandbox(connection, id);
+  const found = await loadSandbox(shared, id);
   if (found === undefined || "ended" in found) return found;
   if (found.settings === undefined) return undefined;
-  const { tenancy, createdAt, given, idGroup } = found.settings;
+  const { tenancy, createdAt } = found.settings;
   /** The use that the stored expiry covers. */
   let covered = Number.NEGATIVE_INFINITY;
   const expires = () => {
     const { usedAt } = instance;
     if (usedAt === loadedAt || usedAt - covered < margin) return "";
     covered = usedAt;
-    const idleEnd = redisTime(connection, usedAt) + limits.instanceTtl + margin;
+    const idleEnd = redisTime(shared.connection, usedAt) + limits.instanceTtl + margin;
     return String(Math.ceil(tenancy.expiresAt ?? idleEnd));
   };
   const onGone = async () => {
     loaded.remove(id);
     return false;
   };
-  const sandbox = followSandbox(found, { id, given, idGroup, expires, onGone }, server);
+  const sandbox = followSandbox(found, { id, ...optionsOf(shared, found), expires, onGone }, shared);
   const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= mostLoaded) unloadTo(server, mostLoaded * 0.75);
   const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.copy.runtime, loadedAt);
@@ -194,7 +191,7 @@ async function load(server: StoreServer, id: string): Promise<Found> {
 
 async function readList(server: StoreServer) {
   server.listedAt = now();
-  const { connection } = server;
+  const { connection } = server.shared;
   const { list, parts, of } = connection.keys;
   const [hash, log] = of(ownId);
   const reply = await runScript(connection, listScript, [list, hash, log], parts);
@@ -212,30 +209,37 @@ async function readList(server: StoreServer) {
   return { at, alive };
 }
 
-async function textOf({ connection }: StoreServer, id: string): Promise<string | null> {
+async function textOf({ shared: { connection } }: StoreServer, id: string): Promise<string | null> {
   return (await commandRedis(connection, "HGET", connection.keys.list, id)) as string | null;
 }
 
-/** Changes the settings of an instance, unless another server has changed them in between: then it tries again. */
+/**
+ * Changes the settings of an instance, unless another server has changed them in between: then it tries again. Changes nothing
+ * after `latest` (on the stopwatch).
+ */
 async function change(
   server: StoreServer,
   id: string,
   make: (before: Tenancy | undefined) => Partial<Settings>,
+  latest?: number,
 ): Promise<ListedInstance> {
-  const { connection } = server;
+  const { connection } = server.shared;
+  const until = latest === undefined ? "" : String(redisTime(connection, latest));
   for (;;) {
     const before = await textOf(server, id);
     const settings: Settings | undefined = before === null ? undefined : JSON.parse(before);
     const after = JSON.stringify({ ...settings, ...make(settings?.tenancy) });
     if (before === null) throw noInstance(id);
-    const found = await runScript(connection, changeScript, [connection.keys.list], [id, before, after]);
+    const argv = [id, before, after, until];
+    const found = await runScript(connection, changeScript, [connection.keys.list], argv);
+    if (found === "late") throw storeUnavailable(connection);
     if (found === "") return listedOf(id, after);
   }
 }
 
 /** Returns how many instances fit into Redis, next to what others keep there. */
-async function roomInRedis({ connection, stored }: StoreServer): Promise<number> {
-  const info = String(await commandRedis(connection, "INFO", "memory").catch(() => ""));
+async function roomInRedis({ shared, stored }: StoreServer): Promise<number> {
+  const info = String(await commandRedis(shared.connection, "INFO", "memory").catch(() => ""));
   const numberOf = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
   const most = numberOf("maxmemory");
   const others = Math.max(0, numberOf("used_memory") - stored.bytes);
@@ -245,7 +249,7 @@ async function roomInRedis({ connection, stored }: StoreServer): Promise<number>
 async function create(server: StoreServer, ...asked: Parameters<Instances["create"]>): Promise<Open> {
   const [source, given, tenancy = {}, id = newInstanceId()] = asked;
   const { limits, budget, margin } = server;
-  const { connection } = server;
+  const { connection } = server.shared;
   const there = tenancy.madeBy === undefined ? undefined : await loadInstance(server, id);
   if (isOpen(there)) return there;
   budget.requireRoom();
@@ -264,7 +268,7 @@ async function create(server: StoreServer, ...asked: Parameters<Instances["creat
 }
 
 async function remove(server: StoreServer, id: string): Promise<void> {
-  const { connection } = server;
+  const { connection } = server.shared;
   const removed = await runScript(connection, removeScript, connection.keys.of(id), [id]);
   server.loaded.remove(id);
   server.stored = { ...server.stored, count: server.stored.count - 1 };

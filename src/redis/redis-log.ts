@@ -1,5 +1,5 @@
 import { basename } from "node:path";
-import { foundingOf, requireSame, sandboxExists } from "../log/founding.js";
+import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
   type InstanceLimits,
@@ -18,7 +18,14 @@ import {
   type LogStatus,
   type RunIn,
 } from "../log/log.js";
-import { continueState, identityOf, parseState, type SavedState, stateFormat } from "../log/state-format.js";
+import {
+  continueState,
+  identityOf,
+  parseState,
+  type SavedState,
+  savedAt,
+  stateFormat,
+} from "../log/state-format.js";
 import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
@@ -31,6 +38,7 @@ import {
   appendTo,
   compactSandbox,
   type FollowedSandbox,
+  followSandbox,
   lookAt,
   noSandbox,
   type Shared,
@@ -49,6 +57,7 @@ import {
 import {
   enterInstance,
   inside,
+  instancesUntil,
   isFollowed,
   listInstances,
   loadInstance,
@@ -96,7 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
 }
 
 async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
-  const { given, imported } = options;
+  const { given, imported, runCall } = options;
   const { shown } = connection;
   const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
   // Each machine may have the file in another folder.
@@ -106,7 +115,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
     ...{ "--frozen": frozen, "--profile": profile },
   });
-  const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
+  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
   const startOwn = () =>
     createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
 
@@ -119,15 +128,30 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
+  await noteSettings(connection, options);
   beginRedis(connection);
   return createRedisLog(connection, own, startOwn, options);
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
-  // Their idle time starts again.
-  const usedUntil = redisTime(connection) + limitsOf(limits).instanceTtl;
-  for (const { id, runtime, createdAt, usedAt: _, given, idGroup = 0, ...tenancy } of state.instances)
-    await createListed(connection, id, runtime, { tenancy, createdAt, given, idGroup }, usedUntil);
+  const at = redisTime(connection);
+  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
+  for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
+    const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
+    const about = { tenancy, createdAt, given, idGroup };
+    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
+  }
+}
+
+/** Keeps the version and the settings of the server that started last, and notes a change. */
+async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
+  const [hash] = connection.keys.of(ownId);
+  const now = foundingSettings(options);
+  const before = await commandRedis(connection, "HGET", hash, "settings");
+  // A full Redis does not store it.
+  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
+  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
+  if (change !== undefined) options.onNote(change);
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
@@ -170,14 +194,12 @@ function createRedisLog(
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (connection.state !== "closed" && !isAway) onProblem(error);
   };
-  const compact = (journal: number) =>
-    Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
-  const room = createRoom(connection, compact);
+  const room = createRoom(connection, (journal, which) => compactAll(server, journal, which));
   const shared: Shared = { connection, given, room, runCall, report, isApplyingOwn: false };
   const onGone = () => recreate().then(() => true);
-  const server = openServer(shared, loaded, onGone, limits);
+  const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    ...{ runtime: server.own.copy.runtime, instances: server.instances },
+    ...{ runtime: server.own.copy.runtime, instances: instancesUntil(server) },
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
@@ -186,13 +208,14 @@ function createRedisLog(
     },
     call: (call, _run, from) => withinTimeout(connection, () => callOn(server, call, from)),
     look: (read, from) => withinTimeout(connection, () => lookOn(server, read, from)),
+    // Only changes while its caller waits: a link that got 503 still works.
     manage: (run, from) =>
-      withinTimeout(connection, async () => {
+      withinTimeout(connection, async (until) => {
         await lookOn(server, () => {}, from);
-        return run(controlPlace(from, server.instances));
+        return run(controlPlace(from, instancesUntil(server, until)));
       }),
     firstEvent: distantId,
-    isOwn: () => server.isApplyingOwn,
+    isOwn: () => shared.isApplyingOwn,
     runDue() {
       server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);
@@ -205,12 +228,13 @@ function createRedisLog(
   };
 }
 
-function statusOf({ connection, room, stored }: StoreServer): LogStatus {
+function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
+  const { losses, skipped } = connection;
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = room.rejection() ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
-  return { in: "store", reachable, isFull, losses: connection.losses, problem, bytes: stored.bytes };
+  return { in: "store", reachable, isFull, losses, skipped, problem, bytes: stored.bytes };
 }
 
 async function describeAll(server: StoreServer): Promise<ServerState> {
@@ -230,10 +254,17 @@ function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
   return lookAt(sandbox, () => describeSandbox(sandbox.copy.runtime)) as Promise<SavedSandbox>;
 }
 
+async function compactAll(server: StoreServer, journal: number, which: "loaded" | "all"): Promise<void> {
+  // Instances that nobody uses have logs, too.
+  const unloaded = which === "all" ? await listInstances(server).catch(() => []) : [];
+  for (const { id } of unloaded) await loadInstance(server, id).catch(() => {});
+  await Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
+}
+
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
-  const place = controlPlace(from, server.instances);
+  const place = controlPlace(from, instancesUntil(server));
   const outcome = await inside(server, from.instance, (one) =>
     on(one, { ...place, runtime: one.copy.runtime }),
   );
@@ -266,7 +297,7 @@ async function requestIn(server: StoreServer, id: string, request: ApiRequest): 
 }
 
 async function runAllDue(server: StoreServer): Promise<void> {
-  const { connection, room } = server;
+  const { connection, room } = server.shared;
   server.isRunningDue = true;
   try {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.

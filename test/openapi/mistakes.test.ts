@@ -130,6 +130,11 @@ test.each([
   ],
   ["a pattern that looks back", ofSchema({ type: "string", pattern: "(?<=a)b" }), /it looks ahead or back/],
   [
+    "a minimum above its maximum",
+    ofSchema({ type: "integer", minimum: 5, maximum: 4 }),
+    /schema minimum is above maximum/,
+  ],
+  [
     "a text that is too long",
     ofSchema({ type: "string", minLength: 1e9 }),
     /^a responds with \{\}: its schema allows no sample/,

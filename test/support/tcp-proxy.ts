@@ -8,6 +8,8 @@ export interface TcpProxy {
   readonly cut: () => void;
   /** Takes what comes, and passes nothing on, in neither direction. */
   readonly stall: () => void;
+  /** Stalls when a client sends something with this text, which is passed on once mended. */
+  readonly stallAt: (text: string) => void;
   /** The bytes from clients that a stall holds back. */
   readonly held: () => number;
   /** Passes on what clients send at 2 MB a second. */
@@ -21,6 +23,7 @@ export interface TcpProxy {
 
 export async function startProxy(to: number): Promise<TcpProxy> {
   let mode: "open" | "cut" | "stalled" | "deaf" | "slow" = "open";
+  let last: string | undefined;
   const pairs = new Set<readonly [Socket, Socket]>();
   const server = createServer((client) => {
     if (mode === "cut") return void client.resetAndDestroy();
@@ -33,6 +36,12 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     };
     for (const socket of pair) socket.on("error", end).on("close", end);
     client.on("data", (data) => {
+      if (last !== undefined && data.includes(last)) {
+        last = undefined;
+        stall();
+        client.unshift(data);
+        return;
+      }
       target.write(data);
       if (mode !== "slow") return;
       client.pause();
@@ -57,6 +66,9 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     port: (server.address() as AddressInfo).port,
     cut,
     stall,
+    stallAt(text) {
+      last = text;
+    },
     held: () => [...pairs].reduce((sum, [client]) => sum + client.readableLength, 0),
     slow() {
       mode = "slow";
