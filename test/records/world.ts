@@ -1,5 +1,5 @@
-import { createSandbox, type Scenario } from "../../src/index.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
+import type { Scenario } from "../../src/index.js";
+import { content, serving } from "../support/documents.js";
 
 const key = (environment: "test" | "live" = "test") => ({
   environment,
@@ -23,30 +23,8 @@ export const scenarioOf = ({ openapi, ...more }: Fields): Scenario =>
     ...more,
   }) as Scenario;
 
-export type Asked = Awaited<ReturnType<ReturnType<typeof sandboxOf>["ask"]>>;
+export const sandboxOf = (fields: Fields) => serving(undefined, scenarioOf(fields));
 
-export function sandboxOf(fields: Fields) {
-  const sandbox = createSandbox({ scenario: scenarioOf(fields) as never, openapi: readOpenApi() });
-  const ask = async (call: string, { key = "main", body, headers = {} }: Ask = {}) => {
-    const [method = "", path = ""] = call.split(" ");
-    const response = await sandbox.fetch(`http://any.example${path}`, {
-      method,
-      headers: { "x-api-key": sandbox.secret(key as never), "content-type": "application/json", ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
-  };
-  return { sandbox, ask };
-}
-
-interface Ask {
-  readonly key?: string;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
 export const error = { description: "An error." };
 
 /** A document of loans, with each kind of operation. */
@@ -58,8 +36,11 @@ export const loans = {
       post: {
         operationId: "createLoan",
         parameters: [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }],
-        requestBody: { required: true, ...json({ $ref: "#/components/schemas/NewLoan" }) },
-        responses: { 201: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 422: error },
+        requestBody: { required: true, ...content({ $ref: "#/components/schemas/NewLoan" }) },
+        responses: {
+          201: { description: "", ...content({ $ref: "#/components/schemas/Loan" }) },
+          422: error,
+        },
       },
       get: {
         operationId: "listLoans",
@@ -71,7 +52,7 @@ export const loans = {
         responses: {
           200: {
             description: "",
-            ...json({
+            ...content({
               type: "object",
               required: ["data", "total"],
               properties: {
@@ -87,12 +68,15 @@ export const loans = {
       parameters: [{ name: "loan_id", in: "path", required: true, schema: { type: "string" } }],
       get: {
         operationId: "readLoan",
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 404: error },
+        responses: {
+          200: { description: "", ...content({ $ref: "#/components/schemas/Loan" }) },
+          404: error,
+        },
       },
       patch: {
         operationId: "changeLoan",
-        requestBody: { ...json({ $ref: "#/components/schemas/NewLoan" }) },
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) } },
+        requestBody: { ...content({ $ref: "#/components/schemas/NewLoan" }) },
+        responses: { 200: { description: "", ...content({ $ref: "#/components/schemas/Loan" }) } },
       },
       delete: { operationId: "removeLoan", responses: { 204: { description: "" } } },
     },
@@ -100,7 +84,10 @@ export const loans = {
       parameters: [{ name: "loan_id", in: "path", required: true, schema: { type: "string" } }],
       post: {
         operationId: "approveLoan",
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 409: error },
+        responses: {
+          200: { description: "", ...content({ $ref: "#/components/schemas/Loan" }) },
+          409: error,
+        },
       },
     },
   },
