@@ -4,7 +4,6 @@ import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 import { isFlag, isList, isNumber, isText, linearPattern, type Pattern, typeNames } from "./keywords.js";
-import type { Notes } from "./notes.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -211,21 +210,23 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
       const [path, one] = next;
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
-      const { pattern, $dynamicRef } = one;
-      for (const limit of ["imum", "Length", "Items", "Properties", "Contains"])
-        if (Number(one[`min${limit}`]) > Number(one[`max${limit}`]))
-          addNote(notes, path, `min${limit} is above max${limit}, so that no value is valid`);
-      if (typeof pattern === "string" && linearPattern(pattern) === undefined)
-        addNote(notes, path, `the pattern is not checked: ${whyUnchecked(pattern)}`);
-      if ($dynamicRef !== undefined) addNote(notes, path, "$dynamicRef is not followed");
+      for (const note of oddities(one))
+        notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
       for (const [name, value] of Object.entries(isOld ? view(one) : one))
         left.push(...within(path, name, value));
     }
   };
 }
 
-function addNote(notes: Notes, path: Path, note: string): void {
-  notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
+/** What is odd in a schema that can be read. */
+function* oddities(schema: Members): Generator<string> {
+  for (const limit of ["imum", "Length", "Items", "Properties", "Contains"])
+    if (Number(schema[`min${limit}`]) > Number(schema[`max${limit}`]))
+      yield `min${limit} is above max${limit}, so that no value is valid`;
+  const { pattern, $dynamicRef } = schema;
+  if (typeof pattern === "string" && linearPattern(pattern) === undefined)
+    yield `the pattern is not checked: ${whyUnchecked(pattern)}`;
+  if ($dynamicRef !== undefined) yield "$dynamicRef is not followed";
 }
 
 function whyUnchecked(pattern: string): string {

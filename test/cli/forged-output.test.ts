@@ -170,6 +170,36 @@ test.each(hostile)("a report to merge with %j forges no output", async (text) =>
   }
 });
 
+test.each(hostile)("words of a command line, and a story, with %j forge no output", async (text) => {
+  const key = { environment: "test" };
+  const organizations = { bank: { type: "bank", keys: { only: key } } };
+  const expected = {
+    request: { key: "only", path: `/${text}` },
+    expect: { status: 500, body: { [text]: 1 } },
+  };
+  const story = { version: 1, name: text, organizations, story: [{ say: text }, expected] };
+  const cwd = temporaryFolder({ "story.yaml": JSON.stringify(story) });
+  const commands = [
+    ...[["play", "story.yaml"], ["verify", "story.yaml"], ["verify", text], ["explain", text], [text]],
+    ...[
+      ["start", `--${text}`],
+      ["start", "--port", text],
+      ["report", `http://127.0.0.1:1/${text}`],
+    ],
+    ["exec", "--report", text, "--", "true"],
+  ];
+  for (const argv of commands) {
+    for (const terminal of [false, true]) {
+      const { code, stdout, stderr } = await runCli(argv, { cwd, env, terminal });
+      expect([argv, code]).toEqual([argv, expect.toBeOneOf([0, 1, 2])]);
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: the colours of a terminal are ours
+      const plain = (stdout + stderr).replace(terminal ? /\u001B\[\d+m/g : "", "");
+      expect(plain).not.toBe("");
+      expectHonest(plain);
+    }
+  }
+});
+
 test.each(
   hostile,
 )("announced changes, names of files and any field with %j forge no output", async (text) => {

@@ -96,7 +96,7 @@ story:
       const [, ref = "", told] = /^(\S+) +(\S+) /.exec(row) ?? [];
       expect(sandbox.secret(ref)).toBe(told);
     }
-    expect((await runCli(["keys", "key-states"])).stdout).not.toContain("Not there yet");
+    expect((await runCli(["keys", "key-states"])).stdout).not.toContain("Created later");
   });
 
   it("gives lines for a shell with --format env, without addresses", async () => {

@@ -150,14 +150,6 @@ describe("a scenario that cannot be used", () => {
     expect(await runCli(["a.yaml", "--port", "0"], { cwd })).toEqual({ code: 2, stdout: "", stderr: says });
   });
 
-  it("is shown without the keys in it (R46)", async () => {
-    const line =
-      '      only: { environment: test, sekret: SVC_live_4f9a8b7c6d5e4f3a2b1c, secret: "SVC_live_00112233" }\n';
-    const { code, stderr } = await runCli(["a.yaml"], { cwd: temporaryFolder({ "a.yaml": scenario(line) }) });
-    expect(code).toBe(2);
-    expect(stderr).not.toMatch(/4f9a|0011/);
-  });
-
   it("that is a directory or unreadable gets a message", async () => {
     const cwd = temporaryFolder({ "secret.yaml": good });
     mkdirSync(join(cwd, "folder.yaml"));

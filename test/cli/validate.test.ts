@@ -15,18 +15,6 @@ organizations:
 ${more}`;
 const story = "story: [{ request: { key: main }, expect: { status: 200 } }]\n";
 
-test("validate and verify read svc-sandbox.yaml by default", async () => {
-  const cwd = temporaryFolder({ "svc-sandbox.yaml": scenario("", story) });
-  expect(await runCli(["validate"], { cwd })).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/^ok {2}svc-sandbox\.yaml /),
-  });
-  expect(await runCli(["verify"], { cwd })).toMatchObject({
-    code: 0,
-    stdout: expect.stringMatching(/all passed/),
-  });
-});
-
 test.runIf(existsSync("/dev/zero"))("a scenario, and what it extends, must be a regular file", async () => {
   const cwd = temporaryFolder({ "my.yaml": "version: 1\nextends: /dev/zero\n", "folder/a": "" });
   for (const [file, exit] of [

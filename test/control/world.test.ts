@@ -95,6 +95,8 @@ test.each([
   ["/requests?limit=1&limit=2", "limit"],
   ["/requests?path_id=401.revokd", "path_id"],
   ["/farmers?limit=1001", "limit"],
+  ["/report?format=yaml", "format"],
+  ["/report?form=text", "form"],
 ])("%s is rejected with 422 and the field %s", async (path, field) => {
   const { ask } = await serveControl();
   const { status, body } = await ask(path);

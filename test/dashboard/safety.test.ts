@@ -1,46 +1,11 @@
-import { createServer } from "node:http";
 import { describe, expect, test } from "vitest";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { listening } from "../support/servers.js";
 import { keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
-// Who may have the page, and what it keeps.
-
-/** A site of another origin. */
-async function serveForeign(html: string): Promise<string> {
-  const server = createServer((_request, response) => {
-    response.setHeader("content-type", "text/html").end(html);
-  });
-  return `http://localhost:${await listening(server)}/`;
-}
+// What the page keeps; who may have it is in control/browser.test.ts.
 
 describe.skipIf(noBrowser)("in Chromium", () => {
-  test("another origin can neither frame the page, nor read it, nor run its files", async () => {
-    const { page, server } = await openDashboard();
-    const script = await page.locator("script[src]").getAttribute("src");
-    const address = `${server.controlUrl}/`;
-    const foreign = await serveForeign(`<iframe src="${address}"></iframe>`);
-    const theirs = await page.context().newPage();
-    await theirs.goto(foreign);
-    expect(theirs.frames().length).toBe(2);
-    expect(await theirs.frames()[1]?.evaluate(() => document.body.innerText)).not.toContain("svc-sandbox");
-    const tries = await theirs.evaluate(
-      async ([page, file]) => {
-        const runs = new Promise((resolve) => {
-          const element = Object.assign(document.createElement("script"), { type: "module", src: file });
-          element.onload = () => resolve("runs");
-          element.onerror = () => resolve("rejected");
-          document.body.append(element);
-        });
-        const read = fetch(page as string).then(String, () => "rejected");
-        return [await read, await runs];
-      },
-      [address, new URL(script as string, address).href],
-    );
-    expect(tries).toEqual(["rejected", "rejected"]);
-  });
-
   test("where a token is needed every view works with it, and it stands in the session's storage alone", async () => {
     const controlToken = "a-token-of-the-test";
     // It has the most views.

@@ -138,20 +138,12 @@ test("every example compiles in TypeScript, except the lines that show an error"
       code,
     ]),
   );
-  const source = (path: string) => [join(root, "src", path)];
   const options: ts.CompilerOptions = {
     ...{ noEmit: true, strict: false, skipLibCheck: true, resolveJsonModule: true },
     target: ts.ScriptTarget.ESNext,
     module: ts.ModuleKind.ESNext,
     moduleResolution: ts.ModuleResolutionKind.Bundler,
     types: ["node"],
-    paths: {
-      "svc-sandbox": source("index.ts"),
-      "svc-sandbox/msw": source("msw/index.ts"),
-      "svc-sandbox/node": source("serve/index.ts"),
-      "svc-sandbox/openapi": source("library/entries/openapi.ts"),
-      "svc-sandbox/undici": source("undici/create-dispatcher.ts"),
-    },
   };
   // The examples are short: they catch errors without a type, and expect their own data.
   const host = ts.createCompilerHost(options);

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -50,6 +49,25 @@ const localProxy = (port: number, lines: string) =>
     .replace(" resolvers docker init-addr libc,none", "")
     .replace(/^resolvers docker\n(?: .*\n)+/m, "")
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
+
+/** Starts a load balancer with these settings until the test is over; `argsFor` has its words. */
+function startBalancer(
+  program: string,
+  settings: string,
+  argsFor: (file: string) => readonly string[],
+): void {
+  const file = join(temporaryFolder({ "balancer.conf": settings }), "balancer.conf");
+  const child = spawn(programPath(program), argsFor(file), { stdio: "ignore" });
+  onTestFinished(async () => {
+    child.kill("SIGTERM");
+    await once(child, "exit");
+  });
+}
+
+/** The lines of haproxy.cfg for these servers. */
+const serverLines = (servers: readonly { readonly url: string }[]) =>
+  servers.map(({ url }, index) => `  server replica${index} ${new URL(url).host}`).join("\n");
+const haproxyArgs = (file: string) => ["-f", file, "-db", "-q"];
 
 /** Reads a variable of a Compose file, with its default, or the words about it as its value. */
 const readComposed = (name: string, value: string) =>
@@ -234,16 +252,9 @@ describe("replicas.yaml", () => {
       const servers = await Promise.all([start(0), start(0)]);
       onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
       const [port, statesPort] = [await freePort(), await freePort()];
-      const lines = servers.map(({ url }, n) => `  server replica${n} ${new URL(url).host}`).join("\n");
-      const settings = localProxy(port, lines);
+      const settings = localProxy(port, serverLines(servers));
       const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
-      const file = join(temporaryFolder(), "haproxy.cfg");
-      writeFileSync(file, `${settings}\n${states}`);
-      const child = spawn(programPath("haproxy"), ["-f", file, "-db", "-q"], { stdio: "ignore" });
-      onTestFinished(async () => {
-        child.kill("SIGKILL");
-        await once(child, "exit");
-      });
+      startBalancer("haproxy", `${settings}\n${states}`, haproxyArgs);
       const statesSeen = async () => {
         const { bytes } = await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" });
         const rows = String(bytes)
@@ -314,18 +325,17 @@ test("Prometheus scrapes and alerts on metrics that exist", async () => {
 const recipes = [
   [
     "haproxy",
-    (port: number, hosts: readonly string[]) => {
-      const lines = hosts.map((host, index) => `  server replica${index} ${host}`).join("\n");
-      return localProxy(port, lines).replaceAll("default-server check", "default-server");
-    },
-    (file: string) => ["-f", file, "-db", "-q"],
+    (port: number, servers: readonly { readonly url: string }[]) =>
+      localProxy(port, serverLines(servers)).replaceAll("default-server check", "default-server"),
+    haproxyArgs,
   ],
   [
     "nginx",
-    (port: number, hosts: readonly string[]) => {
+    (port: number, servers: readonly { readonly url: string }[]) => {
+      const lines = servers.map(({ url }) => `  server ${new URL(url).host};\n`).join("");
       const block = blockWith(page, "nginx")
         .replace(/^ {2}server sandbox-.*\n/gm, "")
-        .replace("consistent;\n", (found) => found + hosts.map((host) => `  server ${host};\n`).join(""))
+        .replace("consistent;\n", (found) => found + lines)
         .replace("listen 80", `listen 127.0.0.1:${port}`);
       return `error_log stderr;\npid nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${block}}\n`;
     },
@@ -340,19 +350,7 @@ for (const [program, settingsFor, argsFor] of recipes) {
       const servers = await Promise.all([1, 2, 3].map(() => startServer()));
       onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
       const port = await freePort();
-      const file = join(temporaryFolder(), "balancer.conf");
-      writeFileSync(
-        file,
-        settingsFor(
-          port,
-          servers.map(({ url }) => new URL(url).host),
-        ),
-      );
-      const child = spawn(programPath(program), argsFor(file), { stdio: "ignore" });
-      onTestFinished(async () => {
-        child.kill("SIGTERM");
-        await once(child, "exit");
-      });
+      startBalancer(program, settingsFor(port, servers), argsFor);
       const ask = (path: string) => exchange(`http://127.0.0.1:${port}`, { path });
       await expect
         .poll(() =>

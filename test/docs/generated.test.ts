@@ -34,7 +34,7 @@ import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effe
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
 import { mostLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
-import { withDocumentedResponses, withResponse } from "../support/documented-responses.js";
+import { withDocumentedResponses } from "../support/documented-responses.js";
 import { openTestWorld } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
 import { samples } from "../support/samples.js";
@@ -404,11 +404,3 @@ function formatsPart(): string {
   });
   return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }
-
-test("a section with an empty block or none leaves the next one as it is", () => {
-  const next = "\n### `b`\n```http\nHTTP/1.1 403\n```\n";
-  expect(withResponse(`\n### \`a\`\n\`\`\`http\n\`\`\`\n${next}`, "a", "new")).toBe(
-    `\n### \`a\`\nnew\n${next}`,
-  );
-  expect(withResponse(`\n### \`a\`\n${next}`, "a", "new")).toBe(`\n### \`a\`\n${next}`);
-});

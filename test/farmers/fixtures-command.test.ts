@@ -1,14 +1,12 @@
-import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import type { Readable } from "node:stream";
+import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { farmerColumns, farmerRow } from "../../src/farmers/farmers.js";
 import { createSandbox, type Farmer, type Sandbox } from "../../src/index.js";
 import { runCli } from "../support/run-cli.js";
+import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-
-const bin = join(import.meta.dirname, "../../bin/svc-sandbox.js");
 
 async function printed(...argv: string[]): Promise<string> {
   const { code, stdout, stderr } = await runCli(["fixtures", ...argv], { cwd: temporaryFolder() });
@@ -100,21 +98,10 @@ describe("svc-sandbox fixtures organizations", () => {
 });
 
 describe("many farmers", () => {
-  function run(count: number) {
-    const argv = [bin, "fixtures", "farmers", "--count", String(count)];
-    const child = spawn(process.execPath, argv, { stdio: ["ignore", "pipe", "pipe"] });
-    onTestFinished(() => void child.kill("SIGKILL"));
-    let stderr = "";
-    child.stderr.setEncoding("utf8").on("data", (text) => {
-      stderr += text;
-    });
-    return { child, ended: once(child, "close").then(([code, signal]) => ({ code, signal, stderr })) };
-  }
-
   it("end without a word when the reader has seen enough", async () => {
-    const { child, ended } = run(1_000_000);
-    await once(child.stdout, "data");
-    child.stdout.destroy();
-    expect(await ended).toEqual({ code: 0, signal: null, stderr: "" });
+    const { child, ended } = startBin(["fixtures", "farmers", "--count", "1000000"]);
+    await once(child.stdout as Readable, "data");
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, signal: null, stderr: "" });
   });
 });

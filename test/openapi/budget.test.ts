@@ -4,35 +4,28 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { control } from "../support/call-control.js";
+import { content, documentOf, success } from "../support/documents.js";
 import { isNightly, propertySeed } from "../support/property-seed.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Documents and bodies that cost much more work than text. The server has a heap of 256 MB, as in docs/deploy.md.
 
-type Parts = Readonly<Record<string, unknown>>;
-
 const array = <Of>(length: number, make: (at: number) => Of) => Array.from({ length }, (_, at) => make(at));
 const byName = (length: number, make: (at: number) => unknown) =>
   Object.fromEntries(array(length, (at) => [`m${at}`, make(at)]));
-const json = (schema: unknown, more: object = {}) => ({
-  content: { "application/json": { schema, ...more } },
-});
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
+const withPaths = (paths: object, components: object) => documentOf(paths, { components });
 /** A document whose `POST /a` and `GET /a` have this schema. */
-const withSchema = (schema: unknown, schemas: Parts = {}, more: object = {}) => ({
-  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" }, components: { schemas } },
-  paths: {
-    "/a": {
-      get: { operationId: "read", responses: { 200: { description: "", ...json(schema, more) } } },
-      post: { operationId: "make", requestBody: json(schema), responses: { 201: { description: "" } } },
-    },
-  },
-});
-const withPaths = (paths: Parts, components: Parts) => ({
-  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" }, paths, components },
-});
+const withSchema = (schema: unknown, schemas: object = {}, more: object = {}) => {
+  const responses = success(schema, "application/json", more);
+  const made = { requestBody: content(schema), responses: { 201: { description: "" } } };
+  return withPaths(
+    { "/a": { get: { operationId: "read", responses }, post: { operationId: "make", ...made } } },
+    { schemas },
+  );
+};
 
 const filter = withSchema(ref("Filter"), {
   Filter: { oneOf: [ref("And"), ref("Or"), ref("Leaf")] },
@@ -102,16 +95,14 @@ const attacks: Readonly<Record<string, Attack>> = {
           `/p${at}`,
           {
             get: {
-              responses: {
-                200: { $ref: "#/components/responses/R" },
-                400: { $ref: "#/components/responses/R" },
-                404: { $ref: "#/components/responses/R" },
-              },
+              responses: Object.fromEntries(
+                [200, 400, 404].map((status) => [status, { $ref: "#/components/responses/R" }]),
+              ),
             },
           },
         ]),
       ),
-      { responses: { R: { description: "", ...json(ref("m0")) } }, schemas: definitions(4000) },
+      { responses: { R: { description: "", ...content(ref("m0")) } }, schemas: definitions(4000) },
     ),
   },
   "7: paths times parameters": {

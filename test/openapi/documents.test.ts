@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import type { Endpoint } from "../../src/api/endpoint.js";
 import { type BrokenPromise, breaking, brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
@@ -12,13 +11,14 @@ import { documentReader, readApi } from "../../src/openapi/read-api.js";
 import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
+import { content, documentOf, serving, success } from "../support/documents.js";
 import { openTestWorld } from "../support/doors.js";
-import { root } from "../support/pages.js";
+import { pageOf } from "../support/pages.js";
 import { ask } from "../support/varied.js";
 
-const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
+const text = pageOf("examples/openapi/relying-party-0.2.0.yaml");
 const scopes = ["attestations:read", "reports:write"];
-const scenario: Scenario = {
+const scenario = {
   version: 1,
   openapi: { text, file: "api.yaml" },
   organizations: {
@@ -32,45 +32,29 @@ const scenario: Scenario = {
       },
     },
   },
-};
+} satisfies Scenario;
 
-function sandboxOf(more: Partial<Scenario> = {}, options: { seed?: number; profile?: "varied" } = {}) {
-  const sandbox = createSandbox({
-    scenario: { ...scenario, ...more } as Scenario,
-    openapi: readOpenApi(),
-    ...options,
-  });
-  const ask = async (method: string, path: string, body?: unknown, key = "main") => {
-    const response = await sandbox.fetch(`http://any.example/v1/relying-party${path}`, {
-      method,
-      headers: { "x-api-key": sandbox.secret(key), "Content-Type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const sent = await response.text();
-    return {
-      status: response.status,
-      sent,
-      body: sent === "" ? undefined : JSON.parse(sent),
-      headers: response.headers,
-    };
-  };
-  return { sandbox, ask };
-}
+const sandboxOf = (more: Partial<Scenario> = {}, options: { seed?: number } = {}) =>
+  serving(undefined, { ...scenario, ...more }, options);
 
 const months = { months: 12 };
+const base = "/v1/relying-party";
+const create = `POST ${base}/reports`;
+const read = `GET ${base}/reports/r-1`;
 
 test("an operation of a document responds with its first example after the request checks", async () => {
   const { sandbox, ask } = sandboxOf();
-  expect(await ask("POST", "/reports", months)).toMatchObject({
+  expect(await ask(create, { body: months })).toMatchObject({
     status: 201,
     body: { data: { status: "pending" } },
   });
-  expect(await ask("POST", "/reports", months, "reader")).toMatchObject({
+  expect(await ask(create, { body: months, key: "reader" })).toMatchObject({
     status: 403,
     body: { error: { code: "insufficient_scope" } },
   });
-  expect((await ask("POST", "/reports", months, "limited")).status).toBe(429);
-  expect((await ask("PUT", "/reports/1")).headers.get("allow")).toBe("GET, HEAD, PATCH, DELETE");
+  expect((await ask(create, { body: months, key: "limited" })).status).toBe(429);
+  const wrongMethod = await sandbox.fetch(`http://any.example${base}/reports/1`, { method: "PUT" });
+  expect(wrongMethod.headers.get("allow")).toBe("GET, HEAD, PATCH, DELETE");
   expect(sandbox.requests.list().map(({ pathId }) => pathId)).toContain("201.createReport");
   expect(sandbox.report().endpoints.map(({ operationId, covered }) => [operationId, covered])).toEqual([
     ...released.map(({ operationId }) => [operationId, false]),
@@ -88,7 +72,7 @@ test("a document's scopes are known; a key without own scopes has them, and no o
     ["attestations:read"],
     scopes,
   ]);
-  expect((await ask("POST", "/reports", months, "both")).status).toBe(201);
+  expect((await ask(create, { body: months, key: "both" })).status).toBe(201);
   const wrong = { bank: { type: "bank", keys: { main: { environment: "test", scopes: ["report:write"] } } } };
   expect(() => sandboxOf({ organizations: wrong } as Partial<Scenario>)).toThrow(
     expect.objectContaining({
@@ -104,7 +88,7 @@ test("a document's scopes are known; a key without own scopes has them, and no o
 
 test("a scenario chooses an example by name, and a wrong name is a problem with the right ones", async () => {
   const { ask } = sandboxOf({ examples: { createReport: "rejected" } });
-  expect((await ask("POST", "/reports", months)).body.data.status).toBe("rejected");
+  expect((await ask(create, { body: months })).body.data.status).toBe("rejected");
   const problemOf = (examples: Record<string, string>) => {
     try {
       return sandboxOf({ examples });
@@ -133,18 +117,8 @@ test.each([
   ],
 ])("a request with %s gets 400 with the place", async (_, body, details) => {
   const { ask } = sandboxOf();
-  const { status, body: sent } = await ask("POST", "/reports", body);
+  const { status, body: sent } = await ask(create, { body });
   expect([status, sent.error.code, sent.error.details]).toEqual([400, "bad_request", details]);
-});
-
-test("the documented 422 and its own form respond to an invalid request", async () => {
-  const problem = { type: "object", required: ["title"], properties: { title: { type: "string" } } };
-  const changed = text.replace(
-    '        "409":',
-    `        "422": { description: "", content: { application/problem+json: { schema: ${JSON.stringify(problem)}, example: { title: wrong } } } }\n        "409":`,
-  );
-  const { ask } = sandboxOf({ openapi: { text: changed } });
-  expect(await ask("POST", "/reports", {})).toMatchObject({ status: 422, body: { title: "wrong" } });
 });
 
 test("a fault returns a documented response, and without a document only a failure of the service", async () => {
@@ -152,7 +126,7 @@ test("a fault returns a documented response, and without a document only a failu
     Scenario["faults"]
   >;
   const { ask } = sandboxOf({ faults });
-  expect(await ask("POST", "/reports", months)).toMatchObject({
+  expect(await ask(create, { body: months })).toMatchObject({
     status: 409,
     body: { error: { code: "report_pending" } },
   });
@@ -166,12 +140,12 @@ test("a fault matches the documented 400, and one about records is a problem wit
   const onPath = (path_id: string) =>
     ({ faults: [{ when: { path_id }, then: { status: 503 } }] }) as Partial<Scenario>;
   const { ask } = sandboxOf(onPath("400.bad_request"));
-  expect((await ask("POST", "/reports", {})).status).toBe(503);
+  expect((await ask(create, { body: {} })).status).toBe(503);
   expect(() => sandboxOf(onPath("409.conflict"))).toThrow(/records/);
 });
 
 test("a sample is the same for a seed, differs between seeds, and is valid", async () => {
-  const bodyOf = async (seed: number) => (await sandboxOf({}, { seed }).ask("GET", "/reports/r-1")).sent;
+  const bodyOf = async (seed: number) => (await sandboxOf({}, { seed }).send(read)).text;
   const [one, again, other] = [await bodyOf(7), await bodyOf(7), await bodyOf(8)];
   expect(one).toBe(again);
   expect(one).not.toBe(other);
@@ -179,48 +153,22 @@ test("a sample is the same for a seed, differs between seeds, and is valid", asy
 });
 
 test("a sample has the id of its path, and times that the sandbox's clock has had", async () => {
-  const member = (schema: object, more = {}) => ({
-    type: "object",
-    required: ["id"],
-    properties: { id: schema, ...more },
+  const member = (properties: object, required = Object.keys(properties)) => ({
+    ...{ type: "object", required, properties },
   });
-  const responses = (schema: object) => ({
-    200: { description: "", content: { "application/json": { schema } } },
-  });
-  const time = { at: { type: "string", format: "date-time" } };
-  const document = {
-    ...{ openapi: "3.1.0", info: { title: "", version: "" } },
-    paths: {
-      "/loans/{loan_id}": { get: { responses: responses(member({ type: "string" }, time)) } },
-      "/loans/{id}/parts/{part}": {
-        get: {
-          responses: responses({
-            type: "object",
-            required: ["data"],
-            properties: {
-              data: {
-                type: "object",
-                required: ["part"],
-                properties: { part: { type: "integer", maximum: 9 } },
-              },
-            },
-          }),
-        },
-      },
-    },
-  };
-  const sandbox = createSandbox({
-    scenario: "key-states",
-    openapi: readOpenApi(document),
-    now: "2031-05-06T07:08:09Z",
-  });
-  const bodyOf = async (path: string) => {
-    const headers = { "x-api-key": sandbox.secret("active") };
-    return (await sandbox.fetch(`http://a.example${path}`, { headers })).json();
-  };
-  const loan = await bodyOf("/loans/l%201");
-  expect(loan).toMatchObject({ id: "l 1" });
-  const age = Date.parse("2031-05-06T07:08:09Z") - Date.parse(loan.at ?? "2031-05-01T00:00:00Z");
+  const loan = member({ id: { type: "string" }, at: { type: "string", format: "date-time" } });
+  const part = member({ data: member({ part: { type: "integer", maximum: 9 } }) });
+  const { ask } = serving(
+    documentOf({
+      "/loans/{loan_id}": { get: { responses: success(loan) } },
+      "/loans/{id}/parts/{part}": { get: { responses: success(part) } },
+    }),
+    { clock: { now: "2031-05-06T07:08:09Z" } },
+  );
+  const bodyOf = async (path: string) => (await ask(`GET ${path}`)).body;
+  const { id, at } = await bodyOf("/loans/l%201");
+  expect(id).toBe("l 1");
+  const age = Date.parse("2031-05-06T07:08:09Z") - Date.parse(at);
   expect(age).toBeGreaterThanOrEqual(0);
   expect(age).toBeLessThan(40 * 86_400_000);
   expect(await bodyOf("/loans/l1/parts/7")).toEqual({ data: { part: 7 } });
@@ -229,9 +177,7 @@ test("a sample has the id of its path, and times that the sandbox's clock has ha
 });
 
 test("varied leaves out optional members and adds others, and each body stays valid", async () => {
-  const { sandbox, ask } = sandboxOf({}, { profile: "varied" });
-  const [endpoint] = runtimeOf(sandbox).endpoints.slice(2) as unknown as { responseShape: object }[];
-  expect(endpoint).toBeDefined();
+  const { ask } = sandboxOf({ assumptions: { profile: "varied" } });
   const schema = {
     type: "object",
     required: ["data"],
@@ -239,7 +185,7 @@ test("varied leaves out optional members and adds others, and each body stays va
   };
   const isValid = new Ajv2020().compile(schema);
   const bodies = [];
-  for (let i = 0; i < 40; i++) bodies.push((await ask("GET", "/reports/r-1")).body);
+  for (let i = 0; i < 40; i++) bodies.push((await ask(read)).body);
   expect(bodies.filter((body) => !isValid(body))).toEqual([]);
   const names = bodies.map(({ data }) => Object.keys(data).sort().join());
   expect(names).toEqual(expect.arrayContaining(["id,pages,status", "id,pages,reason,status"]));
@@ -249,7 +195,7 @@ test("varied leaves out optional members and adds others, and each body stays va
 test("a reset, a snapshot and a capture keep the document", async () => {
   const { sandbox, ask } = sandboxOf({ examples: { createReport: "rejected" } });
   sandbox.reset();
-  expect((await ask("POST", "/reports", months)).status).toBe(201);
+  expect((await ask(create, { body: months })).status).toBe(201);
   const again = createSandbox({
     scenario: JSON.parse(JSON.stringify(sandbox.snapshot())),
     openapi: readOpenApi(),
@@ -284,128 +230,45 @@ test("each difference between a document and the built-in operation is a sentenc
   ]);
 });
 
-test("a problem has its file, line, column and hint, in JSON and in YAML", () => {
-  const problemOf = (wrong: string, file: string) => {
-    try {
-      return readApi({ text: wrong, file }, endpointsIn({ version: 1 }));
-    } catch (error) {
-      return (error as { problems: unknown[] }).problems[0];
-    }
-  };
-  const yaml = "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a: { $ref: other.yaml }\n";
-  const place = {
-    code: "openapi_reference",
-    file: "api.yaml",
-    line: 4,
-    column: 15,
-    hint: expect.any(String),
-  };
-  expect(problemOf(yaml, "api.yaml")).toMatchObject(place);
-  const json = '{\n "openapi": "2.0" }';
-  expect(problemOf(json, "api.json")).toMatchObject({ code: "openapi_version", file: "api.json", line: 2 });
-});
-
-const words = { type: "string" };
-const searched = {
-  openapi: "3.1.0",
-  info: { title: "Search", version: "1" },
-  paths: {
-    "/find": {
-      get: {
-        operationId: "find",
-        security: [{ key: ["attestations:read", "reports:write"] }],
-        parameters: [
-          { in: "header", name: "X-Trace", required: true, schema: words },
-          { in: "cookie", name: "session", schema: words },
-          {
-            ...{ in: "query", name: "filter", style: "deepObject", required: true },
-            schema: { type: "object", properties: { from: { type: "integer" } }, required: ["from"] },
-          },
-          {
-            in: "query",
-            name: "page",
-            schema: { type: "object", properties: { size: { type: "integer" } } },
-          },
-          {
-            in: "query",
-            name: "ids",
-            style: "pipeDelimited",
-            schema: { type: "array", items: { type: "integer" } },
-          },
-        ],
-        responses: { 204: { description: "" } },
-      },
-    },
-    "/form": {
-      post: {
-        operationId: "form",
-        requestBody: {
-          required: true,
-          content: {
-            "application/x-www-form-urlencoded": {
-              schema: {
-                ...{ type: "object", required: ["months"] },
-                properties: { months: { type: "integer" }, tags: { type: "array", items: words } },
-              },
-            },
-          },
-        },
-        responses: { 204: { description: "" } },
-      },
-    },
-    "/file": {
-      post: {
-        operationId: "file",
-        requestBody: { content: { "image/png": {} } },
-        responses: { 204: { description: "" } },
-      },
-    },
-  },
-};
+const style = (name: string) => pageOf(`test/openapi/styles/${name}`);
+const searched: object = parse(style("search.yaml"));
 
 // This document does not need the scope of the keys.
-const ofSearched: Scenario = {
-  ...scenario,
-  ...{ openapi: { text: JSON.stringify(searched) }, assumptions: { scopes } },
-};
+const ofSearched = { organizations: scenario.organizations, assumptions: { scopes } };
 
 test("the request that shows how to cover an operation passes its checks, in any media type", async () => {
-  const sandbox = createSandbox({ scenario: ofSearched, openapi: readOpenApi() });
+  const { sandbox, send } = serving(searched, ofSearched);
   const statuses: number[] = [];
   for (const { pathId, howToMeet } of sandbox.report().paths) {
-    const { method = "", path, headers, body } = howToMeet?.request ?? {};
+    const { method, path, headers, body } = howToMeet?.request ?? {};
     if (!pathId.startsWith("204")) continue;
     // Only what is required.
     expect(path).not.toMatch(/size=|ids=/);
-    const sent = { method, headers: { ...headers, "x-api-key": sandbox.secret("main") }, body: body ?? null };
-    statuses.push((await sandbox.fetch(`http://any.example${path}`, sent)).status);
+    const { "x-api-key": _, ...own } = headers ?? {};
+    statuses.push((await send(`${method} ${path}`, own, body ?? undefined)).status);
   }
   expect(statuses).toEqual([204, 204, 204]);
 });
 
 test("objects and lists in a query and forms are checked; the notes list what is not", async () => {
-  const sandbox = createSandbox({ scenario: ofSearched, openapi: readOpenApi() });
-  const ask = async (path: string, body?: string, type = "application/x-www-form-urlencoded") => {
-    const response = await sandbox.fetch(`http://any.example${path}`, {
-      method: body === undefined ? "GET" : "POST",
-      headers: {
-        ...{ "x-api-key": sandbox.secret("main"), cookie: "session=a", "x-trace": "a" },
-        ...(body !== undefined && { "Content-Type": type }),
-      },
-      ...(body !== undefined && { body }),
-    });
-    return response.status === 204 ? 204 : (await response.json()).error.details;
+  const { send } = serving(searched, ofSearched);
+  const ask = async (target: string, body?: string, type = "application/x-www-form-urlencoded") => {
+    const own = { cookie: "session=a", "x-trace": "a", ...(body !== undefined && { "content-type": type }) };
+    const { status, text } = await send(target, own, body);
+    return status === 204 ? 204 : JSON.parse(text).error.details;
   };
   const wrong = (name: string) => ({ fields: { [name]: expect.any(String) } });
-  expect(await ask("/find?filter[from]=1&size=2&ids=1|2")).toBe(204);
-  expect(await ask("/find?filter[from]=a")).toEqual(wrong("query.filter.from"));
-  expect(await ask("/find")).toEqual({ fields: { "query.filter": "is missing" } });
-  expect(await ask("/find?filter[from]=1&size=a")).toEqual(wrong("query.page.size"));
-  expect(await ask("/find?filter[from]=1&ids=1|a")).toEqual(wrong("query.ids.1"));
-  expect(await ask("/form", "months=12&tags=a&tags=b")).toBe(204);
-  expect(await ask("/form", "tags=a")).toEqual({ fields: { "body.months": "is missing" } });
-  expect(await ask("/form", "{}", "application/json")).toEqual({ reason: expect.stringContaining("form") });
-  expect(await ask("/file", "a", "image/png")).toBe(204);
+  expect(await ask("GET /find?filter[from]=1&size=2&ids=1|2")).toBe(204);
+  expect(await ask("GET /find?filter[from]=a")).toEqual(wrong("query.filter.from"));
+  expect(await ask("GET /find")).toEqual({ fields: { "query.filter": "is missing" } });
+  expect(await ask("GET /find?filter[from]=1&size=a")).toEqual(wrong("query.page.size"));
+  expect(await ask("GET /find?filter[from]=1&ids=1|a")).toEqual(wrong("query.ids.1"));
+  expect(await ask("POST /form", "months=12&tags=a&tags=b")).toBe(204);
+  expect(await ask("POST /form", "tags=a")).toEqual({ fields: { "body.months": "is missing" } });
+  expect(await ask("POST /form", "{}", "application/json")).toEqual({
+    reason: expect.stringContaining("form"),
+  });
+  expect(await ask("POST /file", "a", "image/png")).toBe(204);
   expect(readApi({ text: JSON.stringify(searched) }, builtIn.slice(0, 1)).notes.list()).toEqual([
     expect.stringContaining("does not have GET /v1/relying-party/me"),
     "find names the security scheme key, which the document does not have.",
@@ -414,91 +277,71 @@ test("objects and lists in a query and forms are checked; the notes list what is
   ]);
 });
 
+const parameter = (where: string, name: string, schema: object, more: object = { required: true }) => ({
+  ...{ in: where, name, schema },
+  ...more,
+});
+
 test("required headers and cookies are checked, and none of their values is stored", async () => {
-  const parameter = (where: string, name: string, schema: object, more = {}) => ({
-    ...{ in: where, name, schema },
-    ...more,
-  });
   const parameters = [
-    parameter("header", "Idempotency-Key", { type: "string", format: "uuid" }, { required: true }),
-    parameter("header", "X-Tags", { type: "array", items: { type: "integer" } }),
-    parameter("cookie", "session", { type: "string", minLength: 8 }, { required: true }),
-    parameter("header", "Authorization", { type: "string" }, { required: true }),
+    parameter("header", "Idempotency-Key", { type: "string", format: "uuid" }),
+    parameter("header", "X-Tags", { type: "array", items: { type: "integer" } }, {}),
+    parameter("cookie", "session", { type: "string", minLength: 8 }),
+    parameter("header", "Authorization", { type: "string" }),
   ];
   const responses = {
     201: { description: "" },
-    400: {
-      description: "",
-      content: { "application/json": { schema: { type: "object", additionalProperties: false } } },
-    },
+    400: { description: "", ...content({ type: "object", additionalProperties: false }) },
   };
-  const document = {
-    openapi: "3.1.0",
-    info: { title: "", version: "" },
-    paths: { "/pay": { post: { operationId: "pay", parameters, responses } } },
-  };
-  const sandbox = createSandbox({ scenario: "key-states", openapi: readOpenApi(document) });
-  const ask = async (headers: Record<string, string>) => {
-    const own = { "x-api-key": sandbox.secret("active"), ...headers };
-    const { status } = await sandbox.fetch("http://a.example/pay", { method: "POST", headers: own });
-    return [status, sandbox.requests.list().at(-1)?.note];
+  const { sandbox, send } = serving(
+    documentOf({ "/pay": { post: { operationId: "pay", parameters, responses } } }),
+  );
+  const pay = async (headers: Readonly<Record<string, string>> = {}) => {
+    const { status, note } = await send("POST /pay", headers);
+    return [status, note];
   };
   const fine = {
     "idempotency-key": "7b4fb5c2-2a4e-4c10-9f0c-6a4a8f1a2b3c",
     cookie: "a=b; session=secret-session",
   };
-  expect(await ask({ ...fine, "x-tags": "1, 2" })).toEqual([201, undefined]);
-  expect(await ask({ cookie: fine.cookie })).toEqual([400, "header.Idempotency-Key is missing"]);
-  expect(await ask({ ...fine, cookie: "a=b" })).toEqual([400, "cookie.session is missing"]);
-  expect(await ask({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags.1 must be integer"]);
-  expect(await ask({ ...fine, cookie: "session=short" })).toEqual([
+  expect(await pay({ ...fine, "x-tags": "1, 2" })).toEqual([201, undefined]);
+  expect(await pay({ cookie: fine.cookie })).toEqual([400, "header.Idempotency-Key is missing"]);
+  expect(await pay({ ...fine, cookie: "a=b" })).toEqual([400, "cookie.session is missing"]);
+  expect(await pay({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags.1 must be integer"]);
+  expect(await pay({ ...fine, cookie: "session=short" })).toEqual([
     400,
     expect.stringContaining("cookie.session"),
   ]);
   expect(JSON.stringify([sandbox.snapshot(), sandbox.requests.list()])).not.toMatch(
     /secret-session|session=/,
   );
-  const [pay] = runtimeOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
-  const [request] = pay?.requests?.({} as never, runtimeOf(sandbox)) ?? [];
-  expect(await ask(request?.headers as Record<string, string>)).toEqual([201, undefined]);
+  const [endpoint] = runtimeOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
+  const [request] = endpoint?.requests?.({} as never, runtimeOf(sandbox)) ?? [];
+  expect(await pay(request?.headers)).toEqual([201, undefined]);
 });
 
 test("a client prefers a documented status or example for one response, which the journal shows", async () => {
   const { sandbox, ask } = sandboxOf();
-  const preferring = async (prefer: string) => {
-    const own = { "x-api-key": sandbox.secret("main"), accept: "application/json" };
-    const headers = { ...own, "Content-Type": "application/json", prefer };
-    const body = JSON.stringify(months);
-    const response = await sandbox.fetch("http://a.example/v1/relying-party/reports", {
-      method: "POST",
-      headers,
-      body,
-    });
-    return [response.status, await response.json()];
-  };
-  expect(await preferring("code=409")).toEqual([
-    409,
-    expect.objectContaining({ error: expect.objectContaining({ code: "report_pending" }) }),
-  ]);
-  expect(sandbox.requests.list().at(-1)).toMatchObject({
-    status: 409,
-    pathId: "fault.status",
-    note: "Prefer: code=409",
+  const preferring = (prefer: string) => ask(create, { body: months, headers: { prefer } });
+  const last = () => sandbox.requests.list().at(-1);
+  expect(await preferring("code=409")).toMatchObject({
+    ...{ status: 409, body: { error: { code: "report_pending" } } },
   });
-  expect(await preferring("example=rejected")).toEqual([
-    201,
-    { data: expect.objectContaining({ status: "rejected" }) },
-  ]);
-  expect(sandbox.requests.list().at(-1)?.note).toBe("Prefer: example=rejected");
+  expect(last()).toMatchObject({ status: 409, pathId: "fault.status", note: "Prefer: code=409" });
+  expect(await preferring("example=rejected")).toMatchObject({
+    ...{ status: 201, body: { data: { status: "rejected" } } },
+  });
+  expect(last()?.note).toBe("Prefer: example=rejected");
   for (const prefer of ["code=418", "example=lost"]) {
-    expect(await preferring(prefer)).toEqual([201, expect.anything()]);
-    expect(sandbox.requests.list().at(-1)?.note).toBe(`Prefer: ${prefer} is not documented`);
+    expect((await preferring(prefer)).status).toBe(201);
+    expect(last()?.note).toBe(`Prefer: ${prefer} is not documented`);
   }
-  expect((await ask("POST", "/reports", months, "reader")).status).toBe(403);
+  expect((await ask(create, { body: months, key: "reader" })).status).toBe(403);
 });
 
+const ledger = style("ledger.yaml");
+
 test("each promise is about a part that the response has: no JSON is broken where none is sent", () => {
-  const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
   const served = endpointsIn({ ...scenario, openapi: { text: ledger } }, documentReader);
   const rowsOf = (id: string) =>
     brokenPromisesOf(served).flatMap((one) => (one.path.endsWith(`.${id}`) ? one.id.split(":")[1] : []));
@@ -511,7 +354,6 @@ test.each([
   ["401.revoked:accepted", "revoked", 204, null, ""],
   ["204.get-v1-relying-party-me-status:status-500", "active", 500, "application/json", "internal_error"],
 ])("%s on an operation without a body has the documented form", async (id, key, status, type, sent) => {
-  const ledger = readFileSync(join(root, "test/openapi/styles/ledger.yaml"), "utf8");
   const openapi = { text: ledger };
   const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi }, documentReader)).find(
     (one) => one.id === id,

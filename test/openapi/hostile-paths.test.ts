@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runProgram } from "../../scripts/run-program.js";
 import { ScenarioError } from "../../src/scenario/problems.js";
+import { documentOf } from "../support/documents.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -13,14 +14,11 @@ const secret = "SVC_test_sbxWithHostilePaths00000000000";
 const organizations = {
   bank: { type: "bank", keys: { main: { environment: "test", secret } } },
 } as const;
-const documentOf = (path: string, more: object = {}) => ({
-  ...{ openapi: "3.1.0", info: { title: "Hostile", version: "1" } },
-  paths: { [path]: { get: { operationId: "a", responses: { 200: { description: "" } }, ...more } } },
-});
-const serving = async (path: string, more?: object) =>
-  served({
-    scenario: { version: 1, organizations, openapi: { text: JSON.stringify(documentOf(path, more)) } },
-  });
+const ok = { responses: { 200: { description: "" } } };
+const serving = async (path: string, more: object = {}) => {
+  const document = documentOf({ [path]: { get: { operationId: "a", ...ok, ...more } } });
+  return served({ scenario: { version: 1, organizations, openapi: { text: JSON.stringify(document) } } });
+};
 
 const paths = [
   ..."/x$(touch PWNED)|/x`touch PWNED`|/x'$(touch PWNED)'|/x\"$(touch PWNED)\"|/x;touch PWNED|/x&touch PWNED|/x>PWNED|/x<PWNED|/$SVC_KEY_MAIN|/x!!|/x\\ y|/x\\'|/~|/*".split(
@@ -78,7 +76,6 @@ test.each(paths)("a client reaches %j, and its curl line runs curl and nothing e
 });
 
 const evil = "a\n::error::forged";
-const ok = { responses: { 200: { description: "" } } };
 test.each<[string, object, string]>([
   [
     "a query parameter",
@@ -96,7 +93,7 @@ test.each<[string, object, string]>([
   ),
   ["an own scope", { "x-required-scope": evil }, "paths./a.get.security"],
 ])("%s with a character that names cannot have is a problem with its place: %j", async (_, more, place) => {
-  const failure = await serving("/a", { ...ok, ...more }).catch((error) => error);
+  const failure = await serving("/a", more).catch((error) => error);
   expect(failure).toBeInstanceOf(ScenarioError);
   expect(failure.problems).toMatchObject([{ code: "openapi_name", path: place }]);
 });

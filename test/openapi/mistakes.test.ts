@@ -1,25 +1,17 @@
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtIn } from "../../src/api/routes.js";
-import { createSandbox, type Scenario } from "../../src/index.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { openApiFile } from "../../src/node/files/load-scenario.js";
 import { documentReader, readApi } from "../../src/openapi/read-api.js";
+import { content, documentOf, serving, success } from "../support/documents.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // Mistakes that documents are published with: each is a problem or a note with its place.
 
-const content = (schema: unknown, more = {}) => ({ "application/json": { schema, ...more } });
-const success = (schema: unknown = {}, more = {}) => ({
-  200: { description: "", content: content(schema, more) },
-});
-const operation = (more: object = {}) => ({ get: { operationId: "a", responses: success(), ...more } });
+const operation = (more: object = {}) => ({ get: { operationId: "a", responses: success({}), ...more } });
 const id = (name: string) => ({ name, in: "path", required: true, schema: { type: "string" } });
-const documentOf = (paths: object, more: object = {}) => ({
-  ...{ openapi: "3.1.0", info: { title: "", version: "" }, paths },
-  ...more,
-});
+const integers = { type: "integer" };
 const ofSchema = (schema: object) => documentOf({ "/a": operation({ responses: success(schema) }) });
 
 function readingOf(document: unknown, file = "api.yaml") {
@@ -46,6 +38,7 @@ test.each([
     "info",
     /"title" is missing$/,
   ],
+  ["another version", { ...documentOf({}), openapi: "2.0" }, "openapi_version", "openapi", /2\.0/],
   [
     "a wrong type",
     ofSchema({ type: "text" }),
@@ -79,7 +72,7 @@ test.each([
     "two paths that differ only in a name",
     documentOf({
       "/a/{id}": operation({ parameters: [id("id")] }),
-      "/a/{key}": { get: { responses: success() } },
+      "/a/{key}": { get: { responses: success({}) } },
     }),
     /^GET \/a\/\{key\} is not served: GET \/a\/\{id\} differs only/,
   ],
@@ -97,7 +90,7 @@ test.each([
     "an example of a parameter that does not fit",
     documentOf({
       "/a": operation({
-        parameters: [{ name: "n", in: "query", schema: { type: "integer" }, example: "ten" }],
+        parameters: [{ name: "n", in: "query", schema: integers, example: "ten" }],
       }),
     }),
     /^a n example does not fit its schema: must be integer/,
@@ -106,7 +99,7 @@ test.each([
     "an example of a request body that does not fit",
     documentOf({
       "/a": operation({
-        requestBody: { content: content({ type: "object", required: ["n"] }, { example: {} }) },
+        requestBody: content({ type: "object", required: ["n"] }, "application/json", { example: {} }),
       }),
     }),
     /^a body example does not fit its schema: "n" is missing/,
@@ -115,10 +108,9 @@ test.each([
     "an example that does not fit",
     documentOf({
       "/a": operation({
-        responses: success(
-          { type: "object", properties: { n: { type: "integer" } } },
-          { example: { n: "1" } },
-        ),
+        responses: success({ type: "object", properties: { n: integers } }, "application/json", {
+          example: { n: "1" },
+        }),
       }),
     }),
     /^a example does not fit its schema: n must be integer/,
@@ -150,7 +142,7 @@ test.each([
 });
 
 test("a scope that no key has is a note", () => {
-  const get = { operationId: "a", responses: success(), "x-required-scope": "loans:read" };
+  const get = { operationId: "a", responses: success({}), "x-required-scope": "loans:read" };
   const document = documentOf({ "/a": { get } });
   const notesFor = (...scopes: string[]) =>
     documentReader
@@ -186,7 +178,7 @@ test("serious notes are first, and equal ones are one note", () => {
   const many = Object.fromEntries(
     Array.from({ length: 7 }, (_, at) => [
       `/p${at}/{id}`,
-      { get: { operationId: `p${at}`, responses: success() } },
+      { get: { operationId: `p${at}`, responses: success({}) } },
     ]),
   );
   const document = documentOf({ ...many, "/x{a}{b}": operation() });
@@ -196,22 +188,14 @@ test("serious notes are first, and equal ones are one note", () => {
 });
 
 test("a fault with a status that neither the document nor a failure has is a problem", () => {
-  const start = (status: number | undefined, path_id?: string) => () =>
-    createSandbox({
-      scenario: {
-        ...{ version: 1, organizations: { bank: { type: "bank" } } },
-        faults: [{ when: { ...(path_id && { path_id }) }, then: status ? { status } : { latency: "1s" } }],
-      } as Scenario,
-      openapi: readOpenApi(
-        documentOf({ "/a": operation({ responses: { ...success(), 409: { description: "" } } }) }),
-      ),
+  const responses = { ...success({}), 409: { description: "" } };
+  const start = (status: number | undefined, path_id?: `200.${string}`) => () =>
+    serving(documentOf({ "/a": operation({ responses }) }), {
+      faults: [{ when: { ...(path_id && { path_id }) }, then: status ? { status } : { latency: "1s" } }],
     });
   const problems = [expect.objectContaining({ code: "bad_choice", path: "faults[0].then.status" })];
-  for (const [status, path] of [
-    [408, "200.a"],
-    [408, undefined],
-  ] as const)
-    expect(start(status, path)).toThrow(expect.objectContaining({ problems }));
+  for (const path of ["200.a", undefined] as const)
+    expect(start(408, path)).toThrow(expect.objectContaining({ problems }));
   expect(start(409)).not.toThrow();
   for (const status of [409, 503, undefined]) expect(start(status, "200.a")).not.toThrow();
 });
@@ -219,7 +203,7 @@ test("a fault with a status that neither the document nor a failure has is a pro
 test("a part of a document is served, and an unknown operation is a problem", () => {
   const document = documentOf({
     "/a": operation(),
-    "/b": { get: { operationId: "b", responses: success() } },
+    "/b": { get: { operationId: "b", responses: success({}) } },
   });
   const read = (operations: string[]) => readApi({ text: JSON.stringify(document), operations }, builtIn);
   expect([...read(["b"]).served.keys()]).toEqual(["b"]);
@@ -229,22 +213,16 @@ test("a part of a document is served, and an unknown operation is a problem", ()
 });
 
 test("a document of several files is read from its folder, and nothing outside of it is", () => {
-  const folder = temporaryFolder();
-  const write = (file: string, text: string) => {
-    mkdirSync(dirname(join(folder, file)), { recursive: true });
-    writeFileSync(join(folder, file), text);
-  };
-  write("outside.yaml", "type: integer\n");
-  write(
-    "api/schemas/loan.yaml",
-    "Loan:\n  type: object\n  required: [id, owner]\n  properties: { id: { $ref: '#/Id' }, owner: { $ref: ../people/owner.json } }\nId: { type: integer, minimum: 7, maximum: 7 }\n",
-  );
-  write("api/people/owner.json", '{ "type": "string", "enum": ["Ada"] }');
-  write("api/about.md", "*Not* YAML: [");
-  write(
-    "api/paths/get.yaml",
-    "operationId: getLoan\nsummary: ../about.md\ndescription: { $ref: ../about.md }\nresponses: { '200': { description: '', content: { application/json: { schema: { $ref: '../schemas/loan.yaml#/Loan' } } } } }\n",
-  );
+  const folder = temporaryFolder({
+    "outside.yaml": "type: integer\n",
+    "api/schemas/loan.yaml":
+      "Loan:\n  type: object\n  required: [id, owner]\n  properties: { id: { $ref: '#/Id' }, owner: { $ref: ../people/owner.json } }\nId: { type: integer, minimum: 7, maximum: 7 }\n",
+    "api/people/owner.json": '{ "type": "string", "enum": ["Ada"] }',
+    "api/about.md": "*Not* YAML: [",
+    "api/paths/get.yaml":
+      "operationId: getLoan\nsummary: ../about.md\ndescription: { $ref: ../about.md }\nresponses: { '200': { description: '', content: { application/json: { schema: { $ref: '../schemas/loan.yaml#/Loan' } } } } }\n",
+  });
+  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
   const document = (more: string) =>
     `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /loan:\n    get: { $ref: paths/get.yaml }\n${more}webhooks: { made: { post: { $ref: paths/get.yaml } } }\n`;
   write("api/api.yaml", document(""));
@@ -290,23 +268,16 @@ test("a replacement character in a text is one, and bytes that are not UTF-8 are
   );
 });
 
-test("several files may have a media type of a response", () => {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "media.yaml"), "schema: { const: 1 }\n");
-  const text =
-    "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a:\n    get: { operationId: a, responses: { '200': { description: '', content: { application/json: { $ref: media.yaml } } } } }\n";
-  writeFileSync(join(folder, "api.yaml"), text);
-  expect(readApi(openApiFile("api.yaml", folder), builtIn).endpoints.at(-1)?.responseExample).toBe(1);
-});
-
-test("several files may have the content of a response, and a tag for a number is one", () => {
-  const folder = temporaryFolder();
-  writeFileSync(
-    join(folder, "content.yaml"),
+test.each([
+  ["a media type", "{ application/json: { $ref: part.yaml } }", "schema: { const: 1 }\n"],
+  [
+    "the content, and a tag for a number is one",
+    "{ $ref: part.yaml }",
     "application/json: { schema: { const: 1 }, example: !!float 1 }\n",
-  );
-  const text =
-    "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths:\n  /a:\n    get: { operationId: a, responses: { '200': { description: '', content: { $ref: content.yaml } } } }\n";
-  writeFileSync(join(folder, "api.yaml"), text);
+  ],
+])("several files may have %s", (_, content, part) => {
+  const get = `{ operationId: a, responses: { '200': { description: '', content: ${content} } } }`;
+  const text = `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths: { /a: { get: ${get} } }\n`;
+  const folder = temporaryFolder({ "part.yaml": part, "api.yaml": text });
   expect(readApi(openApiFile("api.yaml", folder), builtIn).endpoints.at(-1)?.responseExample).toBe(1);
 });

@@ -8,12 +8,15 @@ import { expect, test } from "vitest";
 const root = join(import.meta.dirname, "../..");
 const dist = join(root, "dist");
 
+/** What a program prints in a folder that has the package by its name, from the build. */
+const printed = (code: string, flags = ["--input-type=module"]) =>
+  execFileSync(process.execPath, [...flags, "-e", code], { cwd: root, encoding: "utf8" });
+
 /** The names that a door exports, as its users get it: by the package's name, from the build. */
 function exportsOf(door: string, kind: "import" | "require"): string[] {
   const load = kind === "import" ? `await import("${door}")` : `require("${door}")`;
   const flags = kind === "import" ? ["--input-type=module"] : [];
-  const code = `console.log(JSON.stringify(Object.keys(${load}).sort()))`;
-  return JSON.parse(execFileSync(process.execPath, [...flags, "-e", code], { cwd: root, encoding: "utf8" }));
+  return JSON.parse(printed(`console.log(JSON.stringify(Object.keys(${load}).sort()))`, flags));
 }
 
 const core = ["SandboxError", "ScenarioError", "createSandbox", "guard", "openApiDocument", "outcomes"];
@@ -47,10 +50,7 @@ test("a process whose only call hangs stays alive until its signal ends the call
     server.close();
     setGlobalDispatcher(createDispatcher(sandbox));
     console.log(await ending(request), await ending(fetch));`;
-  const flags = ["--input-type=module", "-e", code];
-  expect(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" })).toBe(
-    "TimeoutError TimeoutError\nTimeoutError TimeoutError\n",
-  );
+  expect(printed(code)).toBe("TimeoutError TimeoutError\nTimeoutError TimeoutError\n");
 });
 
 test("errors are instances of the classes of both builds, each only of its own class", () => {
@@ -64,8 +64,7 @@ test("errors are instances of the classes of both builds, each only of its own c
     class Own extends both[0].SandboxError {}
     const own = [new Own("usage", "mine"), rejections[0]].map((error) => error instanceof Own);
     console.log(JSON.stringify({ rejections: rejections.map(of), broken: broken.map(of), others: of(new Error()), own }));`;
-  const flags = ["--input-type=module", "-e", `import { createRequire } from "node:module";${code}`];
-  const seen = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
+  const seen = JSON.parse(printed(`import { createRequire } from "node:module";${code}`));
   const everywhere = (of: [boolean, boolean]) => [of, of];
   expect(seen).toEqual({
     rejections: everywhere([true, false]).map(() => everywhere([true, false])),
@@ -82,10 +81,7 @@ test("an error that nobody caught is printed with the name of its class, its mes
     console.log(JSON.stringify(builds.map(({ createSandbox, parseScenario, SandboxError, ScenarioError }) => [
       thrown(() => createSandbox().secret("nope")), thrown(() => parseScenario("version: 2")), SandboxError.name, ScenarioError.name])));`;
   const imports = 'import { createRequire } from "node:module"; import { inspect } from "node:util";';
-  const flags = ["--input-type=module", "-e", imports + code];
-  for (const [rejected, broken, ...names] of JSON.parse(
-    execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }),
-  )) {
+  for (const [rejected, broken, ...names] of JSON.parse(printed(imports + code))) {
     expect(names).toEqual(["SandboxError", "ScenarioError"]);
     expect(rejected.slice(0, 3)).toEqual([
       "SandboxError",
@@ -118,8 +114,7 @@ test("each build takes the sandboxes of the other, in every entry point", () => 
     });
     console.log(JSON.stringify(await Promise.all(statuses)));`;
   const imports = 'import { createRequire } from "node:module"; import { getResponse } from "msw";';
-  const flags = ["--input-type=module", "-e", imports + code];
-  const seen = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
+  const seen = JSON.parse(printed(imports + code));
   expect(seen).toEqual([Array(4).fill(401), Array(4).fill(401)]);
 });
 
@@ -229,9 +224,7 @@ test("capture is in a page as in Node", async () => {
     const sandbox = createSandbox({ now: "2026-03-02T09:00:00Z", frozen: true });
     await sandbox.fetch("http://any.example/v1/relying-party/me");
     console.log(JSON.stringify(sandbox.capture()));`;
-  const program = `import { createSandbox } from "svc-sandbox"; ${use}`;
-  const flags = ["--input-type=module", "-e", program];
-  const whole = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
+  const whole = JSON.parse(printed(`import { createSandbox } from "svc-sandbox"; ${use}`));
   expect(whole.story).toMatchObject([{ request: { key: "none" }, expect: { path: "401.missing" } }]);
   for (const imports of ["", 'import "svc-sandbox/capture";'])
     expect(await runAsPage(imports, use)).toEqual(whole);
@@ -240,9 +233,7 @@ test("capture is in a page as in Node", async () => {
 const reader = 'import { readOpenApi } from "svc-sandbox/openapi";';
 
 test("records are in a page as in Node; farmers are in one that imports them, and rejected in another", async () => {
-  const program = `import { createSandbox } from "svc-sandbox"; ${reader} ${useOfFarmers}`;
-  const flags = ["--input-type=module", "-e", program];
-  const whole = JSON.parse(execFileSync(process.execPath, flags, { cwd: root, encoding: "utf8" }));
+  const whole = JSON.parse(printed(`import { createSandbox } from "svc-sandbox"; ${reader} ${useOfFarmers}`));
   expect(whole).toMatchObject({
     rejections: [],
     asked: { data: { status: "pending" } },

@@ -1,190 +1,74 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import type { Scenario } from "../../src/index.js";
+import { content, documentOf } from "../support/documents.js";
+import { pageOf } from "../support/pages.js";
 import { sandboxOf } from "./world.js";
 
-// Ten documents in the style of public ones. Each collection needs at most six lines of YAML.
+// Documents in the style of public ones. Each collection needs at most six lines of YAML.
 
-type Schema = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
 interface Style {
   readonly style: string;
   readonly path: string;
-  /** The record, in the body of a response. */
-  readonly record: Schema;
-  readonly wrap?: (record: Schema) => Schema;
-  readonly list?: (item: Schema) => Schema;
+  /** The members of the record, or its whole schema. */
+  readonly record: Members;
+  readonly schema?: object;
+  readonly required?: readonly string[];
+  /** The member of a response that has the record. */
+  readonly wrap?: string;
+  readonly list?: Members;
   readonly query?: readonly string[];
-  readonly body: Readonly<Record<string, unknown>>;
+  readonly body: Members;
   /** The method of the update. Default: PATCH. */
   readonly update?: string;
-  readonly update_body?: Readonly<Record<string, unknown>>;
-  readonly records: string;
+  readonly update_body?: Members;
+  readonly id?: string;
 }
 
-const object = (properties: Schema, required = Object.keys(properties)) => ({
+const styles: readonly Style[] = parse(pageOf("test/cases/record-styles.yaml"));
+const operations = { create: "create", read: "read", list: "list", update: "change", remove: "remove" };
+
+/** An object of these members; a list is one of items. */
+const objectOf = (members: Members, required = Object.keys(members), items?: object): object => ({
   type: "object",
-  properties,
   required,
+  properties: Object.fromEntries(
+    Object.entries(members).map(([name, member]) => {
+      if (Array.isArray(member)) return [name, { type: "array", items }];
+      if (typeof member === "string") return [name, { type: member }];
+      return [name, name === "_embedded" ? objectOf(member as Members, undefined, items) : member];
+    }),
+  ),
 });
-const text = { type: "string" };
-const integer = { type: "integer" };
-const time = { type: "string", format: "date-time" };
-const listOf = (items: Schema) => ({ type: "array", items });
-const crud = "create: create\nread: read\nlist: list\nupdate: change\nremove: remove\n";
 
-const styles: readonly Style[] = [
-  {
-    style: "petstore: integer ids, PUT, bare lists",
-    path: "/pet",
-    record: object({ id: integer, name: text, status: { enum: ["available", "sold"] }, tag: text }, ["name"]),
-    body: { name: "Rex", status: "sold", id: 7 },
-    update: "PUT",
-    update_body: { name: "Max" },
-    records: crud,
-  },
-  {
-    style: "Stripe: prefixed ids, seconds, has_more and starting_after, POST",
-    path: "/v1/customers",
-    record: object({
-      id: { type: "string", example: "cus_9s6XKzkNRiz8i3" },
-      object: { const: "customer" },
-      created: integer,
-      metadata: { type: "object", additionalProperties: text },
-      email: { type: ["string", "null"] },
-    }),
-    list: (item) => object({ object: { const: "list" }, data: listOf(item), has_more: { type: "boolean" } }),
-    query: ["limit", "starting_after"],
-    body: { email: "a@any.example", metadata: { order: "6735" } },
-    update: "POST",
-    update_body: { metadata: { more: "1" } },
-    records: crud,
-  },
-  {
-    style: "GitHub: numbers in the path, nested owners",
-    path: "/repos/{owner}/{repo}/issues",
-    record: object({ number: integer, title: text, state: { enum: ["open", "closed"] }, created_at: time }),
-    query: ["per_page", "page", "state"],
-    body: { title: "It fails" },
-    records: `${crud}id: number\n`,
-  },
-  {
-    style: "JSON:API: type and attributes",
-    path: "/articles",
-    record: object({
-      type: { const: "articles" },
-      id: text,
-      attributes: object({ title: text, words: integer }),
-    }),
-    wrap: (record) => object({ data: record }),
-    list: (item) => object({ data: listOf(item) }),
-    body: { data: { type: "articles", attributes: { title: "Ten styles" } } },
-    update_body: { data: { attributes: { words: 9 } } },
-    records: crud,
-  },
-  {
-    style: "uuids, a number in the path, page and total",
-    path: "/shops/{shop}/orders",
-    record: object({
-      id: { type: "string", format: "uuid" },
-      shop: integer,
-      total: { type: "number" },
-      createdAt: time,
-    }),
-    list: (item) => object({ items: listOf(item), page: integer, total: integer }),
-    query: ["limit", "page"],
-    body: { total: 9.5 },
-    records: crud,
-  },
-  {
-    style: "cursors",
-    path: "/events",
-    record: object({ id: { type: "string", pattern: "^evt-[0-9a-f]{12}$" }, name: text }),
-    list: (item) => object({ results: listOf(item), next_cursor: { type: ["string", "null"] } }),
-    query: ["limit", "cursor"],
-    body: { name: "created" },
-    records: crud,
-  },
-  {
-    style: "another name of the id, in a wrapped object",
-    path: "/accounts",
-    record: object({ accountId: { type: "string", maxLength: 12 }, currency: { enum: ["GHS", "NGN"] } }),
-    wrap: (record) => object({ account: record }),
-    list: (item) => object({ accounts: listOf(item) }),
-    body: { currency: "NGN" },
-    records: `${crud}id: account.accountId\n`,
-  },
-  {
-    style: "allOf, additionalProperties: false",
-    path: "/users",
-    record: {
-      allOf: [
-        object({ id: { type: "string", minLength: 8 } }),
-        object({ name: text, role: { enum: ["user", "admin"] } }),
-      ],
-    },
-    body: { name: "Ama", role: "admin" },
-    records: crud,
-  },
-  {
-    style: "OData: value",
-    path: "/odata/Products",
-    record: object({ id: integer, name: text, rating: { type: "integer", minimum: 1, maximum: 5 } }),
-    list: (item) => object({ "@odata.count": integer, value: listOf(item) }),
-    body: { name: "Seed", rating: 4 },
-    records: crud,
-  },
-  {
-    style: "HAL: lists in _embedded",
-    path: "/fields",
-    record: object({ id: text, crop: text, _links: object({ self: object({ href: text }) }) }),
-    list: (item) => object({ _embedded: object({ fields: listOf(item) }), count: integer }),
-    body: { crop: "maize" },
-    records: crud,
-  },
-];
-
-function documentOf({
-  path,
-  record,
-  wrap = (one) => one,
-  list = listOf,
-  query = [],
-  body,
-  update = "PATCH",
-}: Style) {
-  const json = (schema: Schema) => ({ content: { "application/json": { schema } } });
-  const response = (schema: Schema) => ({ description: "", ...json(schema) });
+function styledDocument({ path, record, wrap, list, query = [], body, update = "PATCH", ...style }: Style) {
+  const schema = style.schema ?? objectOf(record, style.required as string[] | undefined);
+  const response = (one: object) => ({ description: "", ...content(one) });
   const inPath = [...path.matchAll(/\{(\w+)\}/g), ["", "key"]].map(([, name]) => ({
-    name,
-    in: "path",
-    required: true,
-    schema: text,
+    ...{ name, in: "path", required: true, schema: { type: "string" } },
   }));
-  const requestBody = json(object(Object.fromEntries(Object.keys(body).map((name) => [name, {}])), []));
+  const requestBody = content(objectOf(Object.fromEntries(Object.keys(body).map((name) => [name, {}])), []));
   const inQuery = query.map((name) => ({
-    name,
-    in: "query",
-    schema: /^(?:cursor|start|state)/.test(name) ? text : integer,
+    ...{ name, in: "query", schema: { type: /^(?:cursor|start|state)/.test(name) ? "string" : "integer" } },
   }));
-  const one = response(wrap(record));
-  return {
-    openapi: "3.1.0",
-    info: { title: "A style", version: "1" },
-    paths: {
-      [path]: {
-        parameters: inPath.slice(0, -1),
-        post: { operationId: "create", requestBody, responses: { 201: one } },
-        get: { operationId: "list", parameters: inQuery, responses: { 200: response(list(record)) } },
-      },
-      [`${path}/{key}`]: {
-        parameters: inPath,
-        get: { operationId: "read", responses: { 200: one, 404: { description: "" } } },
-        [update.toLowerCase()]: { operationId: "change", requestBody, responses: { 200: one } },
-        delete: { operationId: "remove", responses: { 204: { description: "" } } },
-      },
+  const one = response(wrap === undefined ? schema : objectOf({ [wrap]: schema }));
+  const all = response(
+    list === undefined ? { type: "array", items: schema } : objectOf(list, undefined, schema),
+  );
+  return documentOf({
+    [path]: {
+      parameters: inPath.slice(0, -1),
+      post: { operationId: "create", requestBody, responses: { 201: one } },
+      get: { operationId: "list", parameters: inQuery, responses: { 200: all } },
     },
-  };
+    [`${path}/{key}`]: {
+      parameters: inPath,
+      get: { operationId: "read", responses: { 200: one, 404: { description: "" } } },
+      [update.toLowerCase()]: { operationId: "change", requestBody, responses: { 200: one } },
+      delete: { operationId: "remove", responses: { 204: { description: "" } } },
+    },
+  });
 }
 
 /** The value of a member anywhere in a body. */
@@ -206,16 +90,13 @@ function itemsIn(body: unknown): readonly unknown[] {
 }
 
 describe.each(styles.map((one) => [one.style, one] as const))("%s", (_name, style) => {
-  const records = { things: parse(style.records) } as NonNullable<Scenario["records"]>;
-  const idName =
-    /id: (?:\w+\.)?(\w+)\n$/.exec(
-      style.records.replace(/^.*: (?:create|read|list|change|remove)\n/gm, ""),
-    )?.[1] ?? "id";
+  const { id: idPath } = style;
+  const records = { things: { ...operations, ...(idPath !== undefined && { id: idPath }) } };
+  const idName = idPath?.split(".").at(-1) ?? "id";
   const path = style.path.replace(/\{\w+\}/g, "7");
 
   test("creates, reads, lists, changes and removes a record, which another organization does not see", async () => {
-    expect(style.records.trim().split("\n").length).toBeLessThanOrEqual(6);
-    const { sandbox, ask } = sandboxOf({ openapi: documentOf(style), records });
+    const { sandbox, ask } = sandboxOf({ openapi: styledDocument(style), records });
     const made = await ask(`POST ${path}`, { body: style.body });
     await ask(`POST ${path}`, { body: style.body });
     const id = found(made.body, idName);

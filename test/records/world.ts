@@ -1,5 +1,7 @@
-import { createSandbox, type Scenario } from "../../src/index.js";
-import { readOpenApi } from "../../src/library/entries/openapi.js";
+import { parse } from "yaml";
+import type { Scenario } from "../../src/index.js";
+import { serving } from "../support/documents.js";
+import { pageOf } from "../support/pages.js";
 
 const key = (environment: "test" | "live" = "test") => ({
   environment,
@@ -23,120 +25,9 @@ export const scenarioOf = ({ openapi, ...more }: Fields): Scenario =>
     ...more,
   }) as Scenario;
 
-export type Asked = Awaited<ReturnType<ReturnType<typeof sandboxOf>["ask"]>>;
+export const sandboxOf = (fields: Fields) => serving(undefined, scenarioOf(fields));
 
-export function sandboxOf(fields: Fields) {
-  const sandbox = createSandbox({ scenario: scenarioOf(fields) as never, openapi: readOpenApi() });
-  const ask = async (call: string, { key = "main", body, headers = {} }: Ask = {}) => {
-    const [method = "", path = ""] = call.split(" ");
-    const response = await sandbox.fetch(`http://any.example${path}`, {
-      method,
-      headers: { "x-api-key": sandbox.secret(key as never), "content-type": "application/json", ...headers },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
-  };
-  return { sandbox, ask };
-}
-
-interface Ask {
-  readonly key?: string;
-  readonly body?: unknown;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
-const json = (schema: object) => ({ content: { "application/json": { schema } } });
-export const error = { description: "An error." };
-
-/** A document of loans, with each kind of operation. */
-export const loans = {
-  openapi: "3.1.0",
-  info: { title: "Loans", version: "1" },
-  paths: {
-    "/loans": {
-      post: {
-        operationId: "createLoan",
-        parameters: [{ name: "Idempotency-Key", in: "header", schema: { type: "string" } }],
-        requestBody: { required: true, ...json({ $ref: "#/components/schemas/NewLoan" }) },
-        responses: { 201: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 422: error },
-      },
-      get: {
-        operationId: "listLoans",
-        parameters: [
-          { name: "limit", in: "query", schema: { type: "integer", minimum: 1, maximum: 50, default: 20 } },
-          { name: "offset", in: "query", schema: { type: "integer", minimum: 0 } },
-          { name: "status", in: "query", schema: { type: "string" } },
-        ],
-        responses: {
-          200: {
-            description: "",
-            ...json({
-              type: "object",
-              required: ["data", "total"],
-              properties: {
-                data: { type: "array", items: { $ref: "#/components/schemas/Loan/properties/data" } },
-                total: { type: "integer" },
-              },
-            }),
-          },
-        },
-      },
-    },
-    "/loans/{loan_id}": {
-      parameters: [{ name: "loan_id", in: "path", required: true, schema: { type: "string" } }],
-      get: {
-        operationId: "readLoan",
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 404: error },
-      },
-      patch: {
-        operationId: "changeLoan",
-        requestBody: { ...json({ $ref: "#/components/schemas/NewLoan" }) },
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) } },
-      },
-      delete: { operationId: "removeLoan", responses: { 204: { description: "" } } },
-    },
-    "/loans/{loan_id}/approve": {
-      parameters: [{ name: "loan_id", in: "path", required: true, schema: { type: "string" } }],
-      post: {
-        operationId: "approveLoan",
-        responses: { 200: { description: "", ...json({ $ref: "#/components/schemas/Loan" }) }, 409: error },
-      },
-    },
-  },
-  components: {
-    schemas: {
-      NewLoan: {
-        type: "object",
-        properties: {
-          amount: { type: "integer", minimum: 1 },
-          farmer_id: { type: "string" },
-          pin: { type: "string" },
-        },
-      },
-      Loan: {
-        type: "object",
-        required: ["data"],
-        properties: {
-          data: {
-            type: "object",
-            required: ["id", "status", "amount", "created_at"],
-            properties: {
-              id: { type: "string", pattern: "^loan_[0-9a-z]{10}$" },
-              status: { enum: ["pending", "approved", "expired"] },
-              amount: { type: "integer", minimum: 1, maximum: 1000000 },
-              farmer_id: { type: "string" },
-              pin: { type: "string", writeOnly: true },
-              created_at: { type: "string", format: "date-time" },
-              updated_at: { type: "string", format: "date-time" },
-            },
-            example: { id: "loan_ab12cd34ef", status: "pending", amount: 5, farmer_id: "farmer_0" },
-          },
-        },
-      },
-    },
-  },
-} as const;
+export const loans: object = parse(pageOf("test/records/loans.yaml"));
 
 export const loanRecords = {
   loans: {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox, type Report, type Scenario } from "../../src/index.js";
 import { unmetThresholds } from "../../src/report/brief.js";
-import { type ReportFormat, reportFormats, type Tone } from "../../src/report/render/document.js";
-import { renderJunit } from "../../src/report/render/junit.js";
+import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
 import { mergeReports } from "../../src/report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
@@ -260,24 +259,6 @@ test("R46 annotations for GitHub are a line for each advice and threshold", asyn
   expect(lines).toHaveLength(report.advice.length + 1);
   expect(lines[0]).toMatch(/^::error title=svc-sandbox key-in-query::\d+ requests: /);
   expect(lines.at(-1)).toBe("::error title=svc-sandbox --min-coverage 90::The coverage is 5%25.");
-});
-
-test("JUnit escapes control characters, in names, messages and outputs", () => {
-  const nasty = 'a\u0000\u001b[31m\u0085\u202e\n<b>&"';
-  const row = (tone: Tone) => ({ cells: [nasty, { text: nasty, tone }], details: [[nasty]] });
-  const rows = (["bad", "good", "warning"] as const).map(row);
-  const sections = [{ title: "Paths", columns: ["path", "verdict", "what"], rows }];
-  const conclusion = { text: "Good.", tone: "good" } as const;
-  const xml = renderJunit({
-    ...{ kind: "report", subject: nasty, title: "A report", sections, conclusion },
-    ...{ notes: [], failures: [], json: {} },
-  });
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
-  expect(xml).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
-  for (const { attributes } of elementsOf(xml).filter(({ name }) => name === "failure" || name === "skipped"))
-    expect(attributes.message).toMatch(/^a.*\[31m.*<b>&"$/);
-  expect(xml).not.toMatch(/="[^"]*\n[^"]*"/);
-  expect(xml.match(/>a[^\n]*&lt;b&gt;&amp;&quot;\nwhat: a[^\n]*&lt;b&gt;&amp;&quot;</g)).toHaveLength(3);
 });
 
 /** The elements of a JUnit document, whose counts are held against its cases. */

@@ -81,11 +81,6 @@ describe("svc-sandbox play", () => {
     }
   });
 
-  it("shows nothing of a scenario that a terminal would obey", async () => {
-    const story = storyScenario(['- say: "Red \\e[31m and back\\rward"']);
-    expect((await play(story)).stdout).toContain("Red \uFFFD[31m and back\uFFFDward");
-  });
-
   it("shows the timeline's steps in between", async () => {
     const more = "timeline:\n  - { at: 10m, revoke: { key: active } }";
     const { stdout } = await play(storyScenario(["- advance: 1h"], more));

@@ -20,7 +20,7 @@ export async function withDocumentedResponses(given: string): Promise<string> {
 }
 
 /** The text with the response of one section. Other sections stay as they are, also if this one has none or an empty one. */
-export function withResponse(text: string, path: string, response: string): string {
+function withResponse(text: string, path: string, response: string): string {
   const section = new RegExp(`(?<=\n### \`${path}\`\n)(?:(?!\n#{2,3} )[\\s\\S])*`);
   const block = /```http\n(?:[\s\S]*?\n)?```|The API sends no response\./;
   return text.replace(section, (own) => own.replace(block, () => response));

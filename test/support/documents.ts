@@ -21,22 +21,33 @@ const scenario = {
   organizations: { bank: { type: "bank", keys: { main: { environment: "test" } } } },
 } as const satisfies Scenario;
 
-/** A sandbox that serves a document, and a function that sends a request to it. */
-export function serving(document: object, more: Partial<Scenario> = {}) {
-  const sandbox = createSandbox({
-    scenario: { ...scenario, ...more } as Scenario,
-    openapi: readOpenApi(document),
-  });
-  const send = async (target: string, headers: Record<string, string> = {}, body?: string) => {
+/** What a request has besides its method and its target. */
+export interface Ask {
+  readonly key?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** A sandbox that serves a document, by default that of its scenario, and functions that send requests to it. */
+export function serving(document?: object, more: Partial<Scenario> = {}, options: { seed?: number } = {}) {
+  const openapi = document === undefined ? readOpenApi() : readOpenApi(document);
+  const sandbox = createSandbox({ scenario: { ...scenario, ...more } as Scenario, openapi, ...options });
+  const send = async (target: string, headers: Ask["headers"] = {}, body?: string, key = "main") => {
     const [method = "", path = ""] = target.split(" ");
     const response = await sandbox.fetch(`http://any.example${path}`, {
       method,
-      headers: { "x-api-key": sandbox.secret("main"), ...headers },
+      headers: { "x-api-key": sandbox.secret(key as never), ...headers },
       ...(body !== undefined && { body }),
     });
     const text = await response.text();
     const type = response.headers.get("content-type");
     return { status: response.status, type, text, note: sandbox.requests.list().at(-1)?.note };
   };
-  return { sandbox, send };
+  /** Sends and reads JSON. */
+  const ask = async (target: string, { key, body, headers }: Ask = {}) => {
+    const sent = { "content-type": "application/json", ...headers };
+    const { status, text } = await send(target, sent, body === undefined ? body : JSON.stringify(body), key);
+    return { status, body: text === "" ? undefined : JSON.parse(text) };
+  };
+  return { sandbox, send, ask };
 }
