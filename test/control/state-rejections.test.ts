@@ -42,7 +42,6 @@ test.each<[string, Breaking]>([
   ["a broken scenario", (state) => ({ ...state, scenarios: brokenScenarios(state.scenarios) })],
   ["a line of something else", (state) => `${signedLine(state).text}{}\n`],
   ["no checksum", (state) => JSON.stringify(state)],
-  ["no counts", of({ counts: null })],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const broken = breaking(await soundState());
   const text = typeof broken === "string" ? broken : signedLine(broken as object).text;
