@@ -72,16 +72,19 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
   unusable: "bad",
 };
 
+type Shown = CertifyResult & Seen;
+
 function certificateDocument({ result, json }: Certificate, seen?: Seen): ReportDocument {
   const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
   const ofReport = reportDocument(report, unmet);
+  const shown: Shown = { ...result, ...seen };
   const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
   const sections: Section[] = [
     {
       id: "causes",
       title: "Causes",
-      columns: [...causeColumns, ...(seen === undefined ? [] : ["its last output"])],
-      rows: causesOf(result, seen),
+      columns: [...causeColumns, ...(shown.outputOf === undefined ? [] : ["its last output"])],
+      rows: causesOf(shown),
     },
     {
       id: "promises",
@@ -89,7 +92,7 @@ function certificateDocument({ result, json }: Certificate, seen?: Seen): Report
       columns: ["not noticed", "promise", "what users lose", "see it again"],
       rows: promises.runs
         .filter(({ outcome }) => outcome === "not_noticed")
-        .map((run) => promiseRow(run, result, seen)),
+        .map((run) => promiseRow(run, shown)),
     },
     {
       id: "runs",
@@ -166,8 +169,8 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
 const causeColumns = ["what breaks the client", "what to do", "runs", "last request", "see it again"];
 
 // Runs that fail for the same reason share a row.
-function causesOf(result: CertifyResult, seen?: Seen): TableRow[] {
-  return failuresByReason(result.runs).map((runs) => {
+function causesOf(shown: Shown): TableRow[] {
+  return failuresByReason(shown.runs).map((runs) => {
     const [run] = runs;
     const { cause, name, outcome } = run;
     return {
@@ -176,8 +179,8 @@ function causesOf(result: CertifyResult, seen?: Seen): TableRow[] {
         cause?.whatToDo ?? [],
         [runs.map(({ name }) => name).join(", ")],
         runs.flatMap(lastRequestOf).slice(0, 1),
-        [runAgain(run, { ...result, ...seen })],
-        ...(seen === undefined ? [] : [seen.outputOf?.(run).slice(-mostOutputLines) ?? []]),
+        [runAgain(run, shown)],
+        ...(shown.outputOf === undefined ? [] : [shown.outputOf(run).slice(-mostOutputLines)]),
       ],
     };
   });
@@ -204,12 +207,12 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(1)} s`;
 }
 
-function promiseRow(run: PromiseRun, result: CertifyResult, seen?: Seen): TableRow {
+function promiseRow(run: PromiseRun, shown: Shown): TableRow {
   const { id, sentence, loss, code } = run;
   const end = code === null ? ["the run did not end in time, which is not noticed"] : [];
   return {
-    cells: [{ text: sentence, tone: mustNotice(result.gates, run) ? "bad" : "warning" }, id],
-    details: [[loss, ...end], [breakAgain(run, { ...result, ...seen })]],
+    cells: [{ text: sentence, tone: mustNotice(shown.gates, run) ? "bad" : "warning" }, id],
+    details: [[loss, ...end], [breakAgain(run, shown)]],
   };
 }
 

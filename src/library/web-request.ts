@@ -202,7 +202,7 @@ async function waitForAbort({ signal, headers }: Request): Promise<never> {
   });
 }
 
-/** In a user's own server, a network error would end the process. Only the middleware sends a `Host` and omits credentials. */
+/** A network error would end a user's own server. Only the middleware sends a `Host` and omits credentials. */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
 }

@@ -86,7 +86,7 @@ function judgedJson(result: PlayedStep, problems: readonly PlacedProblem[]) {
   };
 }
 
-/** Returns a verdict as text: the steps, the problems and a summary; `quiet` leaves out what passed. */
+/** Returns a verdict as text: the steps, the problems and a summary. `quiet` leaves out what passed. */
 export function verdictText(given: StoryVerdict, style: Style, quiet: boolean): string {
   const verdict = { ...given, name: escapeControls(given.name) };
   if (verdict.passed && quiet) return "";
