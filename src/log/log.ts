@@ -3,6 +3,7 @@ import { nodePlatform } from "../node/platform.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Actor } from "../sandbox/steps.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiRequest } from "../spec/request.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
@@ -27,6 +28,8 @@ export interface ControlCall {
   readonly body: unknown;
   readonly isYaml: boolean;
   readonly makes?: "key" | undefined;
+  /** The document of the host that a scenario in the body names. */
+  readonly document?: Scenario["openapi"];
 }
 
 export interface ControlPlace {

@@ -1,3 +1,4 @@
+import type { Members } from "../spec/schema/messages.js";
 import type { Path } from "../spec/schema/shape.js";
 import {
   bundledScenarios,
@@ -60,6 +61,11 @@ export function checkScenario(
   { mostValues = 10_000_000, openapi }: { mostValues?: number } & Pick<ParseOptions, "openapi"> = {},
 ): Scenario {
   return interpretScenario(foundValue(value, mostValues), { ...bundledOnly, openapi });
+}
+
+/** The fields of a text before any check; `undefined` if it has none. */
+export function writtenFields(text: string): Members | undefined {
+  return foundText(text, undefined).read(() => {})?.fields;
 }
 
 export interface NamedScenario {

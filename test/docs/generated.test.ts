@@ -13,7 +13,6 @@ import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
 import { countryOf, crops } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
-import { trialLimits } from "../../src/node/trial.js";
 import { formatTests } from "../../src/openapi/keywords.js";
 import { documentLimits } from "../../src/openapi/limits.js";
 import { ownHeaders } from "../../src/openapi/requests.js";
@@ -349,14 +348,13 @@ function checkedPart(): string {
 function documentLimitsPart(): string {
   const count = (value: number) => value.toLocaleString("en");
   const { levels, nodes, operations, parts, sample, enough, steps, pattern, formatted } = documentLimits;
-  const { megabytes, milliseconds, waiting } = trialLimits;
   const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
   const [problem, rejected] = ["a problem with its place", "400, with the reason in `details`"];
   return table(
     ["what", "limit", "above it"],
     [
       "document",
-      `${mebibytes(scenarioLimits.bytesOfDocument)} with its files, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations; from the control plane ${mebibytes(scenarioLimits.bytes)}`,
+      `${mebibytes(scenarioLimits.bytesOfDocument)} with its files, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations`,
       problem,
     ],
     ["parameters and responses of all operations", `${count(parts)}, after following references`, problem],
@@ -377,11 +375,6 @@ function documentLimitsPart(): string {
       "not checked, with a note, like one that looks back, or ahead after its start",
     ],
     ["text with a format", `${count(formatted)} characters`, "not checked"],
-    [
-      "trial of a document that the control plane gets",
-      `a heap of ${megabytes} MB and ${milliseconds / 1000} s in another process; ${waiting} of one instance wait`,
-      "422 `too_large` or `too_slow`, 429 `too_many`",
-    ],
   );
 }
 

@@ -11,12 +11,12 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 const text = readFileSync(join(root, "examples/openapi/relying-party-0.2.0.yaml"), "utf8");
 const keys = {
   main: { environment: "test", secret: "SVC_test_sbxWithADocument0000000000000" },
-};
+} as const;
 const scenario = {
   version: 1,
   openapi: { text },
   organizations: { bank: { type: "bank", keys } },
-};
+} as const;
 
 /** Serves as a process that has not read a document yet. */
 async function servedAnew(options: Parameters<typeof served>[0]) {
@@ -30,28 +30,76 @@ async function statusOf(base: string): Promise<number> {
   return (await fetch(`${base}/v1/relying-party/reports`, { method: "POST", headers, body })).status;
 }
 
-test("a scenario with a document starts in an instance, and continues from --state", async () => {
+const yaml = { "Content-Type": "application/yaml" };
+
+async function sendTo(controlUrl: string | undefined, body: string) {
+  const response = await fetch(`${controlUrl}/scenario`, { method: "PUT", headers: yaml, body });
+  return { status: response.status, body: await response.json() };
+}
+
+test("a sent scenario may name the document that the server was started with, and continues from --state", async () => {
   const state = join(temporaryFolder(), "state.json");
-  const first = await servedAnew({ state });
-  const made = await control(first.controlUrl, "POST /instances", { scenario });
+  const first = await servedAnew({
+    state,
+    scenario: { ...scenario, openapi: { text, file: "docs/api.yaml" } },
+  });
+  expect(await sendTo(first.controlUrl, stringify({ ...scenario, openapi: undefined }))).toMatchObject({
+    status: 200,
+  });
+  expect(await statusOf(first.url)).toBe(404);
+  const named = { ...scenario, openapi: "api.yaml" };
+  const made = await control(first.controlUrl, "POST /instances", { scenario: named });
   expect([made.status, await statusOf(made.body.data.base_url)]).toEqual([201, 201]);
+  expect((await sendTo(first.controlUrl, stringify(named))).status).toBe(200);
+  expect(await statusOf(first.url)).toBe(201);
   await first.close(0);
-  const next = await servedAnew({ state });
+  const next = await servedAnew({
+    state,
+    scenario: { ...scenario, openapi: { text, file: "docs/api.yaml" } },
+  });
+  expect(await statusOf(next.url)).toBe(201);
   expect(await statusOf(`${next.url}/i/${made.body.data.id}`)).toBe(201);
 });
 
-test("a scenario with a document is sent to a server, and continues from --state", async () => {
-  const state = join(temporaryFolder(), "state.json");
-  const first = await servedAnew({ state });
-  const headers = { "Content-Type": "application/yaml" };
-  const sent = await fetch(`${first.controlUrl}/scenario`, {
-    method: "PUT",
-    headers,
-    body: stringify(scenario),
+test("a sent scenario may have the text of this document, a part of it, or a bundled one", async () => {
+  const { url, controlUrl } = await servedAnew({ scenario });
+  expect((await sendTo(controlUrl, stringify(scenario))).status).toBe(200);
+  expect(await statusOf(url)).toBe(201);
+  const part = { ...scenario, openapi: { text, operations: ["listReports"] } };
+  expect((await sendTo(controlUrl, stringify(part))).status).toBe(200);
+  expect(await statusOf(url)).toBe(405);
+  const bundled = await control(controlUrl, "PUT /scenario", { name: "announced-endpoints" });
+  expect(bundled.status).toBe(200);
+  expect((await sendTo(controlUrl, "version: 1\nextends: announced-endpoints")).status).toBe(200);
+});
+
+const other = `${text}# other\n`;
+test.each<[string, object | string]>([
+  ["a name", { ...scenario, openapi: "other.yaml" }],
+  ["a text", { ...scenario, openapi: { text: other } }],
+  ["a text with a known name", { ...scenario, openapi: { text: other, file: "api.yaml" } }],
+  ["a part", { ...scenario, openapi: { file: "other.yaml", operations: ["createReport"] } }],
+  [
+    "an escaped field",
+    JSON.stringify({ ...scenario, openapi: "other.yaml" }).replace("openapi", "open\\u0061pi"),
+  ],
+])("%s of any other document gets 403 and changes nothing", async (_, given) => {
+  const { url, controlUrl } = await served({
+    scenario: { ...scenario, openapi: { text, file: "api.yaml" } },
   });
-  expect([sent.status, await statusOf(first.url)]).toEqual([200, 201]);
-  await first.close(0);
-  expect(await statusOf((await servedAnew({ state })).url)).toBe(201);
+  const sent = typeof given === "string" ? given : JSON.stringify(given);
+  const refused = await sendTo(controlUrl, sent);
+  expect([refused.status, refused.body.error.code]).toEqual([403, "document_not_allowed"]);
+  const instance = await control(controlUrl, "POST /instances", { scenario: JSON.parse(sent) });
+  expect([instance.status, instance.body.error.code]).toEqual([403, "document_not_allowed"]);
+  expect((await control(controlUrl, "GET /instances")).body.data).toEqual([]);
+  const checked = await fetch(`${controlUrl}/scenario/validate`, {
+    method: "POST",
+    headers: yaml,
+    body: sent,
+  });
+  expect((await checked.json()).data.problems).toMatchObject([{ level: "error", line: 1 }]);
+  expect(await statusOf(url)).toBe(201);
 });
 
 test("the document of the start stays with another scenario, in a reset and in instances of another scenario", async () => {

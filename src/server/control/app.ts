@@ -3,22 +3,21 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
-import { loadReader } from "../../node/platform.js";
-import { tryScenario } from "../../node/trial.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
-import { bundledScenarios, scenarioNames } from "../../scenario/bundled.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
+import { writtenFields } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
-import { jsonOf, parsedJson } from "../../spec/schema/json.js";
-import { anything, shapeOf } from "../../spec/schema/shape.js";
+import { jsonOf } from "../../spec/schema/json.js";
+import { anything, isMapping, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
+import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { HttpRejection, httpRejections, sendControlError } from "./rejections.js";
+import { sendControlError } from "./rejections.js";
 import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
 
@@ -39,14 +38,9 @@ export function createControlApp(server: Server): ControlHandler {
       const run = (request: Request, response: Response) =>
         runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      const triesDocument = (request: Request, _response: Response, next: NextFunction) =>
-        tryDocument(request, targets.get(request)?.instance).then(() => next(), next);
       const audits = row.isReading ? [] : [auditChange];
       const raw = { limit: row.longestBody ?? 1024 * 1024, type: () => true };
-      mounted[method](
-        ...(method === "get" ? [] : [...audits, requireType(row), express.raw(raw), triesDocument]),
-        run,
-      );
+      mounted[method](...(method === "get" ? [] : [...audits, requireType(row), express.raw(raw)]), run);
     }
     // A wrong method must never look like a success.
     mounted.all(rejectMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -66,11 +60,15 @@ export function createControlApp(server: Server): ControlHandler {
 async function runRoute(row: Route, local: LocalContext) {
   const { request, response } = local;
   const isYaml = row.runYaml !== undefined && isYamlIn(request);
+  const body = isYaml ? textOf(request) : inputOf(row, request);
+  // Before the call, which must not wait for anything before it changes something.
+  const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, local, {
     ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
-    body: isYaml ? textOf(request) : inputOf(row, request),
+    body,
+    document,
   });
   if (response.headersSent) return;
   response.status(row.status);
@@ -124,25 +122,9 @@ function actorOf(request: Request): Actor {
   return actor;
 }
 
-function sentScenario(request: Request): string | undefined {
-  const body = textOf(request);
-  if (isYamlIn(request)) return body;
-  const { scenario, text } = (parsedJson(body) ?? {}) as { scenario?: unknown; text?: unknown };
-  if (typeof text === "string") return text;
-  return typeof scenario === "object" && scenario !== null ? JSON.stringify(scenario) : undefined;
-}
-
-// Before the call, which must not wait for anything before it changes something: tries a scenario with a document, and loads
-// the reader of documents.
-async function tryDocument(request: Request, instance = ""): Promise<void> {
-  const { body } = request;
-  const isMeant = (word: string) => Buffer.isBuffer(body) && body.includes(word);
-  const named = scenarioNames.filter((name) => isMeant(name) && bundledScenarios[name].openapi !== undefined);
-  if (!isMeant("openapi") && named.length === 0) return;
-  const scenario = isMeant("openapi") ? sentScenario(request) : undefined;
-  const failure = scenario === undefined ? undefined : await tryScenario(scenario, instance);
-  if (failure !== undefined) throw new HttpRejection(failure, httpRejections[failure][1]);
-  await loadReader();
+function scenarioIn(body: unknown): unknown {
+  if (typeof body === "string") return writtenFields(body);
+  return isMapping(body) ? (body.scenario ?? body.name) : undefined;
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];

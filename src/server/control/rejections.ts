@@ -12,19 +12,14 @@ export const httpRejections = {
   control_token_required: [401, "Send the token that the sandbox printed at startup."],
   foreign_host: [403, "The `Host` is not a name of this machine. Allow it with `--allow-host`."],
   foreign_origin: [403, "A page of another origin sent the request."],
+  document_not_allowed: [
+    403,
+    "The server was not started with the scenario's document. Its host can start the server with it: `--openapi FILE`, or a scenario file that names it.",
+  ],
   instance_rate_limited: [
     429,
     "The instance got more requests in a minute than its host allows. The API has no such limit.",
   ],
-  too_large: [
-    422,
-    "The scenario's document needs too much memory. Shorten it, or start the server with it: a file has no such limit.",
-  ],
-  too_slow: [
-    422,
-    "The scenario's document needs too much time. Shorten it, or start the server with it: a file has no such limit.",
-  ],
-  too_many: [429, "Too many documents of this sandbox are tried already. Wait for their responses."],
   not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
   too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],

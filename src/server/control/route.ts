@@ -10,7 +10,8 @@ import { HttpRejection } from "./rejections.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl"> {
+  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl">,
+    Pick<ControlCall, "document"> {
   readonly world: SandboxState;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
@@ -52,13 +53,15 @@ export interface Route<
   readonly isReading?: true;
   /** Whether it may make a key. Default: false. */
   readonly makes?: ControlCall["makes"];
+  /** Whether its body names or has a scenario that starts. Default: false. */
+  readonly startsScenario?: true;
   /** Returns the response: a value of its shape, or a `textResponse`. Only routes that run in one process get `local`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,
   ) => Returned<Of>;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<string>) => Returned<Of>;
+  readonly runYaml?: (context: RouteContext<string>, local: LocalContext) => Returned<Of>;
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a route that sends its response itself returns nothing

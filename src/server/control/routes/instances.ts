@@ -83,6 +83,7 @@ export const instanceRoutes: readonly Route[] = [
       "Starts an isolated sandbox under its own base URL; only this response has its token. With an Idempotency-Key, a repetition returns the same instance with a new token and link",
     body: "instance_creation",
     status: 201,
+    startsScenario: true,
     isOfInstances: true,
     response: responses.Instance,
     async run(context, { server, request, response }) {
@@ -104,7 +105,9 @@ export const instanceRoutes: readonly Route[] = [
       const given = givenOptions({ ...ofServer, ...asked, now: at, mostRecords: mostRecordsOfInstance });
       // Default: the server's own scenario, in its initial state.
       const source =
-        scenario === undefined ? context.world : resolveSource(scenario as ScenarioSource, openapi);
+        scenario === undefined
+          ? context.world
+          : resolveSource(scenario as ScenarioSource, openapi ?? context.document);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
       const time = context.world.platform.time();

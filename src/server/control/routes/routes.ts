@@ -105,6 +105,7 @@ export function runCall(
   const row = rowOf.get(route) as Route;
   const context = { ...place, ...input, world: settled(place.runtime) };
   const withYaml = isYaml ? row.runYaml : undefined;
-  if (withYaml !== undefined) return withYaml({ ...context, body: input.body as string });
+  if (withYaml !== undefined)
+    return withYaml({ ...context, body: input.body as string }, local as LocalContext);
   return row.run({ ...context, body: input.body as never }, local as LocalContext);
 }

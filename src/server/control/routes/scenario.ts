@@ -14,7 +14,7 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { scenarioLimits } from "../../../scenario/limits.js";
-import { fieldPlace, parseScenario } from "../../../scenario/parse-scenario.js";
+import { fieldPlace, parseScenario, writtenFields } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -23,7 +23,9 @@ import { yamlText } from "../../../scenario/yaml.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { redactKeys } from "../../../spec/redact.js";
 import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
-import { scenarioFields } from "../rejections.js";
+import type { Server } from "../../sockets/server-state.js";
+import { documentSent } from "../documents.js";
+import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./world.js";
@@ -51,13 +53,14 @@ export const scenarioRoutes: readonly Route[] = [
   controlRoute("PUT /scenario", {
     summary: "Starts a bundled scenario by name, or one sent as application/yaml",
     body: "scenario_choice",
+    startsScenario: true,
     response: responses.Running,
     run({ runtime, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(runtime, withStory(name), name);
     },
-    async runYaml({ runtime, body }) {
-      const scenario = parseScenario(body, { file, openapi: runtime.given.openapi });
+    async runYaml({ runtime, body, document }) {
+      const scenario = parseScenario(body, { file, openapi: runtime.given.openapi ?? document });
       requireQuickStart(scenario);
       const placeIn = (path: Path) => fieldPlace(body, path, { file });
       requireKnownNames(scenario, file, placeIn);
@@ -72,8 +75,12 @@ export const scenarioRoutes: readonly Route[] = [
     response: responses.Validation,
     isLocal: true,
     isReading: true,
-    run: async ({ runtime, body: { text } }) => ({ problems: await problemsOf(text, runtime.given) }),
-    runYaml: async ({ runtime, body }) => ({ problems: await problemsOf(body, runtime.given) }),
+    run: async ({ runtime, body }, { server }) => ({
+      problems: await problemsOf(body.text, runtime.given, server),
+    }),
+    runYaml: async ({ runtime, body }, { server }) => ({
+      problems: await problemsOf(body, runtime.given, server),
+    }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
@@ -105,10 +112,11 @@ type TextProblem = ControlResponse<"Validation">["problems"][number];
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(text: string, given: GivenOptions): Promise<TextProblem[]> {
+async function problemsOf(text: string, given: GivenOptions, server: Server): Promise<TextProblem[]> {
   const placeIn = (path: Path) => fieldPlace(text, path, { file });
   try {
-    const scenario = parseScenario(text, { file, openapi: given.openapi });
+    const document = await documentSent(writtenFields(text), server);
+    const scenario = parseScenario(text, { file, openapi: given.openapi ?? document });
     requireQuickStart(scenario);
     requireKnownNames(scenario, file, placeIn);
     const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
@@ -116,6 +124,8 @@ async function problemsOf(text: string, given: GivenOptions): Promise<TextProble
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
+    if (error instanceof HttpRejection)
+      return [textProblem({ message: error.message, ...placeIn(["openapi"]) }, "error")];
     if (!(error instanceof SandboxError)) throw error;
     return [textProblem({ message: error.message, ...placeIn(["population"]) }, "error")];
   }
