@@ -1,11 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { control } from "../support/call-control.js";
 import { content, documentOf, success } from "../support/documents.js";
-import { isNightly, propertySeed } from "../support/property-seed.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -176,9 +173,6 @@ const organizations = {
   },
 };
 const main = organizations.bank.keys.main.secret;
-const limits = { per_minute: 1_000_000, per_day: 1_000_000 };
-const worker = { ...organizations.bank.keys.main, limits };
-const atWork = { version: 1, organizations: { bank: { type: "bank", keys: { worker } } } };
 const heap = { NODE_OPTIONS: "--max-old-space-size=256" };
 
 async function startServer(argv: readonly string[] = [], cwd?: string) {
@@ -187,25 +181,8 @@ async function startServer(argv: readonly string[] = [], cwd?: string) {
     ...(cwd !== undefined && { cwd }),
   });
   const [line = ""] = (await running.until(/\n/)).split("\n");
-  const { base_url: url, control_url: controlUrl } = JSON.parse(line);
-  return { ...running, url, controlUrl };
-}
-
-/** Asks for the server's health again and again until `act` is done: it always responds. */
-async function whileHealthy(controlUrl: string, act: () => Promise<void>): Promise<void> {
-  let isOver = false;
-  const asked = (async () => {
-    while (!isOver) {
-      expect((await fetch(`${controlUrl}/health`)).status).toBe(200);
-      await new Promise(setImmediate);
-    }
-  })();
-  try {
-    await act();
-  } finally {
-    isOver = true;
-    await asked;
-  }
+  const { base_url: url } = JSON.parse(line);
+  return { ...running, url: url as string };
 }
 
 async function statusesOf(base: string, bodies: readonly string[] = []): Promise<number[]> {
@@ -216,29 +193,7 @@ async function statusesOf(base: string, bodies: readonly string[] = []): Promise
   return statuses;
 }
 
-/** Creates an instance with a document, sends bodies to it, and removes it. Returns the status of its creation. */
-async function sendAll(controlUrl: string, document: unknown, bodies?: readonly string[]): Promise<number> {
-  const scenario = { version: 1, organizations, openapi: { text: JSON.stringify(document) } };
-  const made = await control(controlUrl, "POST /instances", { scenario });
-  if (made.status !== 201) return made.status;
-  const { id, base_url: base } = made.body.data;
-  for (const status of await statusesOf(base, bodies)) expect(status).toBeLessThan(500);
-  await control(controlUrl, `DELETE /instances/${id}`);
-  return made.status;
-}
-
 describe("a document and its requests never stop the server", () => {
-  test.each(Object.entries(attacks))("%s, sent by a partner", async (_, {
-    document,
-    bodies,
-    upload = 201,
-  }) => {
-    const { controlUrl } = await startServer();
-    await whileHealthy(controlUrl, async () => {
-      expect(await sendAll(controlUrl, document, bodies)).toBe(upload);
-    });
-  });
-
   test("in a file of the command line", async () => {
     const cwd = temporaryFolder();
     for (const [name, { document, bodies, upload }] of Object.entries(attacks)) {
@@ -262,87 +217,4 @@ describe("a document and its requests never stop the server", () => {
       }
     }
   });
-
-  test("generated documents, each with ten bodies, next to a partner at work", async () => {
-    const { controlUrl } = await startServer();
-    const work = await control(controlUrl, "POST /instances", { scenario: atWork });
-    const { base_url: base } = work.body.data;
-    const documents = fc.sample(hostileDocument, { ...propertySeed, numRuns: isNightly ? 2000 : 25 });
-    let outcomes = 0;
-    await whileHealthy(controlUrl, async () => {
-      for (const [document, bodies] of documents) {
-        const status = await sendAll(
-          controlUrl,
-          document,
-          bodies.map((body) => JSON.stringify(body)),
-        );
-        expect([201, 422]).toContain(status);
-        const headers = { "x-api-key": main };
-        expect((await fetch(`${base}/v1/relying-party/me`, { headers })).status).toBe(200);
-        outcomes += 1;
-      }
-    });
-    expect(outcomes).toBe(documents.length);
-  });
 });
-
-const { value: nestedValue } = fc.letrec<{ value: unknown }>((tie) => ({
-  value: fc.oneof(
-    { maxDepth: 14, depthSize: "xlarge" },
-    fc.constantFrom<unknown>("a", 1, null, "a".repeat(2000)),
-    fc.array(tie("value"), { maxLength: 3 }),
-    fc.dictionary(fc.constantFrom("a", "b", "all"), tie("value"), { maxKeys: 2 }),
-  ),
-}));
-const name = fc.integer({ min: 0, max: 5 }).map((at) => ref(`m${at}`));
-const several = fc.array(name, { minLength: 1, maxLength: 12 });
-const size = fc.constantFrom(0, 1, 3, 60, 300, 20_000, 1e9);
-const hostileSchema = fc.record(
-  {
-    type: fc.constantFrom("object", "array", "string"),
-    ...{ oneOf: several, anyOf: several, allOf: several, prefixItems: several },
-    ...{ items: name, not: name, contains: name, if: name, else: name, additionalProperties: name },
-    ...{ unevaluatedProperties: fc.constant(false), uniqueItems: fc.boolean() },
-    ...{
-      minItems: size,
-      maxItems: size,
-      minLength: size,
-      maxLength: size,
-      minProperties: size,
-      minContains: size,
-    },
-    pattern: fc.constantFrom(
-      "^(a+)+$",
-      "(a|aa)*b",
-      "^[a-z]{1000}$",
-      "(a{30}){30}",
-      "(.*a){25}",
-      "^\\p{L}{0,900}$",
-    ),
-    format: fc.constantFrom("url", "email", "hostname", "uri-template", "date-time"),
-    properties: fc.dictionary(fc.constantFrom("a", "b", "all"), name, { maxKeys: 3 }),
-    required: fc.subarray(["a", "b", "all"]),
-  },
-  { requiredKeys: [] },
-);
-const sparse = fc
-  .tuple(hostileSchema, fc.array(fc.nat(), { minLength: 1, maxLength: 4 }))
-  .map(([schema, at]) => {
-    const members = Object.entries(schema);
-    return Object.fromEntries(
-      at.flatMap((one) => (members.length === 0 ? [] : [members[one % members.length]])) as [
-        string,
-        unknown,
-      ][],
-    );
-  });
-const hostileDocument = fc
-  .tuple(
-    fc.array(sparse, { minLength: 6, maxLength: 6 }),
-    fc.option(nestedValue),
-    fc.array(nestedValue, { minLength: 10, maxLength: 10 }),
-  )
-  .map(([schemas, example, bodies]) => {
-    const named = Object.fromEntries(schemas.map((schema, at) => [`m${at}`, schema]));
-    return [withSchema(ref("m0"), named, example === null ? {} : { example }), bodies] as const;
-  });
