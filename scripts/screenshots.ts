@@ -21,13 +21,8 @@ interface Picture {
 
 const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: ".request-checks" };
 const requests = { ...overview, view: "requests", shows: "main a[href^='#/requests/']", click: 1 };
-const farmers = {
-  ...{ view: "farmers/farmer_84a34a7b23a51a96", scenario: "announced-endpoints" },
-  shows: "main svg polygon",
-};
 const pictures: Readonly<Record<string, Picture>> = {
-  ...{ overview, "overview-dark": { ...overview, isDark: true }, requests, farmers },
-  time: { view: "time", scenario: "key-states", shows: "main svg" },
+  ...{ overview, "overview-dark": { ...overview, isDark: true }, requests },
   story: { view: "story", scenario: "rotation", steps: 20, shows: ".story" },
 };
 // `--check` takes them into a temporary folder, on any port.

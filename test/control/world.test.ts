@@ -20,7 +20,6 @@ test("state has everything of its parts except a key's next request, and health 
     scenario: "key-states",
     seed: 1,
     now,
-    uses_farmers: false,
   });
   // Of the real clock.
   expect(Math.abs(Date.parse(startedAt) - Date.now())).toBeLessThan(600_000);
@@ -218,10 +217,6 @@ test("farmers come page by page and by id, of the instance's own scenario and se
   const page = await ask("/farmers?offset=1490&limit=1000");
   expect(page.body).toEqual({ data: farmers.list({ offset: 1490 }), total: 1500 });
   expect((await ask("/farmers?offset=1500")).body).toEqual({ data: [], total: 1500 });
-  const [summary] = (await ask("/farmers/summary?offset=1490&limit=2")).body.data;
-  const { farmer_id, location, birth_year, farm_area_ha } = farmers.at(1490);
-  const region = location.subdivision_name;
-  expect(summary).toMatchObject({ farmer_id, birth_year, farm_area_ha, region });
   const last = farmers.at(1499);
   expect((await ask(`/farmers/${last.farmer_id}`)).body).toEqual({ data: last });
   for (const id of ["farmer_0000000000000000", "x"]) expect((await ask(`/farmers/${id}`)).status).toBe(404);

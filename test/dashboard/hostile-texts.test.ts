@@ -22,7 +22,6 @@ const world = {
   name: cut(hostileTexts[0] as string),
   description: hostileTexts.map((text) => text.slice(0, 25)).join(" "),
   clock: { now: "2026-03-02T09:00:00Z" },
-  population: { farmers: 20 },
   organizations: Object.fromEntries(
     refs("org").map(([ref, text]) => [
       ref,
@@ -86,7 +85,7 @@ function disorder(): string[] {
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const element = node.parentElement as HTMLElement;
     if (!/[\u202a-\u202e\u2066-\u2069]/.test(node.nodeValue ?? "")) continue;
-    if (element.closest("bdi, pre, textarea, option, title, .cm-editor") !== null) continue;
+    if (element.closest("bdi, pre, textarea, option, title") !== null) continue;
     const isAlone = element.textContent === node.nodeValue;
     if (!isAlone || getComputedStyle(element).display.startsWith("inline"))
       found.push(`turns the writing: ${element.outerHTML.slice(0, 200)}`);

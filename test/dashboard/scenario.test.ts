@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import type { Locator, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { openDashboard, quiet } from "./open-dashboard.js";
+import { openDashboard } from "./open-dashboard.js";
 
-const world = `# A world of the test
+const written = `# A scenario of the test
 version: 1
 name: Written by hand
 organizations:
@@ -15,42 +15,20 @@ organizations:
       main: { environment: test }
 `;
 
-/** The editor, once its text is checked and everything for editing is loaded. */
-async function editorOf(page: Page): Promise<Locator> {
-  const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
-  await editor.waitFor();
-  await page.getByText("No problems found.").waitFor();
-  await editor.focus();
-  await quiet(page);
-  return editor;
-}
+const editor = (page: Page) => page.getByRole("textbox", { name: "Scenario as YAML" });
 
-/** Pastes a text in the place of the editor's. */
-async function write(page: Page, text: string): Promise<void> {
-  const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
-  await editor.press("Control+a");
-  await editor.evaluate((content, pasted) => {
-    const clipboardData = new DataTransfer();
-    clipboardData.setData("text/plain", pasted);
-    content.dispatchEvent(new ClipboardEvent("paste", { clipboardData, bubbles: true, cancelable: true }));
-  }, text);
-}
-
-/** Takes the first suggestion; the editor takes no key for it within 75 ms of showing it. */
-async function take(page: Page, editor: Locator): Promise<void> {
-  await page.waitForTimeout(100);
-  await editor.press("Enter");
-}
+/** Waits until the text is checked. */
+const checked = (page: Page) => page.getByText("No problems found.").waitFor();
 
 /** Says yes to the question before a text is applied, and waits until it is. */
 async function applied(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Apply it" }).press("Enter");
-  await page.getByText("Applied:").waitFor();
+  await page.getByText("The sandbox restarted with this scenario.").waitFor();
 }
 
 describe.skipIf(noBrowser)("the view of the scenario", () => {
-  test("the running scenario stands in an editor as it was written, and the editor is loaded when it is opened", async () => {
-    const { page, go } = await openDashboard({ scenario: "rotation" });
+  test("the running scenario is in a text area as it was written, with the numbers of its lines; a view that fails to load is tried again", async () => {
+    const { page } = await openDashboard({ scenario: "rotation" });
     const asked: string[] = [];
     page.on("request", (request) => asked.push(request.url()));
     const chunk = /\/assets\/scenario-page/;
@@ -60,194 +38,165 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     await page.unroute(chunk);
     expect(asked.filter((url) => chunk.test(url)).length).toBe(1);
     await page.getByRole("button", { name: "Try again" }).click();
-    const editor = await editorOf(page);
-    const first = readFileSync("scenarios/rotation.yaml", "utf8").split("\n")[0] as string;
-    expect(await editor.innerText()).toContain(first);
-    await go("overview");
+    await checked(page);
+    const file = readFileSync("scenarios/rotation.yaml", "utf8");
+    expect(await editor(page).inputValue()).toBe(file);
+    expect(await page.locator(".editor pre").innerText()).toBe(
+      file
+        .split("\n")
+        .map((_, index) => index + 1)
+        .join("\n"),
+    );
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download" }).press("Enter");
+    expect((await saved).suggestedFilename()).toBe("rotation.yaml");
+    expect(readFileSync(await (await saved).path(), "utf8")).toBe(file);
   });
 
-  test("before its second part has loaded, the editor moves to the end of the text and undoes", async () => {
-    const { page, go } = await openDashboard({ scenario: "key-states" });
-    await page.route(/editor-extensions/, (route) => route.abort());
-    await go("scenario");
-    const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
-    await editor.press("Control+End");
-    await page.keyboard.type("# the end");
-    await page.getByText("# the end").waitFor();
-    await page.keyboard.press("Control+z");
-    await page.getByText("# the end").waitFor({ state: "detached" });
-    await page.getByText("This is the running scenario.").waitFor();
-  });
-
-  test("Mod-S applies the text after a question: the server holds it, with its comments", async () => {
+  test("Mod-S applies the text after a question: the server holds it, with its comments, and the replaced one comes back", async () => {
     const { page, server, ask } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
-    await write(page, world);
+    await checked(page);
+    const before = await editor(page).inputValue();
+    await editor(page).fill(written);
     await page.getByText("Edited, not applied.").waitFor();
-    await page.getByText("No problems found.").waitFor();
+    await checked(page);
     await ask("/send", { method: "POST", json: { key: "none" } });
-    await editor.press("Control+s");
+    await editor(page).press("Control+s");
     await page.getByText("This discards 1 request and all other changes since the start.").waitFor();
+    await page.getByText("It replaces key-states. This page can bring it back").waitFor();
     await page.getByRole("button", { name: "Cancel" }).press("Enter");
     expect((await ask("/requests")).body.data).toHaveLength(1);
-    await editor.press("Control+s");
+    await editor(page).press("Control+s");
     await applied(page);
     expect(server.sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main"]);
-    expect((await ask("/scenario")).text).toBe(world);
+    expect((await ask("/scenario")).text).toBe(written);
     await page.locator(".scenario-name", { hasText: "Written by hand" }).waitFor();
     expect(await page.getByRole("button", { name: "Revert" }).isDisabled()).toBe(true);
+    await page.getByRole("button", { name: "Bring it back" }).click();
+    await page.locator(".scenario-name", { hasText: "key-states" }).waitFor();
+    await expect.poll(() => editor(page).inputValue()).toBe(before);
   });
 
-  test("problems stand at their places, a click leads there, and a rejection leaves the world as it was", async () => {
+  test("a problem selects its place; a refusal is seen where the text is, and ends with the edit that fixes it", async () => {
     const { page, server } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
+    await checked(page);
     const before = server.sandbox.snapshot();
-    await write(page, world.replace("type: bank", "type: bnk"));
+    await editor(page).fill(`${written}${"# more\n".repeat(200)}`.replace("type: bank", "type: bnk"));
     const problem = page.getByRole("button", { name: /6:11 error .*bnk.*did you mean bank/ });
     await problem.waitFor();
-    expect(await page.locator(".cm-lintRange-error").innerText()).toBe("bnk");
-    await problem.press("Enter");
-    await expect
-      .poll(() =>
-        page.evaluate(() => document.querySelector(".editor")?.shadowRoot?.activeElement?.className),
-      )
-      .toContain("cm-content");
-    expect(await page.locator(".cm-activeLine").innerText()).toContain("type: bnk");
-
-    await page.setViewportSize({ width: 390, height: 700 });
-    await page.getByRole("button", { name: "Apply" }).press("Enter");
-    await page.locator(".not-applied", { hasText: "listed below the editor" }).waitFor();
-    await expect
-      .poll(() => problem.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight))
-      .toBe(true);
+    expect((await page.locator(".editor pre").innerText()).split("\n").slice(4, 7)).toEqual([
+      "5",
+      "✗ 6",
+      "7",
+    ]);
+    await editor(page).press("Control+End");
+    await editor(page).press("Control+s");
+    const refusal = page.getByRole("alert").filter({ hasText: "Not applied. Line 6: " });
+    await refusal.waitFor();
+    for (const size of [
+      { width: 1440, height: 900 },
+      { width: 390, height: 700 },
+    ]) {
+      await page.setViewportSize(size);
+      await editor(page).press("End");
+      const box = await refusal.boundingBox();
+      expect(box && box.y >= 0 && box.y + box.height <= size.height, `${size.width}`).toBe(true);
+    }
     expect(server.sandbox.snapshot()).toEqual(before);
-    // Mended where the cursor is, it is applied.
-    await editor.press("ArrowRight");
-    await editor.press("a");
-    await page.getByText("No problems found.").waitFor();
-    await page.getByRole("button", { name: "Apply" }).press("Enter");
+    await problem.press("Enter");
+    const selected = () =>
+      editor(page).evaluate(({ value, selectionStart, selectionEnd }: HTMLTextAreaElement) =>
+        value.slice(selectionStart, selectionEnd),
+      );
+    expect(await selected()).toBe("bnk");
+    await page.keyboard.type("bank");
+    await refusal.waitFor({ state: "detached" });
+    await checked(page);
+    await editor(page).press("Control+s");
     await applied(page);
     expect(server.sandbox.organizations.list().map(({ ref }) => ref)).toEqual(["village-bank"]);
   });
 
-  test("keys, choices and refs are completed by their places", async () => {
-    const { page } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
-    await write(page, `${world}default_`);
-    await editor.press("Control+Space");
-    const options = page.getByRole("option");
-    await options.first().waitFor();
-    expect(await options.allInnerTexts()).toEqual([expect.stringContaining("default_key")]);
-    await take(page, editor);
-    await editor.press("Control+Space");
-    await options.first().waitFor();
-    expect(await options.allInnerTexts()).toEqual([expect.stringContaining("main")]);
-    await take(page, editor);
-    await expect.poll(() => editor.innerText()).toContain("default_key: main");
-  });
-
-  test("edits are taken back, and are found again in the view after another one", async () => {
+  test("edits are reverted and brought back, and are found again in the view after another one", async () => {
     const { page, go } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
-    const before = (await editor.innerText()).slice(0, 200);
-    await write(page, world);
-    await page.getByText("Edited, not applied.").waitFor();
+    await checked(page);
+    const before = await editor(page).inputValue();
+    await editor(page).fill(written);
     await go("overview");
     await go("scenario");
     await page.getByText("Edited, not applied.").waitFor();
-    expect(await editor.innerText()).toContain("Written by hand");
+    expect(await editor(page).inputValue()).toBe(written);
     await page.getByRole("button", { name: "Revert" }).press("Enter");
     await page.getByText("This is the running scenario.").waitFor();
-    expect((await editor.innerText()).slice(0, 200)).toBe(before);
+    expect(await editor(page).inputValue()).toBe(before);
+    await page.getByRole("button", { name: "Bring my edits back" }).press("Enter");
+    expect(await editor(page).inputValue()).toBe(written);
   });
 
   test("a bundled scenario is loaded after a question that lists what goes, edits included", async () => {
     const { page, server, ask } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
+    await checked(page);
     const running = async () => (await ask("/health")).body.scenario;
-    const before = await running();
     await server.sandbox.fetch(`${server.url}/v1/relying-party/me`);
     server.sandbox.keys.rotate("active");
     await page.getByRole("button", { name: "Load revoked" }).click();
     await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
-    expect(await running()).toBe(before);
+    expect(await running()).toBe("key-states");
     await page.getByRole("dialog").getByRole("button", { name: "Load revoked" }).click();
-    await page.getByText("Loaded:").waitFor();
+    await page.getByText("It replaced key-states.").waitFor();
     expect(await running()).toBe("revoked");
-    expect(server.sandbox.keys.list().some(({ state }) => state === "revoked")).toBe(true);
-    await expect.poll(() => editor.innerText()).toContain("revoked");
-
-    await write(page, world);
-    await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("dialog", { name: "Load rotation?" }).getByText("discard the edits").waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await running()).toBe("revoked");
-    await page.getByRole("button", { name: "Load rotation" }).press("Enter");
-    await page.getByRole("button", { name: "Load rotation and discard the edits" }).press("Enter");
-    await page.getByText("Loaded:").waitFor();
-    expect(await running()).toBe("rotation");
-    await expect.poll(() => editor.innerText()).not.toContain("Written by hand");
+    await expect.poll(() => editor(page).inputValue()).toContain("revoked");
+    await editor(page).fill(written);
+    await page.getByRole("button", { name: "Load expired" }).click();
+    await page.getByRole("button", { name: "Load expired and discard the edits" }).click();
+    await expect.poll(() => editor(page).inputValue()).toContain("start expired");
   });
 
-  test("what is started elsewhere is shown at once, and beside edits it is said", async () => {
+  test("a scenario that is started elsewhere is shown, and edits stay beside it", async () => {
     const { page, ask, another } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
+    await checked(page);
     const other = await another();
     await other.getByRole("button", { name: "Load expired" }).click();
     await other.getByRole("dialog").getByRole("button", { name: "Load expired" }).click();
-    await expect.poll(() => editor.innerText()).toContain("start expired");
+    await expect.poll(() => editor(page).inputValue()).toContain("start expired");
     expect(await page.getByText("Another scenario is now running").count()).toBe(0);
-
-    await write(page, world);
-    await page.getByText("Edited, not applied.").waitFor();
+    await editor(page).fill(written);
     await ask("/scenario", { method: "PUT", json: { name: "rotation" } });
     await page.getByText("Another scenario is now running: rotation").waitFor();
-    expect(await editor.innerText()).toContain("Written by hand");
+    expect(await editor(page).inputValue()).toBe(written);
     await page.getByRole("button", { name: "Discard the edits" }).press("Enter");
-    await expect.poll(() => editor.innerText()).toContain("start rotation");
-    await page.getByText("This is the running scenario.").waitFor();
+    await expect.poll(() => editor(page).inputValue()).toContain("start rotation");
   });
 
-  test("a key that the scenario pins is cut, and the page says so", async () => {
+  test("a key that the scenario pins is hidden, and the page shows that", async () => {
     const secret = `SVC_test_sbx${"a1B2".repeat(8)}`;
     const { page, ask, heard } = await openDashboard({ view: "/scenario" });
-    await editorOf(page);
-    await write(page, world.replace("environment: test", `environment: test, secret: ${secret}`));
+    await checked(page);
+    await editor(page).fill(written.replace("environment: test", `environment: test, secret: ${secret}`));
     await page.getByRole("button", { name: "Apply" }).press("Enter");
     await applied(page);
     await page.reload();
-    const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
-    await expect.poll(() => editor.innerText()).toContain("SVC_test_…");
+    await expect.poll(() => editor(page).inputValue()).toContain("SVC_test_…");
     await page.getByText("Pinned keys are hidden").waitFor();
+    await page.getByRole("button", { name: "Load revoked" }).click();
+    await page.getByText("start it again from its file").waitFor();
     await ask("/scenario");
     expect(heard.join()).not.toContain(secret);
   });
 
-  test("a sandbox that is gone is said beside the problems, and the text is checked again once it is back", async () => {
+  test("the text is checked again once a sandbox that was gone is back", async () => {
     const { page, server } = await openDashboard({ view: "/scenario" });
-    const editor = await editorOf(page);
+    await checked(page);
     const { port } = new URL(server.url);
     await server.close(0);
-    await editor.press("Control+End");
+    await editor(page).press("Control+End");
     await page.keyboard.type("# An edit");
     await page.getByText("Failed to check the text.").waitFor();
     const { server: back } = await serveControl({ port: Number(port), scenario: "revoked" });
-    await page.getByText("No problems found.").waitFor();
+    await checked(page);
     await page.getByText("Another scenario is now running").waitFor();
-    await editor.press("Control+s");
+    await editor(page).press("Control+s");
     await applied(page);
     expect(back.sandbox.keys.list().length).toBeGreaterThan(5);
-  });
-
-  test("the text is saved as a file", async () => {
-    const { page } = await openDashboard({ view: "/scenario", scenario: "rotation" });
-    await editorOf(page);
-    const saved = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Download" }).press("Enter");
-    expect((await saved).suggestedFilename()).toBe("rotation.yaml");
-    expect(readFileSync(await (await saved).path(), "utf8")).toBe(
-      readFileSync("scenarios/rotation.yaml", "utf8"),
-    );
   });
 });

@@ -1,6 +1,6 @@
 import type { Page } from "playwright-core";
 import { parseScenario } from "../../src/index.js";
-import { type DashboardOptions, quiet } from "./open-dashboard.js";
+import type { DashboardOptions } from "./open-dashboard.js";
 
 /** A view as it is measured: its name in the address, and the sandbox that it shows. */
 export interface Screen {
@@ -38,16 +38,6 @@ async function showSecret(page: Page): Promise<void> {
 }
 
 const waitFor = (selector: string) => (page: Page) => page.locator(selector).first().waitFor();
-
-async function suggestKeys(page: Page): Promise<void> {
-  const editor = page.getByRole("textbox", { name: "Scenario as YAML" });
-  await editor.focus();
-  await quiet(page);
-  await editor.press("Control+End");
-  await page.keyboard.type("clock: { ");
-  await editor.press("Control+Space");
-  await page.getByRole("option").first().waitFor();
-}
 
 async function rejectText(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Scenario as YAML" }).press("Control+Home");
@@ -131,35 +121,16 @@ export const screens: readonly Screen[] = [
   { title: "story with a rejection", view: "story", options: { scenario: "rotation" }, before: told(22) },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
   {
-    title: "scenario with suggestions",
-    view: "scenario",
-    options: { scenario: "rotation" },
-    act: suggestKeys,
-  },
-  {
     title: "scenario with edits, rejected",
     view: "scenario",
     options: { scenario: "rotation" },
     act: rejectText,
   },
   {
-    title: "farmers",
-    view: "farmers",
-    options: { scenario: "announced-endpoints" },
-    act: waitFor(".farmer-list tbody tr"),
-  },
-  {
     title: "records",
     view: "records",
     options: { scenario: "announced-endpoints" },
     act: waitFor("section[aria-label=consent-requests] tbody tr"),
-  },
-  // The third farmer of the seed: three fields.
-  {
-    title: "one farmer",
-    view: "farmers/farmer_84a34a7b23a51a96",
-    options: { scenario: "announced-endpoints" },
-    act: waitFor(".records tbody tr"),
   },
   { title: "keys", view: "keys" },
   {

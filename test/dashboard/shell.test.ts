@@ -6,7 +6,7 @@ import { mePath } from "../support/send.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the frame of the page", () => {
-  test("a view loads at most 80 kB, or 130 kB with an editor, and reads nothing twice; only the one with the journal reads that", async () => {
+  test("a view loads at most 80 kB, and reads nothing twice; only the one with the journal reads that", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states" });
     const session = await page.context().newCDPSession(page);
     await session.send("Network.enable");
@@ -17,7 +17,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     session.on("Network.loadingFinished", ({ encodedDataLength }) => {
       bytes += encodedDataLength;
     });
-    const most: Readonly<Record<string, number>> = { scenario: 130_000 };
     for (const view of await viewsOf(page)) {
       await page.goto("about:blank");
       urls.clear();
@@ -30,7 +29,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       expect(new Set(asked).size, `${view}: ${asked.join(" ")}`).toBe(asked.length);
       expect(asked.includes("/requests"), view).toBe(view === "requests");
       expect(bytes, view).toBeGreaterThan(20_000);
-      expect(bytes, view).toBeLessThanOrEqual(most[view] ?? 80_000);
+      expect(bytes, view).toBeLessThanOrEqual(80_000);
     }
   });
 

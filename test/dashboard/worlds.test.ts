@@ -39,15 +39,9 @@ describe.skipIf(noBrowser)("every view", () => {
   test("is usable with a thousand keys, and shows what it leaves out", async () => {
     const population = { organizations: 500, keys_per_organization: 2, farmers: 0 };
     const { page, go } = await openDashboard({ scenario: { version: 1, clock, population } });
-    for (const [view, sign] of [
-      ["keys", /of (?:500|1,000)/],
-      ["time", /12 of 1,000 keys/],
-    ] as const) {
-      await go(view);
-      await quiet(page);
-      expect(await expectUsable(page, view), view).toMatch(sign);
-    }
     await go("keys");
+    await quiet(page);
+    expect(await expectUsable(page, "keys")).toMatch(/of (?:500|1,000)/);
     await page.setViewportSize({ width: 390, height: 800 });
     const next = page.getByRole("button", { name: "Next" });
     const topOf = async (one: typeof next) => (await one.boundingBox())?.y;
@@ -83,7 +77,7 @@ describe.skipIf(noBrowser)("every view", () => {
   test("says that the sandbox is gone, and shows the other scenario that is there when it is back", async () => {
     const { server, another } = await openDashboard({ scenario: "announced-endpoints", settles: false });
     // Tests of their own show it of the requests and the scenario.
-    const views = ["overview", "keys", "time", "story", "farmers"];
+    const views = ["overview", "keys", "time", "story", "records"];
     const pages = [];
     for (const view of views) {
       const one = await another();

@@ -1,6 +1,6 @@
 import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
-import { collections, health } from "../control/resources.js";
+import { collections } from "../control/resources.js";
 
 interface PageView {
   readonly name: string;
@@ -22,10 +22,6 @@ export const views: readonly PageView[] = [
   {
     ...view("Records", async () => (await import("../views/records/records-view.js")).RecordsView),
     isShown: () => (collections.data.value ?? []).length > 0,
-  },
-  {
-    ...view("Farmers", async () => (await import("../views/farmers/farmer-pages.js")).FarmerPages),
-    isShown: () => health.data.value?.uses_farmers === true,
   },
   {
     ...view("Instances", async () => (await import("../views/instances/instances-view.js")).InstancesView),

@@ -149,14 +149,6 @@ export const responses = {
       moves: list(text()),
     }),
     FarmerPage: page(records.Farmer),
-    FarmerSummaryPage: page(
-      mapping({
-        ...{ farmerId: text(), name: text(), countryCode: text(), region: text() },
-        ...{ farmAreaHa: number(), birthYear: count() },
-        /** The crops, each once, starting with the largest field's. */
-        crops: list(text()),
-      }),
-    ),
     /** `created`: the number of keys that are not in the scenario. */
     KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
     OrganizationPage: page(records.Organization),
@@ -234,8 +226,6 @@ export const responses = {
       seed: optional(count()),
       now: optional(instant()),
       startedAt: optional(instant()),
-      /** Whether the scenario has a number of farmers, or records. */
-      usesFarmers: optional(flag()),
       /** Only of an instance. */
       label: optional(nullable(text())),
     }),

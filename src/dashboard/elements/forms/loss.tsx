@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
 import { call, callBare } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
@@ -46,15 +47,22 @@ async function countsOf(of: string, lost: "requests" | "state"): Promise<string[
 
 interface LossButtonProps
   extends Omit<LossProps, "onClose" | "children" | "class">,
-    Omit<Parameters<typeof AskButton>[0], "question"> {}
+    Omit<Parameters<typeof AskButton>[0], "question"> {
+  /** More about the loss, in the question. */
+  readonly more?: () => ComponentChildren;
+}
 
 /** A button that discards something after a question that lists the losses. */
-export function LossButton({ class: name, shortcut, children, ...question }: LossButtonProps) {
+export function LossButton({ class: name, shortcut, children, more, ...question }: LossButtonProps) {
   return (
     <AskButton
       class={name}
       shortcut={shortcut}
-      question={(onClose) => <ConfirmLoss {...question} onClose={onClose} />}
+      question={(onClose) => (
+        <ConfirmLoss {...question} onClose={onClose}>
+          {more?.()}
+        </ConfirmLoss>
+      )}
     >
       {children}
     </AskButton>

@@ -1,30 +1,30 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
-import { RejectionText, useAction } from "../../elements/forms/action.js";
+import { ActionButton, RejectionText, useAction } from "../../elements/forms/action.js";
 import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
+import { saveFile } from "../../elements/save-file.js";
 import { counted, firstSentence } from "../../elements/words.js";
-import { openEditor } from "./editor.js";
-import type { Problem } from "./problem.js";
 import {
   apply,
-  base,
-  checkProblem,
-  download,
+  bringBack,
+  canRevert,
+  check,
+  draft,
   followScenario,
-  goTo,
+  hidesKeys,
   isChangedElsewhere,
   isEdited,
-  lastDone,
   loadBundled,
-  problems,
+  type Problem,
+  rejection,
+  replaced,
   revert,
+  runningText,
   showRunning,
-  textChanged,
-  textToEdit,
-  useEditor,
 } from "./scenario-text.js";
+import { selectPlace, TextEditor } from "./text-editor.js";
 
 export function ScenarioPage() {
   useResources(health, scenarios);
@@ -39,112 +39,104 @@ export function ScenarioPage() {
   return (
     <>
       <h1>Scenario</h1>
-      <div class="stack scenario-parts">
+      <div class="scenario-parts">
         <section class="stack" aria-label="Text of the scenario">
-          {isChangedElsewhere.value ? <ChangedElsewhere /> : null}
-          {base.value?.includes("_…") ? (
-            <p class="notice warning">
-              Pinned keys are hidden. Enter them again or remove them before you apply.
-            </p>
-          ) : null}
-          {base.value === undefined ? <p class="muted">Reading…</p> : <TextEditor />}
-          <ProblemList />
+          {runningText.value === undefined ? <p class="muted">Reading…</p> : <Text />}
         </section>
+        <Problems />
         <BundledScenarios />
       </div>
     </>
   );
 }
 
-function TextEditor() {
-  const host = useRef<HTMLDivElement>(null);
+const lossOfScenario = () => (
+  <p>
+    It replaces <strong>{health.data.value?.scenario}</strong>.{" "}
+    {hidesKeys(runningText.value ?? "")
+      ? "To get it back, start it again from its file: its pinned keys are hidden here."
+      : "This page can bring it back until you reload it."}
+  </p>
+);
+
+function Text() {
   const applying = useAction(apply);
   const isAsking = useSignal(false);
   // A text with errors is rejected, so nothing is lost.
   const start = () => {
-    isAsking.value = problems.peek()?.every(({ level }) => level !== "error") ?? true;
+    isAsking.value = check.peek()?.problems.every(({ level }) => level !== "error") ?? true;
     if (!isAsking.value) void applying.run();
   };
-  const shown = useRef<unknown>(undefined);
-  useEffect(() => {
-    if (shown.current === applying.problem || problems.value === undefined) return;
-    shown.current = applying.problem;
-    if (applying.problem) document.querySelector(".problems li")?.scrollIntoView({ block: "center" });
-  });
-  const startNow = useRef(start);
-  startNow.current = start;
-  useEffect(
-    () =>
-      useEditor(
-        openEditor({
-          host: host.current as HTMLElement,
-          text: textToEdit(),
-          onChange: textChanged,
-          onApply: () => startNow.current(),
-        }),
-      ),
-    [],
-  );
+  const name = health.data.value?.scenario ?? "scenario";
+  const save = () => saveFile(new Blob([draft.peek()], { type: "application/yaml" }), name, "yaml");
   return (
     <>
-      <div class="bar">
-        <button type="button" aria-busy={applying.isRunning} onClick={start}>
-          Apply
-        </button>
-        <button type="button" class="quiet" disabled={!isEdited.value} onClick={revert}>
-          Revert
-        </button>
-        <button
-          type="button"
-          class="quiet"
-          onClick={() => download(health.data.value?.scenario ?? "scenario")}
-        >
-          Download
-        </button>
-        <output class="muted">
-          {lastDone.value || (isEdited.value ? "Edited, not applied." : "This is the running scenario.")}
-        </output>
-      </div>
-      {applying.problem === undefined ? null : (
-        <div class="not-applied">
-          {applying.problem.code === "validation_failed" && problems.value?.length ? (
-            <p class="rejection" role="alert">
-              Not applied: the text has problems, listed below the editor. <code>validation_failed</code>
-            </p>
-          ) : (
-            <RejectionText problem={applying.problem} />
-          )}
-          <p class="muted">Nothing changed: the sandbox is still running.</p>
+      <div class="stack scenario-bar">
+        <div class="bar">
+          <button type="button" aria-busy={applying.isRunning} onClick={start}>
+            Apply
+          </button>
+          <button type="button" class="quiet" disabled={!canRevert()} onClick={revert}>
+            {isEdited.value || !canRevert() ? "Revert" : "Bring my edits back"}
+          </button>
+          <button type="button" class="quiet" onClick={save}>
+            Download
+          </button>
+          <output class="muted">
+            {isEdited.value ? "Edited, not applied." : "This is the running scenario."}
+          </output>
         </div>
-      )}
+        <NotApplied />
+        {isChangedElsewhere.value ? <ChangedElsewhere /> : <Replaced />}
+        {hidesKeys(draft.value) ? (
+          <p class="notice warning">
+            Pinned keys are hidden. Enter them again or remove them before you apply.
+          </p>
+        ) : null}
+      </div>
+      <TextEditor onApply={start} />
       {isAsking.value ? (
         <ConfirmLoss
           title="Start this scenario?"
           action="Apply it"
-          run={async () => void applying.run()}
+          run={apply}
           onClose={() => {
             isAsking.value = false;
           }}
-        />
+        >
+          {lossOfScenario()}
+        </ConfirmLoss>
       ) : null}
-      <div class="editor" ref={host} />
-      <p class="muted small">
-        <kbd>Tab</kbd> indents; <kbd>Escape</kbd>, then <kbd>Tab</kbd> leaves the editor. <kbd>Ctrl</kbd>/
-        <kbd>⌘</kbd> <kbd>S</kbd> applies, <kbd>Ctrl</kbd>/<kbd>⌘</kbd> <kbd>F</kbd> finds, <kbd>Ctrl</kbd>{" "}
-        <kbd>Space</kbd> suggests, <kbd>F8</kbd> goes to the next problem.
-      </p>
     </>
+  );
+}
+
+/** Why the text that is in the editor was not applied. */
+function NotApplied() {
+  const why = rejection.value;
+  if (why === undefined) return null;
+  const first = check.value?.problems.find(({ level }) => level === "error");
+  return (
+    <div class="notice warning not-applied">
+      {first === undefined ? (
+        <RejectionText problem={why} />
+      ) : (
+        <p class="rejection" role="alert">
+          Not applied. {first.line === null ? null : `Line ${first.line}: `}
+          <bdi>{first.message}</bdi>
+        </p>
+      )}
+      <p class="muted">Nothing changed: the sandbox is still running.</p>
+    </div>
   );
 }
 
 function ChangedElsewhere() {
   return (
-    <div class="stack notice warning" role="alert">
+    <div class="notice warning stack" role="alert">
       <p>
-        Another scenario is now running
-        {health.data.value === undefined ? "" : ": "}
-        <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here; applying them replaces that
-        scenario.
+        Another scenario is now running: <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here;
+        applying them replaces that scenario.
       </p>
       <button type="button" class="quiet" onClick={showRunning}>
         Discard the edits and show the running scenario
@@ -153,27 +145,45 @@ function ChangedElsewhere() {
   );
 }
 
+function Replaced() {
+  if (replaced.value === undefined) return null;
+  const { name, text: before } = replaced.value;
+  return (
+    <div class="notice bar" role="status">
+      <p>
+        The sandbox restarted with this scenario. It replaced <bdi>{name}</bdi>.
+      </p>
+      {hidesKeys(before) ? null : (
+        <ActionButton class="quiet" run={bringBack}>
+          Bring it back
+        </ActionButton>
+      )}
+    </div>
+  );
+}
+
 const mostProblems = 50;
 
-function ProblemList() {
-  const found = problems.value;
-  if (checkProblem.value !== undefined) {
-    return (
-      <div>
-        <p>Failed to check the text.</p>
-        <RejectionText problem={checkProblem.value} />
-      </div>
-    );
-  }
-  const count = found?.length ?? 0;
-  const summary =
-    found === undefined ? "Checking…" : `${count === 0 ? "No problems" : counted(count, "problem")} found.`;
+function Problems() {
+  const { problems = [], failure } = check.value ?? {};
+  const count = problems.length;
   return (
     <section class="stack problems" aria-labelledby="problems">
       <h2 id="problems">Problems</h2>
-      <p role="status">{summary}</p>
+      {failure === undefined ? (
+        <p role="status">
+          {check.value === undefined
+            ? "Checking…"
+            : `${count === 0 ? "No problems" : counted(count, "problem")} found.`}
+        </p>
+      ) : (
+        <>
+          <p>Failed to check the text.</p>
+          <RejectionText problem={failure} />
+        </>
+      )}
       <ol>
-        {(found ?? []).slice(0, mostProblems).map((problem, index) => (
+        {problems.slice(0, mostProblems).map((problem, index) => (
           <OneProblem key={index} problem={problem} />
         ))}
       </ol>
@@ -186,25 +196,22 @@ function ProblemList() {
 
 function OneProblem({ problem }: { readonly problem: Problem }) {
   const { level, line, column, message, hint } = problem;
-  const text = (
+  const words = (
     <>
-      <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span> <bdi>{message}</bdi>
-      {hint === null ? null : (
-        <span class="muted">
-          {" "}
-          <bdi>{hint}</bdi>
-        </span>
-      )}
+      <span class={`toned tone-${level === "error" ? "key" : "limit"}`}>{level}</span> <bdi>{message}</bdi>{" "}
+      <span class="muted">
+        <bdi>{hint}</bdi>
+      </span>
     </>
   );
-  if (line === null) return <li>{text}</li>;
+  if (line === null) return <li>{words}</li>;
   return (
     <li>
-      <button type="button" class="quiet" onClick={() => goTo(problem)}>
-        <span class="place">
+      <button type="button" class="quiet" onClick={() => selectPlace(problem)}>
+        <span class="muted">
           {line}:{column}
         </span>{" "}
-        {text}
+        {words}
       </button>
     </li>
   );
@@ -212,7 +219,7 @@ function OneProblem({ problem }: { readonly problem: Problem }) {
 
 function BundledScenarios() {
   return (
-    <section class="stack" aria-labelledby="bundled">
+    <section class="stack bundled" aria-labelledby="bundled">
       <h2 id="bundled">Bundled scenarios</h2>
       <ul class="list">
         {(scenarios.data.value ?? []).map(({ name, description }) => {
@@ -228,6 +235,7 @@ function BundledScenarios() {
                 title={`Load ${name}?`}
                 action={`Load ${name}${isEdited.value ? " and discard the edits" : ""}`}
                 run={() => loadBundled(name)}
+                more={lossOfScenario}
               >
                 Load<span class="visually-hidden"> {name}</span>
               </LossButton>

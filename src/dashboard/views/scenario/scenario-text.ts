@@ -1,163 +1,147 @@
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
+import { health } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
-import { saveFile } from "../../elements/save-file.js";
-import type { Editor } from "./editor.js";
-import type { Problem } from "./problem.js";
 
 // This state outlasts the view, so a visit to another view keeps the edits.
 
-/** The text without edits; `undefined` until it is read. */
-export const base = signal<string | undefined>(undefined);
-/** Whether there are edits that were not applied. */
-export const isEdited = signal(false);
-/** The problems of the text in the editor; `undefined` during the check. */
-export const problems = signal<readonly Problem[] | undefined>(undefined);
-/** Why the text could not be checked. */
-export const checkProblem = signal<ControlError | undefined>(undefined);
+/** A problem of the text, as in `svc-sandbox validate`. */
+export type Problem = Shown<"Validation">["problems"][number];
+
+/** The running scenario; `undefined` until it is read. Its pinned keys are hidden. */
+export const runningText = signal<string | undefined>(undefined);
+
+/** The text in the editor. */
+export const draft = signal("");
+
+/** The text without edits, and what was running when it was shown or applied. */
+const base = signal({ text: "", running: "" });
+
+export const isEdited = computed(() => draft.value !== base.value.text);
+
 /** Whether another scenario was started elsewhere while there are edits. */
-export const isChangedElsewhere = signal(false);
-/** A message about the last action. */
-export const lastDone = signal("");
+export const isChangedElsewhere = computed(() => isEdited.value && runningText.value !== base.value.running);
 
-let draft: string | undefined;
-let running: string | undefined;
-let editor: Editor | undefined;
-// The number of starts by this page whose events have not arrived yet.
-let ownStarts = 0;
-
-export function textToEdit(): string {
-  return draft ?? base.peek() ?? "";
+interface Checked {
+  readonly text: string;
+  readonly problems: readonly Problem[];
+  /** Why the text could not be checked. */
+  readonly failure?: ControlError;
 }
 
-/** Uses an editor until the returned function is called. */
-export function useEditor(opened: Editor): () => void {
-  editor = opened;
-  void check();
-  return () => {
-    draft = isEdited.peek() ? opened.text() : undefined;
-    editor = undefined;
-    clearTimeout(timer);
-    opened.close();
-  };
-}
+const checked = signal<Checked | undefined>(undefined);
 
-/** Follows the running scenario until the returned function is called. Edits keep their text. */
+/** The check of the text in the editor; `undefined` until it is checked. */
+export const check = computed(() => (checked.value?.text === draft.value ? checked.value : undefined));
+
+const rejected = signal<{ readonly text: string; readonly why: ControlError } | undefined>(undefined);
+
+/** Why the text in the editor was not applied. An edit ends it. */
+export const rejection = computed(() =>
+  rejected.value?.text === draft.value ? rejected.value.why : undefined,
+);
+
+/** The scenario that this page replaced last, to bring it back. */
+export const replaced = signal<{ readonly name: string; readonly text: string } | undefined>(undefined);
+
+/** Whether a text lacks the pinned keys of its scenario. */
+export const hidesKeys = (written: string) => written.includes("_…");
+
+let isStarting = false;
+
+/** Reads the running scenario, and keeps it up to date, until the returned function is called. Edits keep their text. */
 export function followScenario(): () => void {
-  void readRunning().catch(() => {});
+  // Every connection starts with a gap, so the next connection repeats a failed reading.
+  const read = () => void readRunning().catch(() => {});
+  read();
   return listen((events) => {
-    let isNews = false;
-    for (const { type } of events) {
-      if (type === "gap") isNews = true;
-      if (type !== "world.started") continue;
-      if (ownStarts > 0) ownStarts -= 1;
-      else isNews = true;
-    }
-    // Every connection starts with a gap, so the next connection repeats a failed reading.
-    if (isNews) void readRunning().catch(() => {});
-    if (isNews && checkProblem.peek() !== undefined) void check();
+    if (events.some(({ type }) => type === "gap" || type === "world.started")) read();
   });
 }
 
-async function readScenario(): Promise<string> {
-  return (await fetchControl("/scenario")).text();
-}
+const readText = async () => (await fetchControl("/scenario")).text();
 
 async function readRunning(): Promise<void> {
-  const text = await readScenario();
-  if (text === running) return;
-  const isFirst = running === undefined;
-  running = text;
-  if (isEdited.peek()) isChangedElsewhere.value = !isFirst;
-  else show(text);
+  if (isStarting) return;
+  if (checked.peek()?.failure !== undefined) void checkText();
+  const read = await readText();
+  if (isStarting || read === runningText.peek()) return;
+  runningText.value = read;
+  if (!isEdited.peek()) showRunning();
 }
 
-/** Shows a text without edits in the editor. */
-function show(text: string): void {
-  base.value = text;
-  draft = undefined;
-  isChangedElsewhere.value = false;
-  if (editor?.text() !== text) editor?.replace(text);
-  isEdited.value = false;
+/** Shows the running scenario; edits are lost. */
+export function showRunning(): void {
+  const shown = runningText.peek() ?? "";
+  base.value = { text: shown, running: shown };
+  reverted = undefined;
+  edit(shown);
 }
 
 let timer: ReturnType<typeof setTimeout> | undefined;
 const pauseBeforeCheck = 400;
 
-export function textChanged(): void {
-  isEdited.value = editor?.text() !== base.peek();
-  lastDone.value = "";
-  problems.value = undefined;
+export function edit(to: string): void {
+  draft.value = to;
   clearTimeout(timer);
-  timer = setTimeout(check, pauseBeforeCheck);
+  timer = setTimeout(checkText, pauseBeforeCheck);
 }
 
-let checking = new AbortController();
+let reverted: string | undefined;
 
-async function check(): Promise<void> {
-  const checked = editor;
-  if (checked === undefined) return;
-  checking.abort();
-  checking = new AbortController();
-  const { signal: until } = checking;
-  try {
-    const response = await call<Shown<"Validation">>("/scenario/validate", {
-      method: "POST",
-      yaml: checked.text(),
-      signal: until,
-    });
-    if (until.aborted || checked !== editor) return;
-    problems.value = response.problems;
-    checkProblem.value = undefined;
-    checked.show(response.problems);
-  } catch (error) {
-    if (!until.aborted) checkProblem.value = error as ControlError;
-  }
+/** Whether there are edits to take back, or reverted ones to bring back. */
+export const canRevert = () => isEdited.value || reverted !== undefined;
+
+export function revert(): void {
+  const edits = isEdited.peek() ? draft.peek() : undefined;
+  edit(edits === undefined ? (reverted ?? base.peek().text) : base.peek().text);
+  reverted = edits;
+}
+
+async function checkText(): Promise<void> {
+  const yaml = draft.peek();
+  const result = await call<Shown<"Validation">>("/scenario/validate", { method: "POST", yaml }).catch(
+    (failure: ControlError) => ({ problems: [], failure }),
+  );
+  if (yaml === draft.peek()) checked.value = { text: yaml, ...result };
 }
 
 /** Starts the scenario in the editor. A rejection changes neither the sandbox nor the text. */
 export async function apply(): Promise<void> {
-  if (editor === undefined) return;
-  const text = editor.text();
-  await start({ yaml: text });
-  base.value = text;
-  isEdited.value = editor?.text() !== text;
-  isChangedElsewhere.value = false;
-  lastDone.value = "Applied: the sandbox restarted with this scenario.";
-  running = await readScenario();
+  const yaml = draft.peek();
+  try {
+    await start({ yaml });
+    base.value = { text: yaml, running: runningText.peek() ?? "" };
+    reverted = undefined;
+  } catch (error) {
+    rejected.value = { text: yaml, why: error as ControlError };
+    await checkText();
+  }
 }
 
 /** Starts and shows a bundled scenario; edits are lost. */
 export async function loadBundled(name: string): Promise<void> {
   await start({ body: { name } });
-  running = await readScenario();
-  show(running);
-  lastDone.value = `Loaded: the sandbox restarted with ${name}.`;
+  showRunning();
+}
+
+/** Starts the scenario again that this page has replaced. */
+export async function bringBack(): Promise<void> {
+  const { name, text: yaml } = replaced.peek() ?? { name: "", text: "" };
+  const bundled = await call<readonly Shown<"Scenario">[]>("/scenarios");
+  await start(bundled.some((one) => one.name === name) ? { body: { name } } : { yaml });
+  replaced.value = undefined;
+  showRunning();
 }
 
 async function start(what: { readonly yaml: string } | { readonly body: object }): Promise<void> {
-  ownStarts += 1;
+  const before = { name: health.data.peek()?.scenario ?? "", text: await readText() };
+  isStarting = true;
   try {
     await fetchControl("/scenario", { method: "PUT", ...what });
-  } catch (error) {
-    ownStarts -= 1;
-    throw error;
+    replaced.value = before;
+    runningText.value = await readText();
+  } finally {
+    isStarting = false;
   }
-}
-
-/** Reverts all edits in one undoable step. */
-export function revert(): void {
-  editor?.replace(base.peek() ?? "");
-}
-
-export function showRunning(): void {
-  if (running !== undefined) show(running);
-}
-
-export function goTo({ line, column }: Problem): void {
-  if (line !== null && column !== null) editor?.goTo(line, column);
-}
-
-export function download(name: string): void {
-  saveFile(new Blob([editor?.text() ?? ""], { type: "application/yaml" }), name, "yaml");
 }

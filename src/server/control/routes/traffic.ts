@@ -10,7 +10,6 @@ import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
-import type { Farmer } from "../../../sandbox/population/farmer-shape.js";
 import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
@@ -21,16 +20,7 @@ import { type ControlBody, expectationQuery, query, requestQuery } from "../../.
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
-import {
-  choice,
-  count,
-  described,
-  either,
-  flag,
-  list,
-  mapping,
-  type ValueOf,
-} from "../../../spec/schema/shape.js";
+import { choice, count, described, either, flag, list, mapping } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
@@ -84,14 +74,10 @@ export const trafficRoutes: readonly Route[] = [
     query: farmerQuery,
     response: responses.FarmerPage,
     isBare: true,
-    run: ({ world, query }) => farmerPage(world, query, (farmer) => farmer),
-  }),
-  controlRoute("GET /farmers/summary", {
-    summary: "The farmers with a tenth of the bytes, for a list",
-    query: farmerQuery,
-    response: responses.FarmerSummaryPage,
-    isBare: true,
-    run: ({ world, query }) => farmerPage(world, query, farmerSummary),
+    run: ({ world: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
+      data: farmers.list({ offset, limit }),
+      total: farmers.count,
+    }),
   }),
   controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
@@ -130,25 +116,6 @@ function storyCounts({ history }: SandboxState): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { pathId } of history.requests({ source: "story" })) counts[pathId] = (counts[pathId] ?? 0) + 1;
   return counts;
-}
-
-function farmerPage<View>(
-  { farmers }: SandboxState,
-  { offset = 0, limit = defaultFarmerPage }: ValueOf<typeof farmerQuery>,
-  view: (farmer: Farmer) => View,
-) {
-  return { data: farmers.list({ offset, limit }).map(view), total: farmers.count };
-}
-
-function farmerSummary({ name, location, parcels, ...farmer }: Farmer) {
-  return {
-    farmerId: farmer.farmer_id,
-    name: `${name.given_name} ${name.surname}`,
-    countryCode: location.country_code,
-    region: location.subdivision_name,
-    ...{ farmAreaHa: farmer.farm_area_ha, birthYear: farmer.birth_year },
-    crops: [...new Set(parcels.map(({ properties }) => properties["crop:name"]))],
-  };
 }
 
 // Has the member names of `verify --json`.

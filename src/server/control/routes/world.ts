@@ -36,7 +36,6 @@ export const worldRoutes: readonly Route[] = [
         ...(response.locals.mayKnowAll && {
           ...summaryOf(world),
           startedAt: isoOf(server.startedAt),
-          usesFarmers: Boolean(world.scenario.population?.farmers ?? world.scenario.records),
         }),
         ...(response.locals.mayKnowAll &&
           instance !== undefined && {
