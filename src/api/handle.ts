@@ -18,7 +18,6 @@ import {
   type RequestTraits,
   shows,
 } from "../spec/request-traits.js";
-import { changedEnding } from "./changes.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault, bodyParts } from "./faults.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
@@ -40,9 +39,7 @@ import { variationOf } from "./variation/vary.js";
 export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
-  const ended = faulty ?? respondToCall(world, call);
-  let ending = ended;
-  if (world.changes !== undefined) ending = changedEnding(world, call, ended);
+  const ending = faulty ?? respondToCall(world, call);
   return completeCall(world, call, world.trial?.broken?.end(world, call, ending) ?? ending);
 }
 
@@ -57,7 +54,7 @@ export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded 
   const entry = world.registry.find(sha256);
   const { number, id } = world.requestIds.next();
   const variation = isVaried(world) ? variationOf(world, number) : undefined;
-  const route = isGuarded ? undefined : routeOf(world, request.path, now);
+  const route = isGuarded ? undefined : routeOf(world, request.path);
   return {
     request,
     route,

@@ -122,7 +122,7 @@ export function requestDetails(world: SandboxState, id: string) {
   const exchange = requireRequest(world, id);
   const { pathId, advice, response, delivery } = exchange;
   const { when, whatToDo } = outcomeOf(pathId);
-  const endpoint = routeOf(world, exchange.path, exchange.at)?.methods.get(exchange.method);
+  const endpoint = routeOf(world, exchange.path)?.methods.get(exchange.method);
   return {
     ...viewRequest(exchange),
     requiredScope: endpoint === undefined ? null : scopeOf(endpoint, world),

@@ -133,21 +133,8 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   );
 }
 
-/** The route at a path after the announced changes up to `now`; `undefined` if the API has none. */
-export function routeOf(world: SandboxState, path: string, now = world.clock.now()): ApiRoute | undefined {
-  const endpoints = endpointsOf(world);
-  if (world.changes === undefined) return routeAt(endpoints, path);
-  // For each moved path, the path with the route that responds; `undefined` after its sunset.
-  const served = new Map<string, string | undefined>();
-  for (const { at, ends, fields } of world.changes) {
-    if (fields.move === undefined || at > now) continue;
-    const { from, to } = fields.move;
-    served.set(to, served.has(from) ? served.get(from) : from);
-    if (ends <= now) served.set(from, undefined);
-  }
-  if (!served.has(path)) return routeAt(endpoints, path);
-  const route = routeAt(endpoints, served.get(path) ?? "");
-  return route && { ...route, path };
+export function routeOf(world: SandboxState, path: string): ApiRoute | undefined {
+  return routeAt(endpointsOf(world), path);
 }
 
 /** A path that the API has, without the keys in its parameters; `undefined` for any other. */

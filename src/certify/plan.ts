@@ -9,8 +9,6 @@ import { whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
 export interface PlannedRun extends Pick<Run, "name" | "profile" | "seed" | "fault"> {
-  /** The start of the clock. Default: as for all runs. */
-  readonly now?: number | undefined;
   readonly isLate?: boolean;
 }
 

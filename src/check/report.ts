@@ -7,7 +7,6 @@ import type { SeenResponse } from "./against.js";
 import type { ContractDifference } from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
-import type { LiveChange, LiveState } from "./live-changes.js";
 import { describeResponse } from "./response.js";
 
 export type Verdict = "agrees" | "differs" | "not_tried";
@@ -23,7 +22,6 @@ interface Gathered {
   readonly responses: readonly SeenResponse[];
   readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
-  readonly changes?: readonly LiveChange[] | undefined;
   readonly notes: readonly string[];
   readonly newFacts?: readonly string[] | undefined;
 }
@@ -125,23 +123,11 @@ function conclusion({ stopped, differences, paths, operations }: CheckReport): s
   return `${pluralize(differences.length, "difference")} from the contract: ${counts}.`;
 }
 
-const liveStates: Readonly<Record<LiveState, { text: string; tone: Tone }>> = {
-  live: { text: "live", tone: "warning" },
-  partly: { text: "partly live", tone: "warning" },
-  not_yet: { text: "not yet", tone: "good" },
-  not_seen: { text: "not seen", tone: "quiet" },
-};
-
-function sectionsOf({ paths, operations = [], differences, changes = [] }: CheckReport): Section[] {
+function sectionsOf({ paths, operations = [], differences }: CheckReport): Section[] {
   const rowOf = (name: string, { verdict, got, variable, reason }: Row) => ({
     cells: [name, verdicts[verdict], [got, variable, reason].filter((text) => text).join(", ")],
   });
   return [
-    {
-      title: "Announced changes",
-      columns: ["date", "change", "state", "announced"],
-      rows: changes.map(({ ref, date, state, say = "" }) => ({ cells: [date, ref, liveStates[state], say] })),
-    },
     {
       title: "Paths",
       columns: ["path", "verdict", "what came, key, reason"],

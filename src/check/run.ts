@@ -1,7 +1,6 @@
 import { successPathOf } from "../api/endpoint.js";
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
-import type { ChangeFields } from "../sandbox/timeline.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
 import { notesOn, type SeenResponse, seenResponse } from "./against.js";
@@ -19,7 +18,6 @@ import {
 } from "./contract.js";
 import { type Attempt, type CompletedAttempt, judgeNoLimit, perMinuteOf, whyUntried } from "./judge.js";
 import { inferAssumptions, scopesOf } from "./learn.js";
-import { liveChanges } from "./live-changes.js";
 import type { CheckedOperation } from "./operations.js";
 import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
 import { type CheckedResponse, createRedact, headerOf, isHtml, readResponse, shownText } from "./response.js";
@@ -31,7 +29,6 @@ interface CheckOptions {
   readonly probeLimits: boolean;
   /** Makes well-formed but unknown keys, by number. */
   readonly unknownKey: (index: number) => string;
-  readonly changes?: ChangeFields | undefined;
   readonly operations?: readonly CheckedOperation[];
 }
 
@@ -55,7 +52,6 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
   const all = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
-  const assumptions = inferAssumptions(all);
   return checkReportOf({
     url,
     requests: session.requests(),
@@ -65,14 +61,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     operations: operations.length === 0 ? undefined : operations,
     responses: session.responses,
     compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
-    assumptions,
-    changes:
-      options.changes &&
-      liveChanges(
-        options.changes,
-        withResponse([...new Set([...all, ...operations.flatMap((one) => one.attempts)])]),
-        assumptions,
-      ),
+    assumptions: inferAssumptions(all),
     notes: [
       ...notesOn(session.responses),
       ...notesOnRejections(rejections, session.requests()),

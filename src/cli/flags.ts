@@ -99,12 +99,6 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-export const changes = option(
-  "--changes <file>",
-  "announced changes of the API, which apply from their dates: a scenario with changes, by bundled name or file (default: the scenario's)",
-  fileName,
-);
-
 export const host = option(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",

@@ -14,7 +14,6 @@ import { loadReader, openWorld } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
-import type { ChangeFields } from "../sandbox/timeline.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -100,30 +99,6 @@ function loadWith(
   // Only for `-`, because this opens stdin.
   const stdin = name === stdinName ? io.stdin : undefined;
   return loadScenario(name, { cwd: io.cwd, stdin, ...(signal !== undefined && { signal }), openapi });
-}
-
-/** They can change operations of the document. Throws `usage` if there are none. */
-export async function loadChanges(
-  word: string,
-  io: Io,
-  openapi: Scenario["openapi"] | undefined,
-): Promise<{ readonly changes: ChangeFields; readonly files: readonly string[] }> {
-  const { scenario, files } = await loadWith(openapi, word, io);
-  if (scenario.changes !== undefined) return { changes: scenario.changes, files };
-  throw usageError(
-    `The scenario ${quote(word)} has no announced changes. For an example, run ${io.program} show announced-changes`,
-  );
-}
-
-export async function withChanges(
-  loaded: LoadedScenario,
-  word: string | undefined,
-  io: Io,
-): Promise<LoadedScenario> {
-  if (word === undefined) return loaded;
-  const { text: _, scenario, ...rest } = loaded;
-  const { changes, files } = await loadChanges(word, io, scenario.openapi);
-  return { ...rest, scenario: { ...scenario, changes }, files: [...rest.files, ...files] };
 }
 
 export function namedOrOwn(

@@ -20,7 +20,7 @@ export interface HandlerOptions {
   /**
    * The API's base URL, such as `https://api.example`; the handlers respond to every path under it.
    *
-   * Default: `*`, any host, but only paths under `/v1/relying-party`. With announced changes, also other versions.
+   * Default: `*`, any host, but only paths under `/v1/relying-party`.
    */
   readonly baseUrl?: string;
 }
@@ -37,11 +37,10 @@ export interface HandlerOptions {
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
   const world = () => settled(runtimeOf(sandbox));
-  const paths = world().changes === undefined ? anyHost : anyVersion;
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
   const response = (base: string) => resolverOf(world, base);
-  if (baseUrl === "*") return [handlerOf(paths, response(""))];
+  if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
   if (/^https?:\/\//i.test(baseUrl)) {
     if (!URL.canParse(baseUrl)) {
       const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
@@ -82,8 +81,6 @@ function resolverOf(world: () => SandboxState, base: string) {
 // Patterns, not paths in msw's notation: msw decodes the matched path, and fails if its encoding is not valid. In any
 // letter case, so that a misspelled path gets the API's 404 and not the network.
 const anyHost = /\/v1\/relying-party(?:\/|$)/i;
-// Announced changes move paths to other versions.
-const anyVersion = /\/v\d{1,3}\/relying-party(?:\/|$)/i;
 
 function withoutSlash(path: string): string {
   return path.replace(/\/+$/, "");

@@ -170,7 +170,7 @@ export function suggestEndpoint(
   if (route === undefined) return undefined;
   const methods = [...route.methods.keys()];
   const suggestion = `${methods.includes(method) ? method : methods[0]} ${route.path}`;
-  // An announced change has ended this path.
+  // A scenario that started later has this endpoint.
   return suggestion === `${method} ${path}` ? undefined : suggestion;
 }
 

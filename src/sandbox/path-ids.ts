@@ -10,23 +10,16 @@ type Unknown = ScenarioMistake & { readonly hint: string };
 
 type Named = readonly [name: string | undefined, ...path: Path];
 
-/** The names in a scenario that its sandbox lacks: successes in faults and stories, operations in changes. */
+/** The names in a scenario that its sandbox lacks: successes in faults and stories. */
 export function unknownEndpoints(
-  { faults, timeline = [], story = [], changes = {} }: Scenario,
+  { faults, timeline = [], story = [] }: Scenario,
   endpoints: readonly ServedEndpoint[],
 ): Unknown[] {
   const steps = Object.entries({ timeline, story }).flatMap(([list, all]) =>
     all.flatMap((step, index) => pathsIn(step.faults, list, index)),
   );
   const expected = story.map(({ expect }, index): Named => [expect?.path, "story", index, "expect", "path"]);
-  const operations = Object.entries(changes).map(
-    ([ref, { operation }]): Named => [operation, "changes", ref, "operation"],
-  );
-  const ids = endpoints.map(({ operationId }) => operationId);
-  return [
-    ...unknownPaths([...pathsIn(faults), ...steps, ...expected], endpoints),
-    ...unknownIn(operations, ids, "endpoint with the operation id"),
-  ];
+  return unknownPaths([...pathsIn(faults), ...steps, ...expected], endpoints);
 }
 
 export function unknownFaultPaths(
@@ -43,14 +36,11 @@ function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
 function unknownPaths(named: readonly Named[], endpoints: readonly ServedEndpoint[]): Unknown[] {
   const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
   const own = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
-  return unknownIn(named, [...outcomes.map(({ path }) => path), ...own], "path");
-}
-
-function unknownIn(named: readonly Named[], known: readonly string[], what: string): Unknown[] {
+  const known = [...outcomes.map(({ path }) => path), ...own];
   return named.flatMap(([name, ...path]): Unknown[] => {
     if (name === undefined || known.includes(name)) return [];
     const near = nearest(name, known);
     const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
-    return [{ code: "bad_choice", path, message: `the sandbox has no ${what} ${quote(name)}`, hint }];
+    return [{ code: "bad_choice", path, message: `the sandbox has no path ${quote(name)}`, hint }];
   });
 }

@@ -12,7 +12,7 @@ import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
-import type { AnnouncedChange, Timeline } from "./timeline.js";
+import type { Timeline } from "./timeline.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {
@@ -73,7 +73,6 @@ export interface StartedScenario {
   farmers: Farmers;
   endpoints: readonly ServedEndpoint[];
   records: Records;
-  changes: readonly AnnouncedChange[] | undefined;
   timeline: Timeline;
   story: StoryProgress;
   registry: Registry;
@@ -131,8 +130,6 @@ export interface Trial {
    * that is not a variant's id selects what `minimal` does. Default: `usual`.
    */
   readonly choose?: (row: string, usual: string, status: number) => string;
-  readonly changes?: Scenario["changes"];
-  readonly onChanged?: () => void;
   /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
   readonly broken?: {
     /** The number of responses that it has changed so far. */

@@ -8,7 +8,7 @@ import { describeFaults } from "./faults.js";
 import { type KeyEntry, usageAt } from "./keys.js";
 import { describeRecords } from "./records.js";
 import type { SandboxState } from "./sandbox.js";
-import { remainingSteps, withoutAssumed } from "./timeline.js";
+import { remainingSteps } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
 
 /**
@@ -55,8 +55,6 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
     // The organizations are listed above. The farmers stay the same although the clock starts later.
     population: { ...farmers, as_of: isoOf(world.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
-    // Assumptions that they have already set are included above.
-    ...(scenario.changes && { changes: withoutAssumed(scenario.changes, now) }),
   };
 }
 

@@ -27,7 +27,7 @@ import {
 } from "./sandbox.js";
 import { snapshotWorld } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
-import { assumedAt, createTimeline, datedChanges, type Timeline } from "./timeline.js";
+import { createTimeline, type Timeline } from "./timeline.js";
 import { withNameEnding } from "./varied-records.js";
 
 export interface SandboxSettings {
@@ -140,20 +140,15 @@ function startedWith(
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
   const records = startRecords(scenario, endpoints, { seed, start, farmers });
-  const changes = scenario.changes && datedChanges(scenario.changes, endpoints);
-  const { profile = "minimal", ...own } = scenario.assumptions ?? {};
+  const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
   const documented = documentedScopes(platform, scenario);
-  const givenAssumptions = {
-    ...own,
-    ...(changes && assumedAt(changes, start)),
-  };
   const assumptions = assumptionsFor(profile, givenAssumptions, endpoints);
   const windows = windowsOf(assumptions);
   const profiled = { seed, profile, givenAssumptions, trial };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
     ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, endpoints, records, changes, trial },
+    ...{ farmers, endpoints, records, trial },
     clock: createClock({
       time: platform.steadyTime,
       start,
@@ -162,7 +157,7 @@ function startedWith(
       holdsMinute: trial?.faults !== undefined,
     }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
-    timeline: createTimeline(scenario.timeline ?? [], start, changes, nextRuleAt(records)),
+    timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
       organizations.map((one) => withNameEnding(profiled, one)),
@@ -176,7 +171,7 @@ function startedWith(
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
   const { seed, now, frozen, profile, openapi, trial = {} } = options;
-  const { faults = [], changes } = trial;
+  const { faults = [] } = trial;
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
   const assumptions = { ...trial.assumptions, ...(profile !== undefined && { profile }) };
   const given = {
@@ -184,7 +179,6 @@ function withOptions(scenario: Scenario, options: StartOptions): Scenario {
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
     ...(Object.keys(assumptions).length > 0 && { assumptions: { ...scenario.assumptions, ...assumptions } }),
     ...(openapi !== undefined && { openapi }),
-    ...(changes !== undefined && { changes }),
     ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };
   return Object.keys(given).length === 0 ? scenario : ({ ...scenario, ...given } as Scenario);

@@ -18,7 +18,6 @@ export function listUpcoming(world: SandboxState): Upcoming[] {
     ...keyEvents(world, now),
     ...resets(world, now),
     ...timelineEvents(world),
-    ...changeEvents(world),
     ...faultEvents(world),
     ...ruleEvents(world),
   ];
@@ -65,13 +64,6 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
     organization: refsIn(step).organization ?? null,
     text: `Step ${next + index + 1} of the timeline: ${actionIn(step) ?? "nothing"}`,
   }));
-}
-
-function changeEvents({ changes = [] }: SandboxState): Coming[] {
-  return changes.flatMap(({ ref, at, ends, fields: { say, move } }): Coming[] => [
-    { at, kind: "api_changes", text: `Change ${ref}${say === undefined ? "" : `: ${say}`}` },
-    { at: ends, kind: "api_changes", text: `Change ${ref}: sunset of ${move?.from}` },
-  ]);
 }
 
 function ruleEvents({ records }: SandboxState): Coming[] {

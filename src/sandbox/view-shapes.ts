@@ -127,7 +127,6 @@ const upcomingKinds = [
   "minute_reset",
   "day_reset",
   "timeline_step",
-  "api_changes",
   "fault_begins",
   "fault_ends",
   "record_changes",

@@ -59,7 +59,6 @@ export const problemCauses = {
   reserved_key_ref: "A key has the ref `none`, `malformed` or `unknown`, which stories need.",
   step_contradiction: "A step has fields that exclude each other.",
   timeline_order: "A timeline step is before the previous step or the clock's start.",
-  change_contradiction: "An announced change ends the old path before it moves.",
   // The document of `openapi`
   openapi_not_found: "`openapi` is not a file that can be read.",
   openapi_version: "The document is not OpenAPI 3.0, 3.1 or 3.2.",

@@ -17,7 +17,7 @@ import {
 import { factsOf, refRules } from "./rules/facts.js";
 import { faultsFit } from "./rules/faults.js";
 import { keyRules } from "./rules/keys.js";
-import { changesFit, recordsFit, stepRules } from "./rules/steps.js";
+import { recordsFit, stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
 export interface ReadScenario {
@@ -225,7 +225,7 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-const rules = [...refRules, ...keyRules, faultsFit, recordsFit, changesFit, ...stepRules];
+const rules = [...refRules, ...keyRules, faultsFit, recordsFit, ...stepRules];
 
 const maximumProblems = 200;
 

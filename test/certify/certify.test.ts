@@ -152,12 +152,9 @@ test("megabytes of output are cut to the last lines, without keys and colors", a
   expect((await certify("loud", "--seeds", "0")).code).toBe(0);
 });
 
-test.each([
-  [],
-  ["--next", "announced-changes"],
-])("R46 a key of the command line is shown nowhere: %j", async (...next) => {
+test("R46 a key of the command line is shown nowhere", async () => {
   const key = "SVC_test_sbx0123456789abcdefghijklmnopq";
-  const { stdout, stderr } = await runCli(["certify", ...next, "--", "false", key]);
+  const { stdout, stderr } = await runCli(["certify", "--", "false", key]);
   expect(stderr).toMatch(/^Running false SVC_test_\S*…/);
   expect(stdout + stderr).not.toContain(key);
 });

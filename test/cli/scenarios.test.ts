@@ -60,11 +60,6 @@ describe("a scenario of the user's own", () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^-:7:28: environment must be test or live/)]);
     const failing = `${good}story:\n  - request: { key: only }\n    expect: { status: 403 }\n`;
     expect((await runCli(["validate", "-"], { cwd, input: failing })).stderr).toMatch(/^-:10:\d+: /);
-    const changes = await runCli(["check", "http://127.0.0.1:9", "--changes", "-"], { cwd, input: good });
-    expect([changes.code, changes.stderr]).toEqual([
-      2,
-      expect.stringMatching(/"-" has no announced changes/),
-    ]);
     const running = startCli(["-", "--port", "0", "--watch"], { cwd, input: good });
     await running.stdout.shows(/only {2}/);
     await running.stderr.shows(/^Nothing to watch: the scenario came from stdin\.\n/);

@@ -108,17 +108,6 @@ describe("--watch", () => {
     await serves(url, ["two", "last"]);
   });
 
-  it("follows the file of --changes, also for a bundled scenario", async () => {
-    const changes = (code: string) =>
-      `version: 1\nextends: key-states\nchanges: { code: { at: 2020-01-01, codes: { rate_limited: ${code} } } }\n`;
-    const cwd = temporaryFolder({ "next.yaml": changes("one") });
-    const argv = ["start", "key-states", "--watch", "--changes", "next.yaml", "--port", "0"];
-    const running = startCli(argv, { cwd });
-    await baseUrl(running);
-    writeFileSync(join(cwd, "next.yaml"), changes("two"));
-    await running.stderr.shows(/Loaded key-states again/);
-  });
-
   it("logs the requests to the new sandbox, and writes its keys into the file of --write-env", async () => {
     const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--write-env", ".env"]);
     write("a.yaml", world(["two"]));

@@ -28,7 +28,6 @@ const plugs: Readonly<Record<string, Plug>> = {
     files: /^src\/certify\/|^src\/cli\/certify\/|^src\/cli\/commands\/certify\.ts$/,
     lines: /\/certify\.js|certify\/result\.js/,
   },
-  "announced changes": { files: /^src\/api\/changes\.ts$/, lines: /changedEnding/ },
   "file state": {
     files: /^src\/log\/file\/|^src\/cli\/serve\/named-state\.ts$/,
     lines: /file\/file-log\.js|named-state\.js/,

@@ -25,7 +25,6 @@ const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: Pa
   "legacy-keys": ["legacy", "200.legacy"],
   "bad-day": ["flaky", "200.test"],
   rotation: ["retiring", "200.retiring"],
-  "announced-changes": ["active", "200.test"],
   "announced-endpoints": ["lending", "200.test"],
   // Its keys are made while it runs.
   onboarding: undefined,

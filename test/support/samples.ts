@@ -37,10 +37,6 @@ const stubborn = client(
   done`,
 );
 
-/** Relies on the code of a 429. */
-const codes = `${client(five)}
-curl -s -H "x-api-key: $SVC_KEY_RATE_LIMITED" "$SVC_BASE_URL/v1/relying-party/me" | grep -q '"rate_limited"'`;
-
 const failingStory = `version: 1
 clock: { now: 2026-03-02T09:00:00Z }
 organizations:
@@ -232,10 +228,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
         [/differences from/],
       ]),
     difference: () => checkSample([[/^Differences/, /found/]]),
-    calendar: printed("certify --next announced-changes -- npm-test", {
-      client: codes,
-      ranges: [[/^Calendar/, /scope-names/]],
-    }),
   },
   "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/deploy.md": { start: started() },

@@ -113,10 +113,7 @@ export async function documentIn(
 }
 
 /** Shows the progress of a certification: a line for each run, and for each tenth attempt to find a cause. */
-export function createProgress({
-  io,
-  flags,
-}: Pick<CommandCall<{ quiet?: boolean }>, "io" | "flags">): Progress {
+function createProgress({ io, flags }: Pick<CommandCall<{ quiet?: boolean }>, "io" | "flags">): Progress {
   let attempts = 0;
   const line = (...cells: string[]) => {
     if (!flags.quiet) io.stderr.write(redactKeys(`${cells.join("  ")}\n`));

@@ -33,7 +33,7 @@ export function createClientRuns(
   let notes: readonly string[] | undefined;
 
   const runNow = async (
-    { profile, seed, now = given.now }: PlannedRun,
+    { profile, seed }: PlannedRun,
     trial: Trial,
     { total, silent }: Patience,
     isWanted = () => true,
@@ -42,7 +42,8 @@ export function createClientRuns(
     if (stopped !== undefined || !isWanted()) return undefined;
     const recorded = recordPoints(trial);
     // A limit of the minute then ends at the same time in each run.
-    const start = now ?? (loaded.scenario.clock?.now === undefined ? minuteStart(wallTime()) : undefined);
+    const start =
+      given.now ?? (loaded.scenario.clock?.now === undefined ? minuteStart(wallTime()) : undefined);
     const runtime = startNamed(loaded, { ...given, now: start, profile, seed, trial: recorded.trial });
     // A test may clear the requests to count its own.
     const counters = createCounters();

@@ -58,7 +58,7 @@ function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): 
   throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
 }
 
-/** The flags that a certificate, or the dates of announced changes, replace. */
+/** The flags that a certificate replaces. */
 const aboutRuns = [
   ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
   ...["only", "budget", "like", "bail", "badge"],
@@ -137,12 +137,6 @@ const flags = {
     // The certificate sets what to run, and no new certificate is written.
     { conflicts: [...aboutRuns, "certificate"] },
   ),
-  next: option(
-    "--next <file>",
-    "run it before, at and after each date of announced changes, with each change and with all, and show which change breaks it when; a scenario with changes, by bundled name or file",
-    fileName,
-    { conflicts: [...aboutRuns, "now", "capture", "verify"] },
-  ),
   format: plainOption(
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
@@ -180,14 +174,12 @@ export const certifyCommand = declareCommand({
     "certificate",
     "badge",
     "verify",
-    "next",
     "like",
     "openapi",
   ],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
-    "svc-sandbox certify --next announced-changes -- npm test": "which announced change breaks it, and when",
     "svc-sandbox certify --certificate client.html --badge client.svg -- npm test": "with a certificate",
   },
   async run(given) {
@@ -201,10 +193,6 @@ export const certifyCommand = declareCommand({
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
     checkOnly(flags.only, loaded);
-    if (flags.next !== undefined) {
-      const { certifyNext } = await import("../certify/certify-next.js");
-      return certifyNext(flags.next, loaded, call, { format, targets });
-    }
     const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
     const asked = { loaded, command: rest, ...askedRuns(flags), ...(like !== undefined && { like }) };
     const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);

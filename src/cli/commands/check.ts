@@ -18,7 +18,7 @@ import { exitCode, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
 import { defaultWait, formatFlag, json, timeout } from "../flags.js";
 import type { Io } from "../io.js";
-import { fallbackScenario, loadChanges, loadNamed, startNamed } from "../open-scenario.js";
+import { fallbackScenario, loadNamed, startNamed } from "../open-scenario.js";
 import { styleFor } from "../terminal.js";
 
 export const checkCommand = declareCommand({
@@ -36,11 +36,6 @@ export const checkCommand = declareCommand({
     ),
     timeout,
     against: option("--against <file>", "list everything new since this earlier check (JSON)", fileName),
-    changes: option(
-      "--changes <file>",
-      "show which announced changes are already live: a scenario with changes, by bundled name or file",
-      fileName,
-    ),
     openapi: option(
       "--openapi <file>",
       "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
@@ -55,7 +50,6 @@ export const checkCommand = declareCommand({
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
     "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
-    "svc-sandbox check https://api.example --changes announced-changes": "which announced changes are live",
     "svc-sandbox check https://api.example --openapi api.yaml": "its documented operations",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
@@ -63,10 +57,8 @@ export const checkCommand = declareCommand({
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
     const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
-    const { changes, openapi } = flags;
-    const loaded = await loadNamed(fallbackScenario, io, { openapi });
+    const loaded = await loadNamed(fallbackScenario, io, { openapi: flags.openapi });
     const document = loaded.scenario.openapi;
-    const announced = changes === undefined ? undefined : await loadChanges(changes, io, document);
     const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
     const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
@@ -74,7 +66,6 @@ export const checkCommand = declareCommand({
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
       probeLimits: flags.probeLimits === true,
-      changes: announced?.changes,
       operations: operationsToCheck(startNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });

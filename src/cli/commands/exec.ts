@@ -13,15 +13,13 @@ import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
 import type { Trial } from "../../sandbox/sandbox.js";
-import { parseDate } from "../../scenario/format/fields.js";
 import { faultPathIds, isSuccess } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
-import { declareCommand, fileName, option, reader } from "../command.js";
+import { declareCommand, fileName, option } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { reportTargets } from "../files.js";
 import {
-  changes,
   formatFlag,
   interceptFlags,
   log,
@@ -32,7 +30,7 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
@@ -101,13 +99,6 @@ const flags = {
   ...interceptFlags,
   ...serverFlags,
   ...worldFlags,
-  changes,
-  at: option(
-    "--at <date>",
-    "start the sandbox's clock at a date or time, such as 2027-06-01, to see what --changes does then",
-    reader(parseDate, "a date such as 2027-06-01, or a time with its zone"),
-    { conflicts: ["now"] },
-  ),
   log: log("off"),
   quiet,
 };
@@ -119,19 +110,7 @@ export const execCommand = declareCommand({
   words: scenarioWord,
   rest: "<command...>",
   flags,
-  usual: [
-    "report",
-    "format",
-    "capture",
-    "break",
-    "fault",
-    "minCoverage",
-    "failOn",
-    "port",
-    "intercept",
-    "changes",
-    "at",
-  ],
+  usual: ["report", "format", "capture", "break", "fault", "minCoverage", "failOn", "port", "intercept"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
@@ -141,16 +120,14 @@ export const execCommand = declareCommand({
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
     "svc-sandbox exec --intercept api.example -- npm test": "with a client that hard-codes its address",
-    "svc-sandbox exec --at 2027-06-01 --changes announced-changes -- npm test":
-      "on the date of announced changes",
     "svc-sandbox exec --report errors.md --report errors.xml -- npm test": "for CI: Markdown and JUnit",
   },
   async run(call) {
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
-    const loaded = await withChanges(await loadNamed(words[0], io, flags), flags.changes, io);
+    const loaded = await loadNamed(words[0], io, flags);
     const { promise, broken, trial } = trialOf(flags, loaded);
-    const runtime = startNamed(loaded, { ...flags, now: flags.at ?? flags.now, trial });
+    const runtime = startNamed(loaded, { ...flags, trial });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     runtime.counters.passOnTo(counters);

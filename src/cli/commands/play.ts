@@ -8,9 +8,9 @@ import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, option, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { changes, json, scenarioWord, worldFlags } from "../flags.js";
+import { json, scenarioWord, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, startNamed, withChanges } from "../open-scenario.js";
+import { loadNamed, startNamed } from "../open-scenario.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
 import { styleFor } from "../terminal.js";
@@ -31,7 +31,6 @@ const flags = {
     conflicts: ["json"],
   }),
   ...worldFlags,
-  changes,
   json,
 };
 type PlayCall = CallOf<typeof flags>;
@@ -49,7 +48,7 @@ export const playCommand = declareCommand({
   },
   async run(call) {
     const { words, flags, io } = call;
-    const loaded = await withChanges(await loadNamed(words[0], io, flags), flags.changes, io);
+    const loaded = await loadNamed(words[0], io, flags);
     const { story = [] } = loaded.scenario;
     if (story.length === 0) {
       throw usageError(

@@ -11,9 +11,9 @@ import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, fileName, option, plainToggle, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { changes, json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
+import { json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfDocument, warnOfPinned, warnOfSteps, withChanges } from "../open-scenario.js";
+import { loadNamed, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { keepingFlags } from "../serve/keeping.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -32,10 +32,9 @@ const flags = {
   ),
   ...serverFlags,
   ...worldFlags,
-  changes,
   watch: toggle(
     "--watch",
-    "load the scenario again when its file or the file of --changes changes; a broken file does not replace the running scenario",
+    "load the scenario again when its file changes; a broken file does not replace the running scenario",
   ),
   writeEnv: option(
     "--write-env <file>",
@@ -114,11 +113,10 @@ export const startCommand = declareCommand({
     const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const named = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
+    const loaded = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
       if (!stop.aborted) throw error;
     });
-    if (named === undefined) return exitCode.fine;
-    const loaded = await withChanges(named, flags.changes, io);
+    if (loaded === undefined) return exitCode.fine;
     const logger = await createLog(flags, io);
     const options = await serveOptions(flags, io, logger);
     const served = { loaded };

@@ -6,7 +6,7 @@ import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
-import { givenFlags, loadNamed, withChanges } from "../open-scenario.js";
+import { givenFlags, loadNamed } from "../open-scenario.js";
 
 interface Served {
   readonly loaded: LoadedScenario;
@@ -18,7 +18,7 @@ interface Served {
 
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
-  { flags, io }: CommandCall<WorldFlags & { readonly changes?: string }>,
+  { flags, io }: CommandCall<WorldFlags>,
   { loaded: first, runtime, log, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
@@ -46,7 +46,7 @@ export async function startWatching(
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
-    const fresh = await withChanges(await loadNamed(name, io, flags), flags.changes, io);
+    const fresh = await loadNamed(name, io, flags);
     await watching.follow(fresh.files);
     const isChanged = JSON.stringify(fresh.scenario) !== JSON.stringify(loaded.scenario);
     const wasBroken = isBroken;

@@ -1,11 +1,9 @@
-import { assumptionsFor } from "../../spec/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../spec/errors.js";
 import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { nextRuleAt, runRules } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
 import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
-import { assumedAt, nextAssumed } from "../timeline.js";
 import type { ClockView } from "../view-shapes.js";
 import { viewClock } from "../views.js";
 import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
@@ -131,8 +129,7 @@ export function settled(world: SandboxState): SandboxState {
     const due = timeline.dueAt;
     const { at, step } = timeline.steps[index] ?? { at: Number.POSITIVE_INFINITY };
     if (step === undefined || at > due) {
-      timeline.dueAt = Math.min(at, nextAssumed(world.changes, due));
-      if (nextAssumed(world.changes, due - 1) === due) assumeChanged(world, due);
+      timeline.dueAt = at;
       runRules(world, due);
       timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(world.records));
       continue;
@@ -140,7 +137,7 @@ export function settled(world: SandboxState): SandboxState {
     // Before the step runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    timeline.dueAt = Math.min(next, nextAssumed(world.changes, at), nextRuleAt(world.records));
+    timeline.dueAt = Math.min(next, nextRuleAt(world.records));
     const performed = performAction(world, step, at);
     if (performed.rejection !== null) timeline.rejections.set(index, performed.rejection.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
@@ -150,12 +147,4 @@ export function settled(world: SandboxState): SandboxState {
     });
   }
   return world;
-}
-
-// No change sets an assumption that affects how requests are counted.
-function assumeChanged(world: SandboxState, at: number): void {
-  const { changes = [], profile } = world;
-  world.givenAssumptions = { ...world.givenAssumptions, ...assumedAt(changes, at) };
-  world.assumptions = assumptionsFor(profile, world.givenAssumptions, world.endpoints);
-  world.history.announce({ type: "assumptions.changed" });
 }

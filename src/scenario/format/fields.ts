@@ -12,7 +12,7 @@ export const waitPattern = new RegExp(`^\\d+(?:\\.\\d+)? ?(?:${units})$`);
 export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$`);
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
-export const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
 
 const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
@@ -52,11 +52,6 @@ export function parseTime(text: string): number | undefined {
   return isInstant(time) ? time : undefined;
 }
 
-/** Epoch milliseconds of a time, or of a date, which starts at midnight UTC. */
-export function parseDate(text: string): number | undefined {
-  return parseTime(/^[\d-]{10}$/.test(text) ? `${text}T00:00:00Z` : text);
-}
-
 /** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
 export type When = { readonly at: number } | { readonly after: number };
 
@@ -81,7 +76,7 @@ function epochHint(text: string): string | undefined {
   return `write ${time.toISOString().replace(".000Z", "Z")}`;
 }
 
-export function timeHint(text: string): string {
+function timeHint(text: string): string {
   const epoch = epochHint(text);
   if (epoch !== undefined) return epoch;
   const missing = ["T00:00:00Z", "Z"].find((end) => parseTime(text + end) !== undefined);

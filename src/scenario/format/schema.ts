@@ -6,15 +6,11 @@ import {
   organizationStatuses,
   organizationTypes,
 } from "../../spec/api-key.js";
-import { errorCodePattern } from "../../spec/assumptions.js";
 import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
-import { mePath, outcomes } from "../../spec/outcomes.js";
 import {
-  anything,
   choice,
   count,
   either,
-  fieldsOf,
   flag,
   list,
   mapping,
@@ -22,23 +18,10 @@ import {
   optional,
   record,
   replacing,
-  type Shape,
-  type TextKind,
-  type Traits,
   text,
 } from "../../spec/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
-import {
-  parseDate,
-  positiveDuration,
-  ref,
-  scope,
-  sha256,
-  shortText,
-  time,
-  timeHint,
-  timePattern,
-} from "./fields.js";
+import { positiveDuration, ref, sha256, shortText, time } from "./fields.js";
 import { endFields, settingFields } from "./key-settings.js";
 import {
   assumptionsSchema,
@@ -48,103 +31,6 @@ import {
   storySchema,
   timelineSchema,
 } from "./steps.js";
-
-// Announced changes of the API: data only. Each edits a response, moves a path or sets an assumption.
-
-const date = () =>
-  text({
-    noun: "a date or a time",
-    example: "2027-06-01",
-    code: "bad_time",
-    pattern: new RegExp(`^\\d{4}-\\d{2}-\\d{2}$|${timePattern.source}`),
-    isAllowed: (given) => parseDate(given) !== undefined,
-    hint: timeHint,
-  });
-
-/**
- * The assumptions that a change can set: each is visible in a single response, so none contradicts the sandbox's state.
- */
-const openNames = [
-  "rate_limit_code",
-  "request_id_on_errors",
-  "retry_after",
-  "rate_limit_headers",
-  "error_details",
-  "me_scope",
-  "count_rejected",
-  "www_authenticate",
-] as const;
-export type AnnouncedAssumption = (typeof openNames)[number];
-
-const known = Object.entries(fieldsOf(assumptionsSchema) ?? {});
-const assumptions = mapping(
-  Object.fromEntries(known.filter(([name]) => (openNames as readonly string[]).includes(name))),
-);
-
-// A 401 has one code for all causes, so a change cannot reveal the cause (R14).
-const errors = outcomes.filter(({ promised, code }) => promised && code !== null);
-const errorNames = [
-  ...new Set(errors.map(({ code }) => code as string)),
-  ...errors.flatMap(({ path, status }) => (status === 401 ? [] : [path])),
-];
-const errorName = () =>
-  text({
-    noun: "an error code of the API, or a path id of a 403 or 429",
-    example: "rate_limited",
-    pattern: new RegExp(`^(?:${errorNames.join("|").replaceAll(".", "\\.")})$`),
-  });
-const errorCode = text({ noun: "an error code", example: "quota_exceeded", pattern: errorCodePattern });
-
-const edits = <Value>(name: () => TextKind & Traits<string>, value: Shape<Value>) => ({
-  add: optional(record(value, name())),
-  rename: optional(record(name(), name())),
-  remove: optional(list(name())),
-});
-const on = () => optional(choice([200, 201, 202, 400, 401, 403, 404, 409, 422, 429]));
-const memberName = () => text({ noun: "the name of a member", pattern: /^[A-Za-z]\w{0,99}$/ });
-// Headers for the delivery of a response cannot change.
-const headerName = () =>
-  text({
-    noun: "the name of a header that the API can change",
-    example: "X-Request-Id",
-    pattern:
-      /^(?!(?:connection|content-(?:length|encoding)|date|keep-alive|te|trailer|transfer-encoding|upgrade)$)[!#$%&'*+.^_`|~0-9A-Za-z-]+$/i,
-  });
-const headerValue = text({ noun: "one line of ASCII", pattern: /^[\x20-\x7e]{0,1000}$/ });
-
-const place = text({
-  noun: "error, data, or an object in data",
-  example: "data.usage",
-  pattern: /^(?:error|data(?:\.[A-Za-z]\w{0,99})*)$/,
-});
-
-const path = (example: string) =>
-  text({
-    noun: "a path with its version",
-    example,
-    pattern: /^\/v\d{1,3}\/relying-party\/[a-z0-9/_-]{1,100}$/,
-  });
-
-const apiChange = mapping({
-  at: date(),
-  say: optional(shortText()),
-  operation: optional(text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ })),
-  assumptions: optional(assumptions),
-  move: optional(mapping({ from: optional(path(mePath)), to: path("/v2/relying-party/me"), sunset: date() })),
-  members: optional(mapping({ in: place, on: on(), ...edits(memberName, anything()) })),
-  headers: optional(mapping({ on: on(), ...edits(headerName, headerValue) })),
-  scopes: optional(
-    mapping({
-      rename: optional(record(scope(), scope())),
-      add: optional(list(scope())),
-      remove: optional(list(scope())),
-    }),
-  ),
-  codes: optional(record(errorCode, errorName())),
-  statuses: optional(record(count({ least: 400, most: 599 }), errorName())),
-});
-
-const changesSchema = record(apiChange, ref());
 
 // The only source of the scenario format. Its checks, messages, JSON Schema and the types of `scenario.generated.ts`
 // are made from it. `descriptions.json` has the text for each field, for editors and the types' docs; a page that
@@ -273,7 +159,6 @@ export const scenarioSchema = replacing(
     faults: optional(faultsSchema),
     organizations: optional(record(organization, ref())),
     population: optional(population),
-    changes: optional(changesSchema),
     openapi: optional(either(shortText(), documentSchema, partOfFile)),
     examples: optional(record(text({ least: 1, most: 200 }))),
     records: optional(record(collection, ref())),

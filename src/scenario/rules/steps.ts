@@ -1,7 +1,7 @@
 import type { Path } from "../../spec/schema/shape.js";
 import { knownRefsHint, quote } from "../../spec/schema/words.js";
 import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../spec/steps.js";
-import { isReserved, parseDate } from "../format/fields.js";
+import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, earlyTime, type Facts, type ScenarioRule } from "./facts.js";
 
@@ -114,14 +114,6 @@ export const recordsFit: ScenarioRule = (facts) => {
   for (const [name, { start = [] }] of Object.entries(records))
     for (const [index, { organization }] of start.entries())
       checkRef("organization", organization, ["records", name, "start", index, "organization"], facts);
-};
-
-export const changesFit: ScenarioRule = ({ scenario, wrong }) => {
-  for (const [ref, { at, move }] of Object.entries(scenario.changes ?? {})) {
-    if (move === undefined || (parseDate(move.sunset) ?? 0) > (parseDate(at) ?? 0)) continue;
-    const message = `the old path must end after it moves (${at}), not ${move.sunset}`;
-    wrong("change_contradiction", ["changes", ref, "move", "sunset"], message, "write a later date");
-  }
 };
 
 export const stepRules: readonly ScenarioRule[] = [timelineIsInOrder, stepsFit];
