@@ -3,7 +3,6 @@ import type { ReportDocument, ReportFormat, Section, Tone } from "../report/rend
 import { render, type TextStyle } from "../report/render/render.js";
 import type { PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import type { SeenResponse } from "./against.js";
 import type { ContractDifference } from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";
@@ -19,11 +18,9 @@ interface Gathered {
   readonly stopped: string | undefined;
   readonly attempts: readonly Attempt[];
   readonly operations?: readonly TriedOperation[] | undefined;
-  readonly responses: readonly SeenResponse[];
   readonly compared: readonly ContractDifference[];
   readonly assumptions: readonly InferredAssumption[];
   readonly notes: readonly string[];
-  readonly newFacts?: readonly string[] | undefined;
 }
 
 export interface TriedOperation {
@@ -106,7 +103,7 @@ function checkDocument(report: CheckReport): ReportDocument {
     sections: stopped === undefined ? sectionsOf(report) : [],
     notes: stopped === undefined ? notes : [],
     conclusion: { text: conclusion(report), tone: verdict === "agrees" ? "good" : "bad" },
-    failures: (report.newFacts ?? []).map((fact) => `New on ${fact}.`),
+    failures: [],
     json: checkJsonOf(report),
   };
 }
@@ -154,7 +151,7 @@ function sectionsOf({ paths, operations = [], differences }: CheckReport): Secti
   ];
 }
 
-export function checkJsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
+function checkJsonOf({ assumptions, assumptionsYaml, stopped, ...rest }: CheckReport): object {
   const learned = assumptions.filter(({ value }) => value !== undefined);
   const open = assumptions.filter(({ value }) => value === undefined);
   return {

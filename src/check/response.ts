@@ -1,7 +1,9 @@
+import type { Endpoint } from "../api/endpoint.js";
+import { errorShape } from "../api/openapi.js";
 import type { RawResponse } from "../node/clients/send-once.js";
 import { keyPrefixes } from "../spec/api-key.js";
 import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { isMapping, type Shape, shapeOf } from "../spec/schema/shape.js";
 
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse {
@@ -71,6 +73,26 @@ export function memberAt({ json }: Pick<CheckedResponse, "json">, ...path: reado
     (value, name) => (isMapping(value) && Object.hasOwn(value, name) ? value[name] : undefined),
     json,
   );
+}
+
+/** The names that the contract of an endpoint does not have: members, and headers that announce its end. */
+export function undocumentedIn({ status, headers, json }: CheckedResponse, endpoint: Endpoint): string[] {
+  const shape = status < 400 ? endpoint.responseShape : errorShape;
+  const names = headers.map(([name]) => shownText(name));
+  return [
+    ...unknownMembers(shape, json).slice(0, 100),
+    ...names.filter((name) => /^(?:deprecation|sunset)$/i.test(name)),
+  ];
+}
+
+// Skips the contents of undocumented members: names there may be data.
+function unknownMembers(of: Shape, value: unknown, path = "$"): string[] {
+  if (of.kind !== "mapping" || !isMapping(value)) return [];
+  return Object.entries(value).flatMap(([name, member]) => {
+    const field = Object.hasOwn(of.fields, name) ? of.fields[name] : undefined;
+    const at = `${path}.${name}`;
+    return field === undefined ? [shownText(at)] : unknownMembers(shapeOf(field), member, at);
+  });
 }
 
 /** Whether the response is an HTML page, for example from a gateway, proxy or captive portal. */

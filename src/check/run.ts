@@ -1,9 +1,9 @@
 import { successPathOf } from "../api/endpoint.js";
+import { me } from "../api/endpoints/me.js";
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
-import { notesOn, type SeenResponse, seenResponse } from "./against.js";
 import { compareRejections, compareSuccesses, leastResponses, type RejectedAttempt } from "./compare.js";
 import {
   anyWorking,
@@ -20,7 +20,15 @@ import { type Attempt, type CompletedAttempt, judgeNoLimit, perMinuteOf, whyUntr
 import { inferAssumptions, scopesOf } from "./learn.js";
 import type { CheckedOperation } from "./operations.js";
 import { type CheckReport, checkReportOf, type TriedOperation } from "./report.js";
-import { type CheckedResponse, createRedact, headerOf, isHtml, readResponse, shownText } from "./response.js";
+import {
+  type CheckedResponse,
+  createRedact,
+  headerOf,
+  isHtml,
+  readResponse,
+  shownText,
+  undocumentedIn,
+} from "./response.js";
 
 interface CheckOptions {
   readonly url: string;
@@ -59,11 +67,10 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     stopped: session.stopped(),
     attempts,
     operations: operations.length === 0 ? undefined : operations,
-    responses: session.responses,
     compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
     assumptions: inferAssumptions(all),
     notes: [
-      ...notesOn(session.responses),
+      ...Array.from(session.undocumented, (name) => `${name} is not in the contract.`),
       ...notesOnRejections(rejections, session.requests()),
       ...attempts.flatMap(({ pathId, variable }) =>
         variable === "SVC_KEY_LEGACY"
@@ -80,7 +87,7 @@ function createSession(send: Send, options: CheckOptions) {
   const { env, maxRequests, unknownKey, url } = options;
   const unknown = Array.from({ length: mostResponses }, (_, index) => unknownKey(index));
   const redact = createRedact([...keysInVariables(env), ...unknown]);
-  const responses: SeenResponse[] = [];
+  const undocumented = new Set<string>();
   let requests = 0;
   let withoutResponse = 0;
   let stopped: string | undefined;
@@ -97,7 +104,7 @@ function createSession(send: Send, options: CheckOptions) {
     withoutResponse = isNoResponse(reply) ? withoutResponse + 1 : 0;
     if (isNoResponse(reply)) return reply;
     const response = readResponse(reply, redact);
-    responses.push(seenResponse(attempt, response));
+    for (const name of undocumentedIn(response, attempt.endpoint ?? me)) undocumented.add(name);
     return response;
   }
   async function attempt({ pathId, apiKey, variable, keyOf, endpoint, request }: Attempt): Promise<Attempt> {
@@ -112,7 +119,7 @@ function createSession(send: Send, options: CheckOptions) {
   return {
     options,
     requests: () => requests,
-    responses,
+    undocumented,
     stopped: () => stopped,
     left: () => (whyNone() === undefined ? maxRequests - requests : 0),
     ask,

@@ -1,8 +1,7 @@
 import { builtIn } from "../../api/routes.js";
-import { newSince, parseCheck } from "../../check/against.js";
 import { keysInVariables } from "../../check/contract.js";
 import { operationsToCheck } from "../../check/operations.js";
-import { checkJsonOf, renderCheck } from "../../check/report.js";
+import { renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";
 import { createSend, endpointUnder } from "../../node/clients/send-once.js";
@@ -11,11 +10,8 @@ import { loadReader } from "../../node/platform.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { parseApiKey } from "../../spec/api-key.js";
 import { redactKeys } from "../../spec/redact.js";
-import { parsedJson } from "../../spec/schema/json.js";
-import { quote } from "../../spec/schema/words.js";
 import { declareCommand, fileName, option, plainToggle, wholeNumber } from "../command.js";
-import { exitCode, usageError } from "../exit-codes.js";
-import { readGivenFile } from "../files.js";
+import { exitCode } from "../exit-codes.js";
 import { defaultWait, formatFlag, json, timeout } from "../flags.js";
 import type { Io } from "../io.js";
 import { fallbackScenario, loadNamed, startNamed } from "../open-scenario.js";
@@ -24,7 +20,7 @@ import { styleFor } from "../terminal.js";
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
   description:
-    "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. With --against it also lists everything new since an earlier check. Exits with 1 if something differs, is new or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
+    "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
     format: formatFlag,
@@ -35,7 +31,6 @@ export const checkCommand = declareCommand({
       wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
     timeout,
-    against: option("--against <file>", "list everything new since this earlier check (JSON)", fileName),
     openapi: option(
       "--openapi <file>",
       "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
@@ -49,19 +44,17 @@ export const checkCommand = declareCommand({
   examples: {
     "svc-sandbox check https://api.example": "the keys are in SVC_API_KEY, SVC_KEY_REVOKED, …",
     "svc-sandbox check https://api.example --format junit > check.xml": "for CI",
-    "svc-sandbox check https://api.example --against last.json": "show changes since the last check",
     "svc-sandbox check https://api.example --openapi api.yaml": "its documented operations",
     "svc-sandbox check http://127.0.0.1:4747": "a sandbox: finds nothing",
   },
   async run({ words, flags, io }) {
     const format = flags.json ? "json" : (flags.format ?? "text");
     const url = endpointUnder(words[0] ?? "");
-    const earlier = flags.against === undefined ? undefined : await readEarlier(flags.against, io);
     const loaded = await loadNamed(fallbackScenario, io, { openapi: flags.openapi });
     const document = loaded.scenario.openapi;
     const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
-    const checked = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
+    const report = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
@@ -69,18 +62,13 @@ export const checkCommand = declareCommand({
       operations: operationsToCheck(startNamed(loaded, {}), described),
       unknownKey: unknownSecret,
     });
-    const now = parseCheck(checkJsonOf(checked));
-    const newFacts = earlier && now && newSince(earlier, now);
-    const report = { ...checked, newFacts };
     const { stopped } = report;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
-    // Other formats usually go to a file.
-    if (format !== "text") for (const fact of newFacts ?? []) io.stderr.say(redactKeys(`New on ${fact}.\n`));
     if (format !== "text" || stopped === undefined) {
       const style = styleFor(io.stdout, io.env);
       io.stdout.write(redactKeys(renderCheck(report, format, style)));
     }
-    return report.verdict === "agrees" && !newFacts?.length ? exitCode.fine : exitCode.failed;
+    return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;
   },
 });
 
@@ -88,15 +76,6 @@ async function readDocument(loaded: LoadedScenario, io: Io) {
   const { notes, operations } = (await loadReader()).describe(loaded.scenario, builtIn);
   for (const note of notes) io.stderr.say(redactKeys(`${note}\n`));
   return operations;
-}
-
-async function readEarlier(file: string, io: Io) {
-  const text = await readGivenFile(file, "the earlier check", io);
-  const earlier = parseCheck(parsedJson(text.replace(/^\uFEFF/, "")));
-  if (earlier !== undefined) return earlier;
-  throw usageError(
-    `Invalid --against: ${quote(file)} is not the JSON output of a check that got responses. Use a file that ${io.program} check <base-url> --format json > <file> wrote, and write the new check to another file.`,
-  );
 }
 
 function warnOfPlainHttp({ protocol, host }: URL, { env, stderr }: Io): void {

@@ -1,0 +1,39 @@
+import { expect, test } from "vitest";
+import { probeKeys, serveProbed, setIn } from "../support/probed-server.js";
+import { runCli } from "../support/run-cli.js";
+
+const secret = { "sk-live-1": "hunter2" };
+
+test("undocumented members and headers that announce an end are notes, which fail nothing", async () => {
+  const { url } = await serveProbed((reply) => {
+    Object.assign(reply.headers, { Deprecation: "@1", sunset: "Sat, 31 Dec 2033 23:59:59 GMT" });
+    if (reply.status === 200) setIn(reply, "body.data.trace", secret);
+    else setIn(reply, "body.error.trace", "hunter2");
+  });
+  const { code, stdout } = await runCli(["check", url, "--json"], { env: probeKeys });
+  const { notes, verdict } = JSON.parse(stdout);
+  expect([code, verdict]).toEqual([0, "agrees"]);
+  const names = ["$.data.trace", "$.error.trace", "Deprecation", "sunset"];
+  const undocumented = notes.filter((note: string) => !note.startsWith("Compared "));
+  expect(undocumented.sort()).toEqual(names.map((one) => `${one} is not in the contract.`));
+});
+
+test("R46 notes have the names of undocumented members, and neither values nor keys", async () => {
+  const { url } = await serveProbed((reply, { apiKey = "" }) => {
+    if (reply.status === 200) setIn(reply, "body.data.organization.country", secret);
+    if (reply.status === 200) setIn(reply, `body.data.${apiKey}`, apiKey);
+  });
+  const { stdout } = await runCli(["check", url], { env: probeKeys });
+  expect(stdout).toContain("$.data.organization.country is not in the contract.");
+  expect(stdout).toContain("$.data.SVC_test_… is not in the contract.");
+  expect(stdout).not.toMatch(/hunter2|sk-live|Secret0123/);
+});
+
+test("the JSON of two checks of an unchanged environment is equal", async () => {
+  const { url } = await serveProbed(() => {});
+  const [one, other] = [
+    await runCli(["check", url, "--json"], { env: probeKeys }),
+    await runCli(["check", url, "--json"], { env: probeKeys }),
+  ];
+  expect([one.code, other.stdout]).toEqual([0, one.stdout]);
+});
