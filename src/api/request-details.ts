@@ -7,6 +7,7 @@ import { controlBodies } from "../scenario/format/inputs.js";
 import { adviceIds, adviceLevels, adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type RequestCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
+import { isIdempotent, whatToDoAfter } from "../spec/fault-effects.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { choice, count, list, mapping, nullable, orNull, record, text } from "../spec/schema/shape.js";
@@ -67,7 +68,7 @@ export const requestDetailsShape = mapping({
   checks: list(mapping({ ...checkShape.fields, result: choice(["passed", "rejected", "not_reached"]) })),
   response: orNull(responseShape),
   when: text(),
-  /** The facts of the key behind it, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
+  /** What decided: the state of a record, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
   why: nullable(text()),
   whatToDo: text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
@@ -117,11 +118,24 @@ function endlessLimit({ pathId }: Exchange, entry: KeyEntry | undefined): string
   return window ? `The key allows 0 requests a ${window}. Create a key with a limit.` : undefined;
 }
 
+/** Whether repeating a request has no further effect. An `Idempotency-Key` counts if the endpoint honors it. */
+export function isRepeatable({ method, content }: Exchange, endpoint: Endpoint | undefined): boolean {
+  const hasKey = endpoint?.honorsIdempotencyKey === true && (content?.idempotencyKey ?? "") !== "";
+  return isIdempotent(method, hasKey);
+}
+
+function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint: Endpoint | undefined) {
+  const { pathId, status, response } = exchange;
+  if (!isFault(pathId)) return endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
+  const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
+  return whatToDoAfter(pathId, { isRepeatable: isRepeatable(exchange, endpoint), status, retryAfter });
+}
+
 export function requestDetails(world: SandboxState, id: string) {
   const { registry } = world;
   const exchange = requireRequest(world, id);
   const { pathId, advice, response, delivery } = exchange;
-  const { when, whatToDo } = outcomeOf(pathId);
+  const { when } = outcomeOf(pathId);
   const endpoint = routeOf(world, exchange.path)?.methods.get(exchange.method);
   return {
     ...viewRequest(exchange),
@@ -130,12 +144,12 @@ export function requestDetails(world: SandboxState, id: string) {
     checks: checkResults(requestChecksOf(endpointsOf(world)), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: whyNow(world, exchange, endpoint),
+    why: exchange.note ?? whyNow(world, exchange, endpoint),
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
-    whatToDo: endlessLimit(exchange, registry.keys.get(exchange.key ?? "")) ?? whatToDo,
+    whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? ""), endpoint),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
       .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(world)) })),

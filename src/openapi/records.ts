@@ -147,6 +147,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   return {
     ...endpoint,
     form,
+    honorsIdempotencyKey: role === "create" && served.documentsKey,
     ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape:
@@ -275,7 +276,9 @@ const change = ofRecord((call, record) => {
   const { role, operation, form, collection, world, input } = call;
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
-    const note = `${form.collection} ${form.idIn(record.members)} is not ${JSON.stringify(when)}`;
+    const state = Object.fromEntries(Object.keys(when).map((name) => [name, record.members[name]]));
+    const needed = `${operation.id} needs ${JSON.stringify(when)}`;
+    const note = `${form.collection} ${form.idIn(record.members)} has ${JSON.stringify(state)}, and ${needed}`;
     return { ...call.rejection("409.conflict"), note };
   }
   const given = sentMembers(call);

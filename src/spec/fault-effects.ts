@@ -13,7 +13,10 @@ interface EffectRow {
   readonly fits: readonly string[];
   /** The sentence "a fault that …". */
   readonly does: string;
+  /** For a request that can be repeated: see `isIdempotent`. */
   readonly whatToDo: string;
+  /** For any other request. Default: the same. */
+  readonly whatToDoOnce?: string;
   /** The description of its field, if `does` is not enough. */
   readonly field?: string;
   /** The effect as `certify` and the docs show it, and what then happens to a client's request. */
@@ -22,6 +25,9 @@ interface EffectRow {
   /** What a person sees who has no response to look at. */
   readonly silence?: string;
 }
+
+const readFirst =
+  "It may have taken effect, so read its result before you send it again. If the endpoint documents an Idempotency-Key, send one: then repeat the request with the same key.";
 
 /** The effects of faults. A new effect is a row here, and its response in `api/faults.ts`. */
 export const faultEffects = {
@@ -46,6 +52,7 @@ export const faultEffects = {
     fits: ["latency", "truncate", "slow"],
     does: "sends a status from 500 to 504",
     whatToDo: "Send the request again with growing pauses, and give up after a few tries.",
+    whatToDoOnce: `Do not simply send the request again. ${readFirst}`,
     field: "Responds with this status and the API's error body.",
     example: { status: 503 },
     happens: "gets a 503",
@@ -57,7 +64,8 @@ export const faultEffects = {
     ends: "reset",
     fits: ["latency"],
     does: "resets the connection",
-    whatToDo: "Connect again and resend the request: this endpoint only reads, so repeating it is safe.",
+    whatToDo: "Connect again, and send the request again.",
+    whatToDoOnce: `Connect again, but do not simply send the request again. ${readFirst}`,
     example: { reset: true },
     happens: "has its connection reset",
     silence: "The connection is reset without a response.",
@@ -70,6 +78,7 @@ export const faultEffects = {
     fits: [],
     does: "never sends a response",
     whatToDo: "Set a timeout on each request, or your client waits forever. Then send the request again.",
+    whatToDoOnce: `Set a timeout on each request, or your client waits forever. ${readFirst}`,
     example: { hang: true },
     happens: "never gets a response",
     silence: "There is no response. A client without a timeout would wait forever.",
@@ -83,6 +92,7 @@ export const faultEffects = {
     does: "truncates the body and closes the connection",
     whatToDo:
       "Treat a truncated body as a failed request, and send the request again. Most HTTP libraries report it.",
+    whatToDoOnce: `Treat a truncated body as an unknown result, not as a success. ${readFirst}`,
     example: { truncate: true },
     happens: "gets a response that is cut short",
   },
@@ -94,6 +104,7 @@ export const faultEffects = {
     fits: ["latency", "slow"],
     does: "sends 200 with broken JSON",
     whatToDo: "Treat invalid JSON as a failed request, no matter which status, and send the request again.",
+    whatToDoOnce: `Treat invalid JSON as an unknown result, no matter which status. ${readFirst}`,
     example: { malformed: true },
     happens: "gets a 200 with broken JSON",
   },
@@ -189,3 +200,37 @@ export function effectAt(pathId: string): EffectRow | undefined;
 export function effectAt(pathId: string): EffectRow | undefined {
   return pathId.startsWith("fault.") ? faultEffects[pathId.slice("fault.".length) as FaultKind] : undefined;
 }
+
+const idempotentMethods = ["GET", "HEAD", "OPTIONS", "PUT", "DELETE"];
+
+/** Whether two requests have the effect of one: by the method (RFC 9110, 9.2.2), or by an `Idempotency-Key` that the endpoint honors. */
+export function isIdempotent(method: string, hasIdempotencyKey: boolean): boolean {
+  return hasIdempotencyKey || idempotentMethods.includes(method);
+}
+
+interface FaultyResponse {
+  readonly isRepeatable: boolean;
+  /** 0 if there was no response. */
+  readonly status: number;
+  /** Its `Retry-After`. */
+  readonly retryAfter?: string | undefined;
+}
+
+/** What a client should do after a fault: by the fault's effect, by whether the request can be repeated, and by a sent status. */
+export function whatToDoAfter(fault: FaultPathId, { isRepeatable, ...sent }: FaultyResponse): string {
+  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(fault);
+  const usual = isRepeatable ? whatToDo : whatToDoOnce;
+  if (fault !== "fault.status") return usual;
+  const { status, retryAfter } = sent;
+  const wait = retryAfter === undefined ? "" : `Wait as its Retry-After says (${retryAfter}). `;
+  if (status === 429) return `${wait || "Wait for the next minute. "}Then send the request again.`;
+  if (status >= 500) return wait + usual;
+  if (status < 400) return "Nothing: your client asked for this response with Prefer.";
+  return `Do not send the request again unchanged: ${unchangedWords[status] ?? "the response would be the same"}.`;
+}
+
+const unchangedWords: Readonly<Record<number, string>> = {
+  400: "correct what the response names",
+  409: "read the record first, because its state does not allow this",
+  422: "correct what the response names",
+};

@@ -187,8 +187,7 @@ const apiOutcomes = [
     ...ofRecords,
     message: "There is no such record.",
     when: "an unknown record, or one of another organization or environment",
-    whatToDo:
-      "Check the id: a key sees only the records of its organization and environment. svc-sandbox explain shows the cause.",
+    whatToDo: "Check the id: a key sees only the records of its organization and environment.",
   },
   {
     path: "409.conflict",
@@ -197,7 +196,7 @@ const apiOutcomes = [
     message: "The record is not in a state that allows this.",
     ...ofRecords,
     when: "a change that the state of the record does not allow",
-    whatToDo: "Read the record again: its state no longer allows this.",
+    whatToDo: "Do not send the request again unchanged: read the record, whose state does not allow this.",
   },
   {
     path: "422.validation",

@@ -29,7 +29,7 @@ import { type AssumptionDefinition, type Assumptions, assumptionTable } from "..
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
-import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
+import { effectWords, faultEffects, faultKinds, whatToDoAfter } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
 import { mostLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
@@ -59,6 +59,7 @@ const errorParts = {
   api: responseCodesPart,
   rejections: rejectionsPart,
   problems: problemsPart,
+  once: faultsOncePart,
 };
 
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
@@ -177,6 +178,16 @@ function effectsPart(): string {
     ...[faultEffects[kind].fits.map(code).join(", "), code(`fault.${kind}`)],
   ]);
   return table(["`then`", "effect", "fits", "path"], ...rows);
+}
+
+function faultsOncePart(): string {
+  const rows = faultKinds.flatMap((kind) => {
+    const [twice, once] = [true, false].map((isRepeatable) =>
+      whatToDoAfter(`fault.${kind}`, { isRepeatable, status: 503 }),
+    );
+    return twice === once ? [] : [[code(`fault.${kind}`), once ?? ""]];
+  });
+  return table(["path", "what to do"], ...rows);
 }
 
 const responseWords: Readonly<Record<number, string>> = {

@@ -101,7 +101,7 @@ function requestText(details: JournalDetails, around: readonly JournalRequest[],
   ];
   const lines = [
     `${method} ${path} at ${at}, ${id}`,
-    ...explainedLines(details, details.note ?? details.when, { before, after }, style),
+    ...explainedLines(details, details.when, { before, after }, style),
   ];
   const others = ["", "Requests with this key", ...around.map((one) => retryLine(one, details))];
   return [...lines, ...(around.length < 2 ? [] : others)].join("\n");
