@@ -195,15 +195,3 @@ test.each([
   expect([...new Set(promises.runs.map(({ outcome }) => outcome))]).toEqual(outcomes);
   expect([promises.tried, promises.noticed]).toEqual([count, 0]);
 });
-
-test("every run has what --like fixes, unless it tries something else", async () => {
-  const seen = new Set<string>();
-  const client: Client = ({ profile }, { assumptions }) => {
-    seen.add(`${profile} ${JSON.stringify(assumptions)}`);
-    return profile === "typical" ? passes : fails;
-  };
-  await certified(client, { like: { error_details: true, retry_after: "date" } });
-  expect(seen).toContain('minimal {"error_details":true,"retry_after":"date"}');
-  expect(seen).toContain('typical {"error_details":false,"retry_after":"date"}');
-  expect([...seen].every((one) => one.includes("{"))).toBe(true);
-});

@@ -66,7 +66,6 @@ export interface CertificationPlan {
   readonly kinds: CertifyResult["promises"]["kinds"];
   /** The names of the only promises and experiments. Default: all. */
   readonly only?: readonly string[] | undefined;
-  readonly like?: CertifyResult["like"] | undefined;
   readonly bail?: boolean | undefined;
   /** Maximum milliseconds for all runs together. */
   readonly budget?: number | undefined;
@@ -250,9 +249,7 @@ function runIn(
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
   const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), least };
   const patience = patienceFor(planned, known);
-  const all =
-    plan.like === undefined ? trial : { ...trial, assumptions: { ...plan.like, ...trial.assumptions } };
-  return tools.run(planned, all, patience, () => isWanted() && isInTime(state), isOver);
+  return tools.run(planned, trial, patience, () => isWanted() && isInTime(state), isOver);
 }
 
 // The baseline is always made.

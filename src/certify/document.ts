@@ -1,7 +1,6 @@
 import { briefJson } from "../report/brief.js";
 import { commandLine, pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../report/render/document.js";
-import { xmlText } from "../report/render/junit.js";
 import { render, type TextStyle } from "../report/render/render.js";
 import { groupsOf } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
@@ -217,11 +216,10 @@ function promiseRow(run: PromiseRun, shown: Shown): TableRow {
 }
 
 function factsOf(result: CertifyResult): TableRow[] {
-  const { like = {}, seeds, faults, durationMs, promises, gates } = result;
+  const { seeds, faults, durationMs, promises, gates } = result;
   const gatesAsFlags = Object.entries(snakeCase(gates) as object).map(
     ([name, value]) => `--${name.replaceAll("_", "-")} ${value}`,
   );
-  const learned = Object.entries(like).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
     ["command", commandLine(result.command, 2_000)],
@@ -232,59 +230,10 @@ function factsOf(result: CertifyResult): TableRow[] {
     ["faults", faults.join(", ")],
     ["promises", promises.kinds],
     ["thresholds", gatesAsFlags.join(" ")],
-    ["baseline like", learned.join(", ")],
     ["specification", result.specification],
     ["svc-sandbox", result.sandbox],
     ["started", result.startedAt],
     ["took", seconds(durationMs)],
   ];
   return facts.flatMap(([what, value]) => (value ? [{ cells: [what, value] }] : []));
-}
-
-// White text on each has a contrast of at least 4.5.
-const colors: Readonly<Record<CertifyVerdict, string>> = {
-  passed: "#1c6640",
-  failed: "#9c2f19",
-  flaky: "#7d5000",
-  unusable: "#545e57",
-};
-
-const letterWidth = 6.5;
-const padding = 7;
-
-/** Renders the verdict as a small SVG, for a page about the client. */
-export function certificateBadge({
-  verdict,
-  promises,
-  retries = [],
-  report: { coverage },
-}: CertifyResult): string {
-  const label = "svc-sandbox";
-  const share =
-    promises.tried === 0 ? "promises not tested" : `${promises.noticed}/${promises.tried} promises`;
-  const covered = `${coverage.met}/${coverage.promised} paths`;
-  const open = retries.some(({ outcome }) => outcome === "not_tried") ? "retries not tried, " : "";
-  const text = verdict === "passed" ? `certified, ${open}${covered}, ${share}` : verdict;
-  const left = widthOf(label);
-  const width = left + widthOf(text);
-  const title = xmlText(`${label}: ${text}`);
-  const words = (x: number, room: number, word: string) =>
-    // The width is set because the font is unknown.
-    `<text x="${x + padding}" y="14" textLength="${room - 2 * padding}" lengthAdjust="spacingAndGlyphs">${xmlText(word)}</text>`;
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="20" role="img" aria-label="${title}">`,
-    `<title>${title}</title>`,
-    `<path fill="#3c4650" d="M4 0h${left - 4}v20H4a4 4 0 0 1-4-4V4a4 4 0 0 1 4-4z"/>`,
-    `<path fill="${colors[verdict]}" d="M${left} 0h${width - left - 4}a4 4 0 0 1 4 4v12a4 4 0 0 1-4 4H${left}z"/>`,
-    '<g fill="#fff" font-family="Verdana, DejaVu Sans, Arial, sans-serif" font-size="11">',
-    words(0, left, label),
-    words(left, width - left, text),
-    "</g>",
-    "</svg>",
-    "",
-  ].join("\n");
-}
-
-function widthOf(text: string): number {
-  return Math.ceil(text.length * letterWidth) + 2 * padding;
 }

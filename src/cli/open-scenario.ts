@@ -1,5 +1,5 @@
-import { existsSync, realpathSync } from "node:fs";
-import { isAbsolute, relative, resolve, sep } from "node:path";
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
 import { builtIn } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import {
@@ -14,13 +14,12 @@ import { loadReader, openWorld } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
-import { isScenarioName } from "../scenario/bundled.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
-import { listed, quote } from "../spec/schema/words.js";
+import { listed } from "../spec/schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { WorldFlags } from "./flags.js";
 import type { Io } from "./io.js";
@@ -48,27 +47,6 @@ export async function loadNamed(
   const loaded = await loadWith(document, name, io, signal);
   if (openapi === undefined) return withOperations(loaded, operations);
   return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
-}
-
-/** Loads the scenario that a certificate names: a bundled one, or a file in this folder, of which no error shows a line. */
-export async function loadCertified(
-  name: string,
-  io: Pick<Io, "cwd">,
-  given: { readonly openapi?: string | undefined },
-): Promise<LoadedScenario> {
-  const isInside = () => {
-    const file = resolve(io.cwd, name);
-    const way = relative(realpathSync(io.cwd), existsSync(file) ? realpathSync(file) : file);
-    return !isAbsolute(way) && way.split(sep)[0] !== "..";
-  };
-  const reject = (why: string) =>
-    usageError(
-      `The certificate names the scenario ${quote(name)}, which ${why}. Give the scenario yourself: certify <scenario> --verify …`,
-    );
-  if (!isScenarioName(name) && !isInside()) throw reject("is not in this folder");
-  return loadNamed(name, { cwd: io.cwd }, given).catch((error) => {
-    throw error instanceof ScenarioError ? reject("is not a valid scenario here") : error;
-  });
 }
 
 interface DocumentFlags {

@@ -114,7 +114,6 @@ export const failed: CertifyResult = {
   sandbox: "0.1.0",
   seeds: [1, 2, 3],
   faults: ["fault.reset"],
-  like: { rate_limit_code: "too_many_requests", request_id_on_errors: true, scopes: ["attestations:read"] },
   command: ["npm", "run", "test:api", "--", "--grep", "it's a key"],
   startedAt: "2026-03-02T08:59:58.123Z",
   durationMs: 12_345,

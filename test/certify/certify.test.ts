@@ -24,7 +24,7 @@ async function certify(mistake: string, ...flags: string[]) {
   return { ...ran, certificate, outcomes: [...runs.values()].map(({ outcome }) => outcome), runs };
 }
 
-interface Certificate extends Pick<CertifyResult, "verdict" | "seeds" | "faults" | "like"> {
+interface Certificate extends Pick<CertifyResult, "verdict" | "seeds" | "faults"> {
   readonly runs: readonly (Run & { readonly last_request?: { readonly path_id: string } })[];
 }
 
@@ -157,31 +157,6 @@ test("R46 a key of the command line is shown nowhere", async () => {
   const { stdout, stderr } = await runCli(["certify", "--", "false", key]);
   expect(stderr).toMatch(/^Running false SVC_test_\S*…/);
   expect(stdout + stderr).not.toContain(key);
-});
-
-test("--like fixes what a check has learned, in every run", async () => {
-  const cwd = temporaryFolder();
-  const file = join(cwd, "check.json");
-  const learned = { rate_limit_code: "slow_down", retry_after: "seconds" };
-  writeFileSync(file, JSON.stringify({ verdict: "agrees", learned, not_learned: {} }));
-  const expects = `${fivePaths}.then(async (all) => {
-    const r = all.at(-1);
-    if (!(Number(r.headers.get("retry-after")) > 0) || (await r.json()).error.code !== "slow_down") process.exit(1);
-  })`;
-  const argv = ["certify", "--seeds", "5", "--promises", "none", "--like", file];
-  const { code, stderr } = await runCli([...argv, "--", process.execPath, "-e", expects], { cwd });
-  expect([code, stderr]).toEqual([0, expect.stringContaining("varied 5")]);
-  for (const [text, why] of [
-    ["nonsense", "it is not valid JSON"],
-    ["{}", "it is not the report of a check"],
-    ['{"learned":{},"not_learned":{}}', "that check learned nothing"],
-    ['{"learned":{"retry_after":"soon"},"not_learned":{}}', "at learned.retry_after, "],
-    ['{"learned":{"me_scope":"other:read"},"not_learned":{}}', "the scenario key-states conflicts with it"],
-  ] as const) {
-    writeFileSync(file, text);
-    const rejected = await runCli([...argv, "--", "true"], { cwd });
-    expect([rejected.code, rejected.stdout, rejected.stderr]).toEqual([2, "", expect.stringContaining(why)]);
-  }
 });
 
 test("--capture writes what each failing run has seen, as a scenario that verify takes", async () => {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { certificateBadge, renderCertificate } from "../../src/certify/document.js";
+import { renderCertificate } from "../../src/certify/document.js";
 import type { CertifyResult } from "../../src/certify/result.js";
 import { axeProblems } from "../support/axe.js";
 import { noBrowser, takePage } from "../support/chromium-page.js";
@@ -48,18 +48,5 @@ describe.skipIf(noBrowser)("a certificate as a page", () => {
     expect(requests).toEqual([file]);
     const titles = await page.locator("h2").allTextContents();
     expect(titles[0]).toBe(result.verdict === "passed" ? "Runs" : "Causes");
-  });
-
-  test("the badge is an image", async () => {
-    const folder = temporaryFolder({
-      "badge.svg": certificateBadge(passed),
-      "page.html": '<!doctype html><title>x</title><img src="badge.svg" alt="certified">',
-    });
-    const page = await open(pathToFileURL(join(folder, "page.html")).href, []);
-    const size = await page.locator("img").evaluate((image) => {
-      const { naturalWidth, naturalHeight } = image as HTMLImageElement;
-      return [naturalWidth > 100, naturalHeight];
-    });
-    expect(size).toEqual([true, 20]);
   });
 });

@@ -255,7 +255,7 @@ describe("the environment under --intercept", () => {
 });
 
 describe("certify --intercept", () => {
-  it("certifies a client with a hard-coded address; the certificate and its commands name the host", async () => {
+  it("certifies a client with a hard-coded address; the certificate names the host", async () => {
     const cwd = temporaryFolder({ "client.mjs": clientCode });
     const argv = ["certify", "--intercept", "*.bank.example", "--seeds", "1", "--certificate", "client.json"];
     const command = ["--", ...client(`https://api.bank.example${me}`)];
@@ -264,7 +264,5 @@ describe("certify --intercept", () => {
     expect([code, stdout]).toEqual([1, expect.stringMatching(/covers 1 of 17 promised paths/)]);
     const certificate = JSON.parse(readFileSync(join(cwd, "client.json"), "utf8"));
     expect([certificate.intercept, certificate.report.requests]).toEqual([["*.bank.example"], 1]);
-    const again = await runHere(["certify", "--verify", "client.json", ...command], cwd);
-    expect(again.stdout).toMatch(/Verified: all \d+ facts are the same/);
   });
 });

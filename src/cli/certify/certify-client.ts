@@ -19,7 +19,7 @@ import { sayWhyNotRun } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 import { createClientRuns } from "./client-runs.js";
 
-interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "like" | "gates"> {
+interface Asked extends Pick<CertifyResult, "command" | "seeds" | "faults" | "gates"> {
   readonly loaded: LoadedScenario;
   readonly kinds: CertifyResult["promises"]["kinds"];
   readonly only?: readonly string[] | undefined;
@@ -38,9 +38,11 @@ export interface CertifyFlags extends ServeFlags {
   readonly format?: string;
 }
 
+export const certificateFiles = { name: "--certificate", what: "the certificate" };
+
 /** Certifies a client; `release` stops taking signals, after the certificate, which a signal must not interrupt. */
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
-  const { loaded, command, seeds, faults, like, kinds, gates, only } = asked;
+  const { loaded, command, seeds, faults, kinds, gates, only } = asked;
   const { flags, io } = call;
   const { now, frozen, timeout, bail, budget, capture, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
@@ -58,7 +60,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const document = await documentIn(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
-    { runs, jobs, endpoints, kinds, only, timeout, like, bail, budget },
+    { runs, jobs, endpoints, kinds, only, timeout, bail, budget },
     { run: client.run, isStopped: () => cutShort() !== undefined, onFailure, stopwatch, progress },
   );
   const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
@@ -79,7 +81,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     specification: apiVersion,
     sandbox: version,
     ...(flags.intercept !== undefined && { intercept: [...flags.intercept] }),
-    ...{ seeds, faults, ...(like !== undefined && { like }), command, startedAt },
+    ...{ seeds, faults, command, startedAt },
     durationMs: Math.round(stopwatch() - state.started),
     ...{ runs: found.runs, promises: found.promises, ...(found.retries && { retries: found.retries }) },
     ...{ gates, unmet: isSeen ? unmetGates(report, found.promises, gates) : [], report },

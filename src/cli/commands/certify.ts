@@ -5,19 +5,12 @@ import { seedIn } from "../../certify/plan.js";
 import { promiseChoices, type Run } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
-import { endingWords } from "../../report/render/document.js";
-import { assumptionsSchema } from "../../scenario/format/steps.js";
-import { resolveSource } from "../../scenario/parse-scenario.js";
-import type { Assumptions } from "../../spec/assumptions.js";
+import { endingWords, type ReportFormat } from "../../report/render/document.js";
 import { faultPathIds } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
-import { shapeProblems } from "../../spec/schema/check.js";
-import { parsedJson } from "../../spec/schema/json.js";
-import { isMapping, pathText } from "../../spec/schema/shape.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
 import { defaultSeed } from "../../spec/seed.js";
-import { certificateFiles, verifyFile, writeCertificates } from "../certify/certificate-files.js";
-import { certifyClient } from "../certify/certify-client.js";
+import { certificateFiles, certifyClient } from "../certify/certify-client.js";
 import {
   type CallOf,
   declareCommand,
@@ -25,12 +18,11 @@ import {
   oneOf,
   option,
   plainOption,
-  reader,
   toggle,
   wholeNumber,
 } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
-import { readGivenFile, reportTargets } from "../files.js";
+import { reportTargets, writeTargets } from "../files.js";
 import {
   failOnFlag,
   interceptFlags,
@@ -58,11 +50,6 @@ function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): 
   throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
 }
 
-/** The flags that a certificate replaces. */
-const aboutRuns = [
-  ...["seeds", "seed", "faults", "promises", "minNoticed", "failOn", "minCoverage"],
-  ...["only", "budget", "like", "bail", "badge"],
-];
 const { host, handlers, control, tls, cert, key } = serverFlags;
 const flags = {
   seeds: option(
@@ -85,7 +72,7 @@ const flags = {
     "--only <run>",
     "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most six runs that show whether it retries); repeatable; without a certificate",
     (text) => [text],
-    { conflicts: ["certificate", "badge"] },
+    { conflicts: ["certificate"] },
   ),
   budget: option(
     "--budget <duration>",
@@ -110,11 +97,6 @@ const flags = {
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 30s and that duration without a request)",
     readDuration("30s or 5m"),
   ),
-  like: option(
-    "--like <file>",
-    "in every run, use the assumptions that a check learned from a real environment: svc-sandbox check <base-url> --format json > <file>",
-    fileName,
-  ),
   capture: option(
     "--capture <folder>",
     "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
@@ -122,20 +104,8 @@ const flags = {
   ),
   certificate: option(
     "--certificate <file>",
-    `write the certificate to this file, in the format of its extension: ${endingWords}; --verify reads .json; repeatable`,
+    `write the certificate to this file, in the format of its extension: ${endingWords}; repeatable`,
     (text, from) => [fileName(text, from)],
-  ),
-  badge: option(
-    "--badge <file>",
-    "write the verdict as a badge (SVG) to this file",
-    reader((text) => (/\.svg$/i.test(text) ? text : undefined), "the name of an .svg file"),
-  ),
-  verify: option(
-    "--verify <file>",
-    "repeat the runs of a certificate (.json) with the command after --, and compare the results",
-    fileName,
-    // The certificate sets what to run, and no new certificate is written.
-    { conflicts: [...aboutRuns, "certificate"] },
   ),
   format: plainOption(
     "--format <format>",
@@ -161,26 +131,15 @@ export const certifyCommand = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate and --badge write it to files. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate writes it to a file. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,
-  usual: [
-    "seeds",
-    "faults",
-    "promises",
-    "only",
-    "budget",
-    "certificate",
-    "badge",
-    "verify",
-    "like",
-    "openapi",
-  ],
+  usual: ["seeds", "faults", "promises", "only", "budget", "certificate", "openapi"],
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
-    "svc-sandbox certify --certificate client.html --badge client.svg -- npm test": "with a certificate",
+    "svc-sandbox certify --certificate client.html -- npm test": "with a certificate",
   },
   async run(given) {
     const { words, rest, io } = given;
@@ -189,12 +148,10 @@ export const certifyCommand = declareCommand({
     const flags = format === "brief" ? { ...given.flags, quiet: true } : given.flags;
     const call = { ...given, flags };
     const targets = reportTargets(flags.certificate, certificateFiles, io);
-    if (flags.verify !== undefined) return verifyFile(flags.verify, call).finally(io.endSoon);
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
     checkOnly(flags.only, loaded);
-    const like = flags.like === undefined ? undefined : await readLike(flags.like, loaded, io);
-    const asked = { loaded, command: rest, ...askedRuns(flags), ...(like !== undefined && { like }) };
+    const asked = { loaded, command: rest, ...askedRuns(flags) };
     const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
@@ -202,7 +159,8 @@ export const certifyCommand = declareCommand({
       const hint = whyUnusable(result.runs[0], notes.join(" "), call);
       const seen = { outputOf, hint, program: io.program };
       io.stdout.write(redactKeys(renderCertificate(result, format, style, seen)));
-      const failures = await writeCertificates(result, targets, flags.badge, io);
+      const inFormat = (format: ReportFormat) => renderCertificate(result, format);
+      const failures = await writeTargets(targets, inFormat, certificateFiles, io);
       for (const one of failures) io.stderr.say(describeFailure(one, flags));
       if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
@@ -258,34 +216,4 @@ function whyUnusable(
   }
   const why = cause === undefined ? "" : ` It ${cause.sentence}. ${cause.whatToDo.join(" ")}`;
   return `The command fails in the first run (minimal), where the sandbox only does what the specification promises.${why} Fix that first.`;
-}
-
-/** Reads a check's learned assumptions, and checks that the scenario can start with them. */
-async function readLike(
-  file: string,
-  { name, scenario }: LoadedScenario,
-  io: Io,
-): Promise<Partial<Assumptions>> {
-  const reject = (why: string) =>
-    usageError(
-      `Invalid --like: ${quote(file)} cannot be used: ${why}. Use the output of ${io.program} check <base-url> --format json.`,
-    );
-  const text = await readGivenFile(file, "the check", io);
-  const report = parsedJson(text.replace(/^\uFEFF/, ""));
-  if (report === undefined) throw reject("it is not valid JSON");
-  const { learned, not_learned: open } = isMapping(report) ? report : {};
-  if (typeof learned !== "object" || learned === null || typeof open !== "object") {
-    throw reject("it is not the report of a check");
-  }
-  const [problem] = shapeProblems(assumptionsSchema, learned);
-  if (problem !== undefined) throw reject(`at ${pathText(["learned", ...problem.path])}, ${problem.message}`);
-  if (Object.keys(learned).length === 0) {
-    throw reject("that check learned nothing: give it keys to get more responses");
-  }
-  try {
-    resolveSource({ ...scenario, assumptions: { ...scenario.assumptions, ...learned } } as typeof scenario);
-  } catch (error) {
-    throw reject(`the scenario ${name} conflicts with it: ${(error as Error).message}`);
-  }
-  return learned;
 }

@@ -55,7 +55,7 @@ export function formatOfEnding(ending: string): ReportFormat | undefined {
 
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */
 export interface ReportDocument {
-  readonly kind: "report" | "check" | "certificate" | "verification";
+  readonly kind: "report" | "check" | "certificate";
   /** Its scenario or URL. */
   readonly subject: string;
   /** One line about the input. */
