@@ -1,6 +1,7 @@
 import { fireFault } from "../sandbox/faults.js";
 import { type Delivery, type Ending, noResponse } from "../sandbox/journal/exchange.js";
-import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Variant } from "../sandbox/variant.js";
 import {
   effectAt,
   type FaultEffect,
@@ -46,8 +47,8 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
     delayMs: fired.latency,
     kind: ends === "reset" || ends === "hang" ? ends : "send",
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
-    // In a trial of a client, each body takes about a second.
-    bytesPerSecond: slow !== undefined && world.trial?.faults !== undefined ? bytes : slow,
+    // In the run of a variant, each body takes about a second.
+    bytesPerSecond: slow !== undefined && world.variant?.given.faults !== undefined ? bytes : slow,
   };
   return { ...ending, fault, delivery };
 }
@@ -141,7 +142,7 @@ export function bodyParts(
 }
 
 /** Returns a fault of one kind for the first request that would end on each path. */
-export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Trial["faults"]> {
+export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Variant["faults"]> {
   const { example: then } = effectAt(fault);
   return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
 }

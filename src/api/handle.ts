@@ -40,7 +40,7 @@ export function handle(world: SandboxState, request: ApiRequest): Exchange {
   const call = beginCall(world, request);
   const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
   const ending = faulty ?? respondToCall(world, call);
-  return completeCall(world, call, world.trial?.broken?.end(world, call, ending) ?? ending);
+  return completeCall(world, call, world.variant?.end?.(world, call, ending) ?? ending);
 }
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
@@ -72,9 +72,9 @@ export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded 
   };
 }
 
-// Whether responses vary, or a trial of a client chooses their variants.
-function isVaried({ profile, trial }: SandboxState): boolean {
-  return profile === "varied" || (profile === "typical" && trial?.choose !== undefined);
+// Whether responses vary, or the variant of a run chooses their variants.
+function isVaried({ profile, variant }: SandboxState): boolean {
+  return profile === "varied" || (profile === "typical" && variant !== undefined);
 }
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
@@ -86,7 +86,8 @@ export function presentedAs(apiKey: string | undefined): Presented {
 export function completeCall(world: SandboxState, call: ApiCall, ending: Ending): Exchange {
   const judgment = judge(world, call, ending);
   const exchange = describe(world, call, ending, judgment);
-  if (judgment.isCounted) world.counters.count(exchange, judgment.misplaced?.keys);
+  if (judgment.isCounted)
+    world.counters.count(exchange, judgment.misplaced?.keys, world.variant?.observe(world, exchange));
   world.history.record(exchange);
   return exchange;
 }
@@ -108,7 +109,7 @@ function judge(world: SandboxState, call: ApiCall, { pathId, delivery }: Ending)
     !world.behavior.rejected.has(call.sha256) &&
     !leaksRealKey;
   // No advice if the response hides what was wrong with the request.
-  const isAdvised = isCounted && world.trial?.broken === undefined && !isUnremarkable;
+  const isAdvised = isCounted && world.variant?.end === undefined && !isUnremarkable;
   const { advice, isResent } = isAdvised
     ? observe(world, call, { at, traits, isMisdirected, leaksRealKey, presented, pathId, delivery })
     : unobserved;

@@ -1,6 +1,6 @@
 import type { Ending } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
-import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
 import { failures } from "../spec/fault-effects.js";
 import {
@@ -165,20 +165,18 @@ export function promisesOn(
   return [...swaps, ...others.filter(({ path, isShared }) => !isShared || path === firstSuccess)];
 }
 
-/** Breaks a promise in a trial of a client. */
-export function breaking({ path, isLasting, respond }: BrokenPromise): NonNullable<Trial["broken"]> {
-  return {
-    responses: 0,
-    end(world, call: ApiCall, ending: Ending): Ending {
-      const isOnPath = isLasting || ending.pathId === path;
-      if (!isOnPath || ending.fault !== undefined || call.endpoint === undefined) return ending;
-      const other = respond(ending, call, world);
-      if (other === undefined) return ending;
-      this.responses += 1;
-      // The request keeps its original path id.
-      return { ...ending, response: other.response, code: other.code };
-    },
-  };
+/** Returns the ending in place of a call's own if it is about the promise. */
+export function breakPromise(
+  { path, isLasting, respond }: BrokenPromise,
+  world: SandboxState,
+  call: ApiCall,
+  ending: Ending,
+): Ending | undefined {
+  const isOnPath = isLasting || ending.pathId === path;
+  if (!isOnPath || ending.fault !== undefined || call.endpoint === undefined) return undefined;
+  const other = respond(ending, call, world);
+  // The request keeps its original path id.
+  return other && { ...ending, response: other.response, code: other.code };
 }
 
 function rejectionRows({ path, status, code }: Outcome): Row[] {

@@ -38,12 +38,11 @@ export interface ApiCall extends ObservedCall {
   readonly variation: Variation | undefined;
 }
 
-/** The call with the variants that a trial of a client chooses for a response with this status. */
+/** The call with the variants that the variant of a run chooses for a response with this status. */
 export function asChosen(world: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
   const { number, variation } = call;
-  const choose = world.trial?.choose;
-  if (variation === undefined || choose === undefined) return call;
-  const chosen = chosenVariation(world, number, variation, choose, {
+  if (variation === undefined || world.variant === undefined) return call;
+  const chosen = chosenVariation(world, number, variation, world.variant.choose, {
     ...{ status, isContext },
     isDocumented: call.endpoint?.documented !== undefined,
   });

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
 import { builtIn } from "../api/routes.js";
+import { activateVariant } from "../api/variant.js";
 import type { Report } from "../report/report-shape.js";
-import type { Trial } from "../sandbox/sandbox.js";
+import type { Variant } from "../sandbox/variant.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
 import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
 import type { CausePoint } from "./result.js";
@@ -18,12 +19,12 @@ const report: Report = {
 
 const passes: ClientRun = {
   ...{ outcome: "passed", code: 0, durationMs: 100, report, points: [], sent: [], output: [] },
-  ...{ lastOn: () => undefined, suspect: undefined, sandboxes: [] },
+  ...{ lastOn: () => undefined, suspect: undefined, sandboxes: [], replaced: 0, tried: [], silentMs: 0 },
 };
 const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
 
 /** How a run of a client ends. */
-type Client = (planned: PlannedRun, trial: Trial) => ClientRun;
+type Client = (planned: PlannedRun, variant: Variant) => ClientRun;
 
 /** Certifies a client that is a function: no process, and a second of time for each run. */
 async function certified(client: Client, plan: Partial<CertificationPlan> = {}, mostRuns = 1000) {
@@ -45,11 +46,11 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       ...plan,
     },
     {
-      run(planned, trial, _patience, isWanted) {
+      run(planned, variant, _patience, isWanted) {
         const run = last.then(() => {
           if (!isWanted() || made.length >= mostRuns) return undefined;
           made.push(planned.name);
-          return client(planned, trial);
+          return client(planned, variant);
         });
         // The next run waits until this one is recorded.
         last = run.then(() => new Promise((resolve) => setImmediate(resolve)));
@@ -94,15 +95,15 @@ test("a baseline that fails once is flaky, and no other run is made", async () =
 });
 
 const point = (row: string, variant: string) => ({ row, variant, status: 401 });
-/** What a client sees of a point of its run: the variant, or none where the trial does not vary it. */
-const seen = ({ choose = (_row, usual) => usual }: Trial, { row, variant, status }: CausePoint) =>
-  choose(row, variant, status);
+/** What a client sees of a point of its run: the variant, or none where the run does not vary it. */
+const seen = (given: Variant, { row, variant, status }: CausePoint) =>
+  activateVariant(given).choose(row, variant, status);
 
 test("runs that the same row breaks with another variant are shown once each, and the report is about all runs", async () => {
   const variants: Readonly<Record<string, string>> = { "varied 1": "quoted", "varied 2": "charset" };
-  const client: Client = ({ name }, trial) => {
+  const client: Client = ({ name }, variant) => {
     const own = point("content_type", variants[name] ?? "");
-    return seen(trial, own) === "" ? passes : { ...fails, points: [own] };
+    return seen(variant, own) === "" ? passes : { ...fails, points: [own] };
   };
   const { runs, merged, shown, made } = await certified(client, { runs: planOf(1, [1, 2], []) });
   expect(runs.slice(2).map(({ outcome, cause }) => [outcome, cause?.points])).toEqual([
@@ -118,9 +119,9 @@ test("runs that the same row breaks with another variant are shown once each, an
 test("points of a run that passed are tried last", async () => {
   const innocent = [200, 403, 404, 429, 500].map((status) => ({ ...point("via", "present"), status }));
   const guilty = point("via", "present");
-  const client: Client = ({ name }, trial) => {
+  const client: Client = ({ name }, variant) => {
     if (name === "varied 2") return { ...passes, points: innocent };
-    const isBroken = name === "varied 1" && seen(trial, guilty) !== "";
+    const isBroken = name === "varied 1" && seen(variant, guilty) !== "";
     return isBroken ? { ...fails, points: [...innocent, guilty] } : passes;
   };
   const { runs, made } = await certified(client, { runs: planOf(1, [1, 2], []) });
@@ -187,10 +188,7 @@ test.each([
   [true, ["not_noticed", "not_run"], 1],
   [false, ["not_noticed"], 5],
 ])("a swap that is not noticed ends everything with bail: %j", async (bail, outcomes, count) => {
-  const client: Client = (_planned, { broken }) => {
-    if (broken !== undefined) broken.responses = 1;
-    return passes;
-  };
+  const client: Client = (_planned, { promise }) => ({ ...passes, replaced: promise === undefined ? 0 : 1 });
   const { promises } = await certified(client, { bail, kinds: "swaps", only: undefined });
   expect([...new Set(promises.runs.map(({ outcome }) => outcome))]).toEqual(outcomes);
   expect([promises.tried, promises.noticed]).toEqual([count, 0]);

@@ -1,10 +1,11 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { faultsOn } from "../api/faults.js";
-import { type BrokenPromise, breaking, brokenPromisesOf, promisesOn } from "../api/promises.js";
+import { type BrokenPromise, brokenPromisesOf, promisesOn } from "../api/promises.js";
 import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
-import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Experiment, Variant } from "../sandbox/variant.js";
 import { assumptionTable } from "../spec/assumptions.js";
 import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
@@ -24,13 +25,15 @@ import {
   agreed,
   type CountedRun,
   controlFor,
-  type Experiment,
   experimentsFor,
+  factsOf,
+  isOver,
   leastWait,
   type Made,
   retryResults,
   type SentCount,
-  startExperiment,
+  type Tried,
+  variantOf,
   withRetries,
 } from "./retries.js";
 
@@ -40,7 +43,7 @@ export interface RunSandbox {
   readonly instance?: string;
 }
 
-export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest"> {
+export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried {
   readonly outcome: "passed" | "failed" | "timed_out";
   readonly report: Report;
   /** The points where responses differed from `minimal`. */
@@ -85,10 +88,10 @@ export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
   readonly run: (
     planned: PlannedRun,
-    trial: Trial,
+    variant: Variant,
     patience: Patience,
     isWanted: () => boolean,
-    hasShownEnough?: () => boolean,
+    isOver?: (replaced: number) => boolean,
   ) => Promise<ClientRun | undefined>;
   readonly isStopped: () => boolean;
   /** Called with each failed run of the plan, before its cause is searched. */
@@ -143,7 +146,7 @@ async function makeBaseline(state: Certification): Promise<void> {
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
   const repeat = repeatIn(state);
-  const fails = async (run: PlannedRun, trial: Trial = {}) => (await repeat(run, trial)).failed;
+  const fails = async (run: PlannedRun, variant: Variant = {}) => (await repeat(run, variant)).failed;
   if (!(await fails(baseline))) return conclude(state, baseline, "flaky");
   const typical = { ...baseline, profile: "typical" } as const;
   if (await fails(typical)) return;
@@ -241,15 +244,15 @@ async function findCauses(state: Certification): Promise<void> {
 function runIn(
   state: Certification,
   planned: PlannedRun,
-  trial: Trial,
+  variant: Variant,
   isWanted = () => true,
-  { isOver, least = 0 }: { isOver?: () => boolean; least?: number } = {},
+  { isOver, least = 0 }: { isOver?: (replaced: number) => boolean; least?: number } = {},
 ): Promise<ClientRun | undefined> {
   const { plan, tools, done } = state;
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
   const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), least };
   const patience = patienceFor(planned, known);
-  return tools.run(planned, trial, patience, () => isWanted() && isInTime(state), isOver);
+  return tools.run(planned, variant, patience, () => isWanted() && isInTime(state), isOver);
 }
 
 // The baseline is always made.
@@ -260,8 +263,8 @@ function isInTime({ plan, tools, started, done }: Certification): boolean {
 
 async function make(state: Certification, planned: PlannedRun): Promise<void> {
   const { plan, tools, done } = state;
-  const trial = planned.fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), planned.fault) };
-  const made = await runIn(state, planned, trial, () => !state.isOver);
+  const variant = planned.fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), planned.fault) };
+  const made = await runIn(state, planned, variant, () => !state.isOver);
   if (made === undefined) return;
   const run = runOf(planned, made);
   done.set(planned.name, { run, made });
@@ -274,9 +277,8 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
 
 async function makeBroken(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {
   const { plan, tools } = state;
-  const broken = breaking(promise);
-  const made = await runIn(state, plan.runs[0], { broken }, () => !state.isOver);
-  const run = promiseRun(promise, made, broken.responses);
+  const made = await runIn(state, plan.runs[0], { promise: promise.id }, () => !state.isOver);
+  const run = promiseRun(promise, made, made?.replaced ?? 0);
   if (made !== undefined) tools.progress.broke(run);
   if (run.kind === "swap" && run.outcome === "not_noticed") state.isOver ||= plan.bail === true;
   return run;
@@ -288,17 +290,17 @@ async function tryOut(
   before: readonly Made[] = [],
 ): Promise<Made[]> {
   const { plan, tools } = state;
-  const { trial, isOver, facts } = startExperiment(experiment);
-  const made = await runIn(state, plan.runs[0], trial, undefined, { isOver, least: leastWait(experiment) });
+  const more = { isOver, least: leastWait(experiment) };
+  const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
-  const all = [...before, { ...countedOf(made), ...facts(), experiment }];
+  const all = [...before, { ...countedOf(made), ...factsOf(made), experiment }];
   return agreed(all) ?? tryOut(state, experiment, all);
 }
 
 function repeatIn(state: Certification): Repeat {
-  return async (planned, trial) => {
-    const made = await runIn(state, planned, trial);
+  return async (planned, variant) => {
+    const made = await runIn(state, planned, variant);
     state.tools.progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";
     return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId };

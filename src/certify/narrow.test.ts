@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { activateVariant } from "../api/variant.js";
 import { variationTable } from "../api/variation/table.js";
 import rows from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../spec/outcomes.js";
@@ -9,7 +10,7 @@ import {
   faultCause,
   patienceFor,
   planOf,
-  recordPoints,
+  pointsIn,
   variationCause,
   whereTheyWere,
 } from "./plan.js";
@@ -30,7 +31,8 @@ const unseen = { lastPath: () => undefined };
 /** A client that breaks when all the points of one of its mistakes are there; counts its runs. */
 function client(...mistakes: readonly (readonly CausePoint[])[]) {
   const made = { runs: 0 };
-  const attempt: Repeat = async (run, { choose = (_row, usual) => usual }) => {
+  const attempt: Repeat = async (run, variant) => {
+    const { choose } = activateVariant(variant);
     made.runs += 1;
     // What is shown: per point of the seed, and per point that is chosen instead of what `minimal` does.
     const shown = pointsOf(run.seed).map((point) => ({
@@ -47,9 +49,7 @@ function client(...mistakes: readonly (readonly CausePoint[])[]) {
 async function narrowed(attempt: Repeat) {
   const failing = [];
   for (const run of varied.filter(({ profile }) => profile === "varied")) {
-    const { trial, points } = recordPoints({});
-    for (const { row, variant, status } of pointsOf(run.seed)) trial.choose(row, variant, status);
-    if ((await attempt(run, {})).failed) failing.push({ run, points: points() });
+    if ((await attempt(run, {})).failed) failing.push({ run, points: pointsIn(pointsOf(run.seed)) });
   }
   const found = new Map<string, Narrowed>();
   await narrowVaried(failing, [], attempt, (run, one) => void found.set(run.name, one));
@@ -57,7 +57,7 @@ async function narrowed(attempt: Repeat) {
 }
 
 const quoted = { row: "content_type", variant: "quoted", status: 401 };
-const pointsIn = (one: Narrowed | undefined) => (typeof one === "object" ? one.points : one);
+const pointsOfCause = (one: Narrowed | undefined) => (typeof one === "object" ? one.points : one);
 
 test("the point that breaks a client is found, once for all seeds that have it", async () => {
   const { attempt, made } = client([quoted]);
@@ -81,9 +81,9 @@ test("two mistakes of one client are reported separately, and a mistake that nee
   const [one, two, b] = [pointOf(1, "escapes"), pointOf(1, "via"), pointOf(2, "request_id_form")] as const;
   const { attempt } = client([one, two], [b]);
   const { found } = await narrowed(attempt);
-  expect(pointsIn(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));
-  expect(pointsIn(found.get("varied 1"))).toHaveLength(2);
-  expect(pointsIn(found.get("varied 2"))).toEqual([b]);
+  expect(pointsOfCause(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));
+  expect(pointsOfCause(found.get("varied 1"))).toHaveLength(2);
+  expect(pointsOfCause(found.get("varied 2"))).toEqual([b]);
 });
 
 test("a client that breaks because of the seed only gets this cause", async () => {
@@ -205,25 +205,20 @@ test("a run that a fault breaks has the remedy of the fault, also if there was n
   expect(causedRun({ ...run, outcome: "flaky" }).cause).toBeUndefined();
 });
 
-test("points are the variants of minimal's rows that a run shows, and a trial shows only the chosen ones", () => {
-  const { trial, points } = recordPoints({ choose: (_row, usual) => usual });
-  for (const [row, variant] of [
-    ["via", ""],
-    ["content_type", "quoted"],
-    ["content_type", "quoted"],
-    ["none", "one"],
-  ] as const)
-    expect(trial.choose(row, variant, 401)).toBe(variant);
-  expect(points()).toEqual([quoted]);
+test("points are the variants of minimal's rows that a run shows, and a variant shows only the chosen ones", () => {
+  const at401 = (row: string, variant: string) => ({ row, variant, status: 401 });
+  expect(pointsIn([at401("via", ""), quoted, quoted, at401("none", "one")])).toEqual([quoted]);
   const charset = { ...quoted, variant: "charset" };
-  const [there, all] = [whereTheyWere([quoted, charset]), everywhere([quoted, charset])];
+  const [there, all] = [whereTheyWere([quoted, charset]), everywhere([quoted, charset])].map((one) =>
+    activateVariant(one),
+  );
   const chosen = ["quoted", "charset", "other"].map((usual) =>
-    [there, all].map(({ choose }) => choose?.("content_type", usual, 401)),
+    [there, all].map((one) => one?.choose("content_type", usual, 401)),
   );
   expect(chosen).toEqual([
     ["quoted", "quoted"],
     ["charset", "charset"],
     ["", "quoted"],
   ]);
-  expect([all.choose?.("content_type", "quoted", 200), all.choose?.("via", "quoted", 401)]).toEqual(["", ""]);
+  expect([all?.choose("content_type", "quoted", 200), all?.choose("via", "quoted", 401)]).toEqual(["", ""]);
 });

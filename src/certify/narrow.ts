@@ -1,5 +1,5 @@
 import { faultsOn } from "../api/faults.js";
-import type { Trial } from "../sandbox/sandbox.js";
+import type { Variant } from "../sandbox/variant.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import {
@@ -12,7 +12,7 @@ import {
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
-export type Repeat = (run: PlannedRun, trial: Trial) => Promise<Repeated>;
+export type Repeat = (run: PlannedRun, variant: Variant) => Promise<Repeated>;
 
 interface Repeated {
   readonly failed: boolean;
@@ -84,7 +84,7 @@ async function causeOf(
   likely: number,
   repeat: Repeat,
 ): Promise<[Narrowed, typeof everywhere]> {
-  const fails = async (trial: Trial) => (await repeat(run, trial)).failed;
+  const fails = async (variant: Variant) => (await repeat(run, variant)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
     const least = await minimize(points, (part) => fails(only(part)), likely);
     // Also without any point: a client that fails by chance must not get a cause.

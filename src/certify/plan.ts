@@ -1,5 +1,5 @@
 import words from "../api/variation/words.json" with { type: "json" };
-import type { Trial } from "../sandbox/sandbox.js";
+import type { Variant } from "../sandbox/variant.js";
 import { type Assumptions, assumptionTable, type Profile } from "../spec/assumptions.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import { effectAt } from "../spec/fault-effects.js";
@@ -160,35 +160,21 @@ export function includesAll(all: readonly CausePoint[], some: readonly CausePoin
   return some.every((one) => all.some(isSame(one)));
 }
 
-/** Records the points where responses differ from `minimal`, without any other effect than `trial`. */
-export function recordPoints({ choose, ...trial }: Trial) {
-  const found = new Map<string, CausePoint>();
-  const recorded = (row: string, usual: string, status: number) => {
-    const variant = choose === undefined ? usual : choose(row, usual, status);
-    if (wordsOf(row, variant) !== undefined)
-      found.set(`${row} ${status} ${variant}`, { row, variant, status });
-    return variant;
-  };
-  return {
-    trial: { ...trial, choose: recorded },
-    /** Returns them in an order that does not depend on the order of the requests. */
-    points: () => [...found.keys()].sort().map((name) => found.get(name) as CausePoint),
-  };
+/** Returns the points where responses differ from `minimal`, in an order that does not depend on the order of the requests. */
+export function pointsIn(seen: readonly CausePoint[]): CausePoint[] {
+  const found = new Map(seen.map((one) => [`${one.row} ${one.status} ${one.variant}`, one]));
+  return [...found.keys()]
+    .sort()
+    .map((id) => found.get(id) as CausePoint)
+    .filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
 }
 
-/** Returns a trial where only these points vary, where the seed has them. */
-export function whereTheyWere(points: readonly CausePoint[]): Trial {
-  return {
-    choose: (row, variant, status) => (points.some(isSame({ row, variant, status })) ? variant : ""),
-  };
+/** Returns the variant where only these points vary, where the seed has them. */
+export function whereTheyWere(points: readonly CausePoint[]): Variant {
+  return { points };
 }
 
-/** Returns a trial where only these points vary, on every response that they fit: the order of requests makes no difference. */
-export function everywhere(points: readonly CausePoint[]): Trial {
-  return {
-    choose(row, usual, status) {
-      const fitting = points.filter((point) => point.row === row && point.status === status);
-      return (fitting.find(({ variant }) => variant === usual) ?? fitting[0])?.variant ?? "";
-    },
-  };
+/** Returns the variant where only these points vary, on every response that they fit. */
+export function everywhere(points: readonly CausePoint[]): Variant {
+  return { points, isEverywhere: true };
 }

@@ -2,11 +2,14 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
 import { asked } from "../../test/support/send.js";
+import { observe } from "../../test/support/varied.js";
 import { handle } from "../api/handle.js";
+import { activateVariant } from "../api/variant.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ReportedAdvice } from "../report/report-shape.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
+import type { Experiment, Observation } from "../sandbox/variant.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
@@ -14,11 +17,12 @@ import {
   agreed,
   type CountedRun,
   controlFor,
-  type Experiment,
   experimentsFor,
+  factsOf,
+  isOver,
   type Made,
   retryResults,
-  startExperiment,
+  variantOf,
   withRetries,
 } from "./retries.js";
 
@@ -256,6 +260,13 @@ const controlled = (more: Partial<Made> = {}): Made => ({
   ...{ sent: [], failed: true, times: [0], again: 0, silentMs: 0, ...more },
   experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
 });
+/** What the requests of a run show. */
+const triedIn = (seen: readonly Observation[]) => ({
+  replaced: seen.filter(({ isReplaced }) => isReplaced).length,
+  tried: seen.flatMap(({ tried }) => tried ?? []),
+  silentMs: 0,
+});
+
 /** What a key gets in an experiment, if it is sent at these times; the sandbox's clock stays in its minute, the wall goes on. */
 function responsesAt(experiment: Experiment, times: readonly number[], { wall = 20, advance = 0 } = {}) {
   const now = Date.UTC(2026, 2, 2, 9, 0, 20);
@@ -266,8 +277,9 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     steadyTime: () => now + passed,
     stopwatch: () => passed,
   };
-  const started = startExperiment(experiment);
-  const world = startSandbox(bundledScenarios["key-states"], { platform, trial: started.trial, now });
+  const variant = activateVariant(variantOf(experiment));
+  const world = startSandbox(bundledScenarios["key-states"], { platform, variant, now });
+  const seen = observe(world);
   const responses = times.map((at, index) => {
     passed = at;
     if (index === 1 && advance > 0) world.clock.advance(advance);
@@ -275,8 +287,8 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     const header = response.headers.indexOf("Retry-After");
     return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
-  passed += 7;
-  return { responses, isOver: started.isOver(), ...started.facts() };
+  const shown = triedIn(seen);
+  return { responses, isOver: isOver(shown.replaced), ...factsOf(shown) };
 }
 
 test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([
@@ -295,7 +307,7 @@ test.each<[string, number[], { wall?: number; advance?: number }, (number | stri
 test("an experiment starts with the last request of the baseline, and is over after 21 responses", () => {
   const experiment = { ...experimentOf("401"), last: 3 };
   expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({
-    ...{ responses: [200, 200, 401, 401], times: [30, 31], again: 1, silentMs: 7, isOver: false },
+    ...{ responses: [200, 200, 401, 401], times: [0, 1], again: 1, silentMs: 0, isOver: false },
   });
   expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
   expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
@@ -312,13 +324,14 @@ test("an experiment starts with the last request of the baseline, and is over af
 test("a request after a rejection counts also if a fault of the scenario responds to it", () => {
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 503 as const } }];
-  const { trial, facts } = startExperiment(experimentOf("401"));
+  const variant = activateVariant(variantOf(experimentOf("401")));
   const world = startSandbox(
     { ...bundledScenarios["key-states"], faults },
-    { platform: nodePlatform, trial },
+    { platform: nodePlatform, variant },
   );
+  const seen = observe(world);
   for (let n = 0; n < 2; n++) handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
-  expect(facts()).toMatchObject({ again: 1 });
+  expect(factsOf(triedIn(seen))).toMatchObject({ again: 1 });
 });
 
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {

@@ -1,12 +1,9 @@
-import { unavailable } from "../api/faults.js";
-import { brokenPromises } from "../api/promises.js";
-import { type ApiCall, rejectCall } from "../api/response.js";
+import { mayFollow, toleranceMs } from "../api/experiment.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
-import type { Ending } from "../sandbox/journal/exchange.js";
-import type { SandboxState, Trial } from "../sandbox/sandbox.js";
+import type { Experiment, Variant } from "../sandbox/variant.js";
 import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
-import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
+import { minute } from "../spec/api-key.js";
 import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 
@@ -26,17 +23,6 @@ export interface CountedRun {
   readonly sent: readonly SentCount[];
   readonly failed: boolean;
   readonly isTimedOut?: boolean;
-}
-
-/** Numbers the sandboxes of a run, for each key by their first request with it. */
-export function createPlaces() {
-  const registries = new Map<string, object[]>();
-  return (key: string, { registry }: Pick<SandboxState, "registry">): number => {
-    const known = registries.get(key) ?? [];
-    registries.set(key, known);
-    const nth = known.indexOf(registry);
-    return nth === -1 ? known.push(registry) - 1 : nth;
-  };
 }
 
 const reasons = {
@@ -67,18 +53,14 @@ const reasons = {
 
 type After = RetryResult["after"];
 
-/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
-type ExperimentId = After | "control";
-
-/** What happens to a key of one sandbox from its `last` request of the baseline on. */
-export interface Experiment {
-  readonly id: ExperimentId;
-  readonly key: string;
-  readonly nth: number;
-  readonly last: number;
-  readonly pathId: ApiPathId;
-  /** Of the 429 with this header. */
-  readonly retryAfter?: number;
+/** What the requests of an experiment show in a run. */
+export interface Tried {
+  /** The number of responses that the experiment replaced. */
+  readonly replaced: number;
+  /** When its key was sent, from the last request of the baseline on, in milliseconds. */
+  readonly tried: readonly number[];
+  /** Milliseconds from the last of these requests to the end of the run. */
+  readonly silentMs: number;
 }
 
 export interface Made extends CountedRun {
@@ -106,8 +88,6 @@ const experimentTable: Readonly<Record<After, ExperimentRow>> = {
   outage: { advice: "no-pause-after-failure" },
 };
 const experimentIds = Object.keys(experimentTable) as After[];
-/** Timers may end a little early. */
-const toleranceMs = 50;
 /** The tries after which a client does not give up: its run ends. Fewer if its time is over. */
 const mostTries = 20;
 const mostTriesInTime = 10;
@@ -118,10 +98,6 @@ const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
-const isLimit = (pathId: PathId) => statusOf(pathId) === 429;
-/** Whether a request may follow such a response, after a wait. */
-const mayFollow = (pathId: PathId, retryAfter: number | undefined) =>
-  retryAfter !== undefined || isLimit(pathId);
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);
@@ -180,65 +156,20 @@ function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean 
   );
 }
 
-export function startExperiment({ id, key, nth, last, pathId, retryAfter }: Experiment) {
-  const placeIn = createPlaces();
-  const times: number[] = [];
-  let sent = 0;
-  let responses = 0;
-  let stopwatch = () => 0;
-  let limited: readonly [number, number] = [0, 0];
-  // The minute ends on the sandbox's clock, which a test may move and which does not leave the minute by itself, or on the wall.
-  const hasWaited = ({ now, started }: ApiCall, wall: number): boolean => {
-    const [limitedAt, limitedWall] = limited;
-    const waited = started - (times[0] as number) + toleranceMs;
-    if (retryAfter !== undefined) return Math.max(now - limitedAt + toleranceMs, waited) >= retryAfter * 1000;
-    const next = Math.max(minuteStart(now), minuteStart(limitedAt + waited));
-    return waited >= minute || next > minuteStart(limitedAt) || minuteStart(wall) > minuteStart(limitedWall);
-  };
-  const respond = (world: SandboxState, call: ApiCall, ending: Ending): Ending | undefined => {
-    if (id === "outage") return unavailable(world, call);
-    if (id === "control") {
-      const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
-      return { ...ending, ...accepted?.respond(ending, call, world) };
-    }
-    if (!mayFollow(pathId, retryAfter)) return rejectCall(world, call, { path: pathId });
-    const wall = world.platform.time();
-    if (times.length === 1) limited = [call.now, wall];
-    else if (hasWaited(call, wall)) return undefined;
-    if (id === "503 with Retry-After") return unavailable(world, call, retryAfter);
-    const { response, ...rejected } = rejectCall(world, call, { path: pathId });
-    const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
-    const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
-    return { ...rejected, response: { ...response, headers } };
-  };
-  const broken: NonNullable<Trial["broken"]> = {
-    responses: 0,
-    end(world, call: ApiCall, ending: Ending): Ending {
-      if (call.request.fromStory) return ending;
-      const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
-      if (placeIn(sentKey, world) !== nth || sentKey !== key) return ending;
-      // A fault of the scenario hides the response, but not that the client sent the key again.
-      if (ending.fault !== undefined && sent < last) return ending;
-      sent += 1;
-      if (sent < last) return ending;
-      times.push(call.started);
-      stopwatch = world.platform.stopwatch;
-      const other = respond(world, call, ending);
-      if (other !== undefined) responses += 1;
-      return other ?? ending;
-    },
-  };
-  return {
-    // An empty list of faults keeps the clock within the minute while a client waits.
-    trial: { broken, faults: [] } satisfies Trial,
-    isOver: () => responses > mostTries,
-    // The client may send a few more until its run is ended.
-    facts: () => ({
-      times: times.slice(0, mostTries + 1),
-      again: Math.max(0, Math.min(responses - 1, mostTries)),
-      silentMs: stopwatch() - (times.at(-1) ?? 0),
-    }),
-  };
+/** The variant of its run. An empty list of faults keeps the clock within the minute while a client waits. */
+export function variantOf(experiment: Experiment): Variant {
+  return { experiment, faults: [] };
+}
+
+/** Whether a client that got so many responses of an experiment has shown enough. */
+export function isOver(replaced: number): boolean {
+  return replaced > mostTries;
+}
+
+/** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
+export function factsOf({ replaced, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
+  const times = tried.slice(0, mostTries + 1);
+  return { times, again: Math.max(0, Math.min(replaced - 1, mostTries)), silentMs };
 }
 
 /** How long a run must wait for a client that waits as it should, in milliseconds. */

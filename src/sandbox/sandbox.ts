@@ -6,13 +6,14 @@ import type { VirtualClock } from "./clock.js";
 import type { ActiveFault } from "./faults.js";
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
-import type { Ending } from "./journal/exchange.js";
+import type { Ending, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
+import type { ChooseVariant, Observation, Variant } from "./variant.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {
@@ -78,7 +79,7 @@ export interface StartedScenario {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
-  trial: Trial | undefined;
+  variant: ActiveVariant | undefined;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
@@ -101,7 +102,7 @@ export interface SandboxState extends StartedScenario {
 
 export type GivenOptions = Pick<
   StartOptions,
-  "seed" | "now" | "frozen" | "profile" | "openapi" | "trial" | "mostRecords"
+  "seed" | "now" | "frozen" | "profile" | "openapi" | "variant" | "mostRecords"
 >;
 
 export interface StartOptions {
@@ -117,24 +118,17 @@ export interface StartOptions {
   readonly openapi?: Scenario["openapi"] | undefined;
   /** The maximum number of records. Default: 100,000. */
   readonly mostRecords?: number | undefined;
-  readonly trial?: Trial | undefined;
+  /** Applies to every scenario that starts. */
+  readonly variant?: ActiveVariant | undefined;
 }
 
-/** Settings that a trial of a client applies to every scenario that starts. */
-export interface Trial {
-  readonly assumptions?: Partial<Assumptions>;
-  /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
-  readonly faults?: NonNullable<Scenario["faults"]>;
-  /**
-   * Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. A text
-   * that is not a variant's id selects what `minimal` does. Default: `usual`.
-   */
-  readonly choose?: (row: string, usual: string, status: number) => string;
-  /** Breaks a promise of the specification, or rejects a key. No request causes advice then. */
-  readonly broken?: {
-    /** The number of responses that it has changed so far. */
-    responses: number;
-    /** Returns the ending of a call in place of its own. */
-    end(world: SandboxState, call: ObservedCall, ending: Ending): Ending;
-  };
+/** A variant at work in the sandboxes of a run. */
+export interface ActiveVariant {
+  readonly given: Variant;
+  /** A text that is not a variant's id selects what `minimal` does. */
+  readonly choose: ChooseVariant;
+  /** Returns the ending of a call in place of its own: the response hides what was wrong with the request. */
+  end?(world: SandboxState, call: ObservedCall, ending: Ending): Ending;
+  /** Called once with each request of a client. */
+  readonly observe: (world: SandboxState, exchange: Exchange) => Observation;
 }

@@ -37,9 +37,9 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ trial, mostRecords, ...options }: GivenOptions): GivenOptions {
+export function givenOptions({ variant, mostRecords, ...options }: GivenOptions): GivenOptions {
   const { seed, now, frozen, profile, openapi } = options;
-  return { seed, now, frozen, profile, openapi, trial, mostRecords };
+  return { seed, now, frozen, profile, openapi, variant, mostRecords };
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
@@ -135,7 +135,7 @@ function seededIn(scenario: Scenario, platform: Platform) {
 function startedWith(
   { platform, idGroup }: Surroundings,
   scenario: Scenario,
-  { name = scenario.name ?? "unnamed", text, trial }: Pick<StartOptions, "name" | "text" | "trial">,
+  { name = scenario.name ?? "unnamed", text, variant }: Pick<StartOptions, "name" | "text" | "variant">,
 ): StartedScenario {
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
@@ -144,17 +144,17 @@ function startedWith(
   const documented = documentedScopes(platform, scenario);
   const assumptions = assumptionsFor(profile, givenAssumptions, endpoints);
   const windows = windowsOf(assumptions);
-  const profiled = { seed, profile, givenAssumptions, trial };
+  const profiled = { seed, profile, givenAssumptions, variant };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
     ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, endpoints, records, trial },
+    ...{ farmers, endpoints, records, variant },
     clock: createClock({
       time: platform.steadyTime,
       start,
       frozen: scenario.clock?.frozen,
       // Clients wait longer when a fault hits them, which must not end their limits.
-      holdsMinute: trial?.faults !== undefined,
+      holdsMinute: variant?.given.faults !== undefined,
     }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
@@ -170,10 +170,10 @@ function startedWith(
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
-  const { seed, now, frozen, profile, openapi, trial = {} } = options;
-  const { faults = [] } = trial;
+  const { seed, now, frozen, openapi, variant } = options;
+  const { profile = options.profile, faults = [] } = variant?.given ?? {};
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
-  const assumptions = { ...trial.assumptions, ...(profile !== undefined && { profile }) };
+  const assumptions = { ...variant?.given.assumptions, ...(profile !== undefined && { profile }) };
   const given = {
     ...(seed !== undefined && { seed }),
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),

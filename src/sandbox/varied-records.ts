@@ -1,6 +1,7 @@
 import type { KeyLimits, Organization } from "../spec/api-key.js";
 import type { Assumptions, Profile } from "../spec/assumptions.js";
 import { pick, randomStream } from "../spec/seed.js";
+import type { ChooseVariant } from "./variant.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
 // and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
@@ -10,7 +11,7 @@ export interface Profiled {
   readonly seed: number;
   readonly profile: Profile;
   readonly givenAssumptions: Partial<Assumptions>;
-  readonly trial: { readonly choose?: (row: string, usual: string, status: number) => string } | undefined;
+  readonly variant: { readonly choose: ChooseVariant } | undefined;
 }
 
 type RecordRow<Value> = Readonly<Record<string, Value>>;
@@ -24,13 +25,12 @@ const scopesOfNoDocument: RecordRow<readonly string[]> = {
 const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
 
 function chosen<Value>(
-  { seed, trial }: Profiled,
+  { seed, variant }: Profiled,
   [id, row]: readonly [id: string, row: RecordRow<Value>],
   ref: string,
 ): Value {
   const usual = pick(randomStream(seed, id, ref), Object.keys(row));
-  const variant = trial?.choose === undefined ? usual : trial.choose(id, usual, 200);
-  return (row[variant] ?? Object.values(row)[0]) as Value;
+  return (row[variant?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
 }
 
 /** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */

@@ -118,7 +118,7 @@ export const faultEffects = {
     whatToDo:
       "Read the body to its end: it arrives in many parts. If you set a timeout, let it cover the whole response.",
     field: "Sends the body at this many bytes per second.",
-    // A trial spreads each body over a second.
+    // The run of a variant spreads each body over a second.
     example: { slow: 100 },
     happens: "gets its response in many parts",
   },

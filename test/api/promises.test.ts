@@ -1,19 +1,20 @@
 import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
-import { type BrokenPromise, breaking, brokenPromises, promisesOn } from "../../src/api/promises.js";
-import type { Trial } from "../../src/sandbox/sandbox.js";
+import { brokenPromises, promisesOn } from "../../src/api/promises.js";
+import { activateVariant } from "../../src/api/variant.js";
+import type { Observation } from "../../src/sandbox/variant.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { shapeProblems } from "../../src/spec/schema/check.js";
 import { headerOf, openTestWorld } from "../support/doors.js";
-import { ask, type Completed, rejectedKeys } from "../support/varied.js";
+import { ask, type Completed, observe, rejectedKeys } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
-const byId = (wanted: string) => brokenPromises.find(({ id }) => id === wanted) as BrokenPromise;
-
 /** Every key of `key-states` and every kind of rejected key, twice; then again on the next day. */
-function responses(broken?: Trial["broken"], isWanted = (_path: PathId) => true): Completed[] {
-  const world = openTestWorld("key-states", { now, ...(broken && { trial: { broken } }) });
+function responses(
+  world = openTestWorld("key-states", { now }),
+  isWanted = (_path: PathId) => true,
+): Completed[] {
   world.registry.key("legacy").usage.dayCount = 1_000;
   const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
   const days = [0, 24 * 60 * 60 * 1000].map((later) => {
@@ -22,6 +23,8 @@ function responses(broken?: Trial["broken"], isWanted = (_path: PathId) => true)
   });
   return days.flat().filter(({ pathId }) => isWanted(pathId));
 }
+
+const replacedIn = (seen: readonly Observation[]) => seen.filter(({ isReplaced }) => isReplaced).length;
 
 const usual = responses();
 const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
@@ -89,10 +92,11 @@ function expectBroken(name: string, broken: Completed, instead: Completed): void
 test.each(
   brokenPromises.map((promise) => [promise.id, promise] as const),
 )("%s changes what its name states and nothing else", (_id, promise) => {
-  const broken = breaking(promise);
+  const world = openTestWorld("key-states", { now, variant: activateVariant({ promise: promise.id }) });
+  const seen = observe(world);
   const [path, name = ""] = promise.id.split(":");
   let changed = 0;
-  for (const [at, response] of responses(broken).entries()) {
+  for (const [at, response] of responses(world).entries()) {
     const instead = usual[at] as Completed;
     expect(response.pathId).toBe(instead.pathId);
     if (response.body === instead.body && response.status === instead.status) continue;
@@ -100,20 +104,21 @@ test.each(
     expect(response.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
     expectBroken(name, response, instead);
   }
-  expect([changed > 0, broken.responses]).toEqual([true, changed]);
+  expect([changed > 0, replacedIn(seen)]).toEqual([true, changed]);
 });
 
 test("a response that a fault replaces, or outside of the specification, stays unchanged", () => {
   const world = openTestWorld("key-states", {
     now,
-    trial: {
-      broken: breaking(byId("200.test:rejected")),
+    variant: activateVariant({
+      promise: "200.test:rejected",
       faults: [{ when: { requests: [1] }, then: { status: 503 } }],
-    },
+    }),
   });
+  const seen = observe(world);
   expect(ask(world, { key: "active" }).status).toBe(503);
   expect(ask(world, { key: "active", path: "/v1/relying-party/nothing" }).status).toBe(404);
   expect(ask(world, { key: "active", method: "POST" }).status).toBe(405);
-  expect(world.trial?.broken?.responses).toBe(0);
+  expect(replacedIn(seen)).toBe(0);
   expect(ask(world, { key: "active" }).status).toBe(401);
 });

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { bodyParts, faultsOn } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
+import { activateVariant } from "../../src/api/variant.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
@@ -64,7 +65,9 @@ test("a run with a fault can be seen again with exec --fault", async () => {
 test("a slow response takes about a second on each path, however long its body is", () => {
   const refs = ["active", "live", "revoked", "organization-inactive", "rate-limited"];
   const paths = ["200.test", "200.live", "401.revoked", "403.access_denied", "429.per_day"] as const;
-  const world = openTestWorld("key-states", { trial: { faults: faultsOn(paths, "fault.slow") } });
+  const world = openTestWorld("key-states", {
+    variant: activateVariant({ faults: faultsOn(paths, "fault.slow") }),
+  });
   for (const ref of refs) {
     const apiKey = scenarioSecret(world, ref);
     const { response, delivery } = handle(world, asked({ apiKey }));
@@ -76,9 +79,9 @@ test("a slow response takes about a second on each path, however long its body i
 
 test("with a fault, a limit of the minute ends only when the client moves the clock", () => {
   let time = Date.UTC(2026, 2, 2, 9, 0, 50);
-  const trial = { faults: faultsOn(["200.test"], "fault.slow") };
+  const variant = activateVariant({ faults: faultsOn(["200.test"], "fault.slow") });
   const platform = { ...nodePlatform, steadyTime: () => time };
-  const world = startSandbox(bundledScenarios["key-states"], { platform, trial, now: time });
+  const world = startSandbox(bundledScenarios["key-states"], { platform, variant, now: time });
   const ask = () => {
     const apiKey = scenarioSecret(world, "rate-limited-minute");
     return handle(world, asked({ apiKey })).status;

@@ -1,14 +1,15 @@
 import { expect, test } from "vitest";
+import { activateVariant } from "../../src/api/variant.js";
 import { documentedRows } from "../../src/api/variation/table.js";
 import allWords from "../../src/api/variation/words.json" with { type: "json" };
 import { failuresByReason } from "../../src/certify/brief.js";
 import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narrow.js";
-import { everywhere, type PlannedRun, planOf, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
+import { everywhere, type PlannedRun, planOf, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
-import type { Trial } from "../../src/sandbox/sandbox.js";
+import type { Variant } from "../../src/sandbox/variant.js";
 import { openTestWorld } from "../support/doors.js";
 import { hasTrait, type ReadResponse, traits } from "../support/traits.js";
-import { type Asked, ask } from "../support/varied.js";
+import { type Asked, ask, observe } from "../support/varied.js";
 
 // A mistake for each variant of each row, derived from the words that certify has for it; `narrow.test.ts` holds those to
 // be all that the variation table has.
@@ -39,24 +40,26 @@ const asked: readonly Asked[] = [
 type Breaks = (response: ReadResponse, at: number) => boolean;
 
 /** What a run responses, in the order of what is asked, until the client stops. */
-function responsesOf(run: PlannedRun, trial: Trial, stops: Breaks = () => false): ReadResponse[] {
-  const world = openTestWorld("key-states", { ...run, trial });
+function responsesOf(run: PlannedRun, variant: Variant, stops?: Breaks): ReadResponse[] {
+  return shownIn(run, variant, stops).responses;
+}
+
+function shownIn(run: PlannedRun, variant: Variant, stops: Breaks = () => false) {
+  const world = openTestWorld("key-states", { ...run, variant: activateVariant(variant) });
+  const seen = observe(world);
   const responses: ReadResponse[] = [];
   for (const one of asked) {
     const { body, ...response } = ask(world, one);
     responses.push({ ...response, text: body });
     if (responses.some(stops)) break;
   }
-  return responses;
+  return { responses, points: pointsIn(seen.flatMap(({ points }) => points)) };
 }
 
 const isPoint = (one: CausePoint) => (other: CausePoint) =>
   one.row === other.row && one.variant === other.variant && one.status === other.status;
 
-const seen = varied.map((run) => {
-  const { trial, points } = recordPoints({});
-  return { run, responses: responsesOf(run, trial), points: points() };
-});
+const seen = varied.map((run) => ({ run, ...shownIn(run, {}) }));
 
 /** A client that some responses break: it stops at the first, or reads them all. */
 function attemptOf(breaks: Breaks, isStopping = false): Repeat {
@@ -120,8 +123,8 @@ test.each([
   const wrong: string[] = [];
   await narrowVaried(failing, [], attemptOf(breaks, stops), (run, one) => {
     const points = one === "flaky" ? [] : one.points;
-    const trials = [whereTheyWere(points), everywhere(points)];
-    if (!trials.some((trial) => responsesOf(run, trial).some(breaks))) wrong.push(run.name);
+    const variants = [whereTheyWere(points), everywhere(points)];
+    if (!variants.some((variant) => responsesOf(run, variant).some(breaks))) wrong.push(run.name);
   });
   expect(wrong).toEqual([]);
 });

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { breaking, promisesOn } from "../../src/api/promises.js";
+import { promisesOn } from "../../src/api/promises.js";
+import { activateVariant } from "../../src/api/variant.js";
 import type { PromiseRun } from "../../src/certify/result.js";
 import { promisedCount } from "../support/coverage.js";
 import { openTestWorld } from "../support/doors.js";
@@ -142,7 +143,7 @@ async function missedBy(...skipped: string[]): Promise<string[]> {
   for (const promise of promisesOn(carefulPaths, "all")) {
     const world = openTestWorld("key-states", {
       now: Date.UTC(2026, 2, 2),
-      trial: { broken: breaking(promise) },
+      variant: activateVariant({ promise: promise.id }),
     });
     const tools = {
       async call(ref: string) {

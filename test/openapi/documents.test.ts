@@ -2,8 +2,9 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Endpoint } from "../../src/api/endpoint.js";
-import { type BrokenPromise, breaking, brokenPromisesOf } from "../../src/api/promises.js";
+import { brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
+import { activateVariant } from "../../src/api/variant.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
@@ -361,7 +362,7 @@ test.each([
   const world = openTestWorld(
     { ...bundledScenarios["key-states"], openapi },
     {
-      trial: { broken: breaking(promise as BrokenPromise) },
+      variant: activateVariant({ promise: promise?.id ?? "" }),
     },
   );
   const { headers, ...response } = ask(world, { key, path: "/v1/relying-party/me/status" });

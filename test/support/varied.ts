@@ -1,6 +1,7 @@
 import { handle } from "../../src/api/handle.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
+import type { Observation } from "../../src/sandbox/variant.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import type { PathId } from "../../src/spec/outcomes.js";
 import { asked, mePath, type Seen } from "./send.js";
@@ -29,6 +30,13 @@ export function ask(world: SandboxState, { method = "GET", path = mePath, key }:
 function headerFor(world: SandboxState, key: Asked["key"]): string | undefined {
   if (key === "unknown") return unknownSecret(world.seed);
   return typeof key === "object" ? key.header : key && scenarioSecret(world, key);
+}
+
+/** What the variant of a sandbox shows from now on, request by request. */
+export function observe({ counters }: SandboxState): Observation[] {
+  const all: Observation[] = [];
+  counters.passOnTo({ count: (_exchange, _keys, seen) => void (seen && all.push(seen)), countUnread() {} });
+  return all;
 }
 
 /** Every kind of key that is rejected. */

@@ -1,5 +1,6 @@
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { ChooseVariant } from "../../sandbox/variant.js";
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
 import type { Shape } from "../../spec/schema/shape.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
@@ -79,12 +80,12 @@ interface ResponseKind {
   readonly isDocumented: boolean;
 }
 
-/** A variation with the variants that a trial of a client chooses for a response with this status. */
+/** A variation with the variants that the variant of a run chooses for a response with this status. */
 export function chosenVariation(
   world: SandboxState,
   number: number,
   variation: Variation,
-  choose: NonNullable<NonNullable<SandboxState["trial"]>["choose"]>,
+  choose: ChooseVariant,
   { status, isContext, isDocumented }: ResponseKind,
 ): Variation {
   const selected = variation.selected.map((one) => {

@@ -1,17 +1,17 @@
 import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
+import { activateVariant } from "../../api/variant.js";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
-import { type Patience, type PlannedRun, recordPoints } from "../../certify/plan.js";
+import { type Patience, type PlannedRun, pointsIn } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
-import { createPlaces } from "../../certify/retries.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
-import { createCounters } from "../../sandbox/journal/counts.js";
+import { type Counting, createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import { settled } from "../../sandbox/operations/operations.js";
-import type { GivenOptions, SandboxState, Trial } from "../../sandbox/sandbox.js";
+import type { GivenOptions } from "../../sandbox/sandbox.js";
+import type { Variant, VariedPoint } from "../../sandbox/variant.js";
 import { minuteStart } from "../../spec/api-key.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -34,21 +34,20 @@ export function createClientRuns(
 
   const runNow = async (
     { profile, seed }: PlannedRun,
-    trial: Trial,
+    variant: Variant,
     { total, silent }: Patience,
     isWanted = () => true,
-    hasShownEnough = () => false,
+    isOver = (_replaced: number) => false,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    const recorded = recordPoints(trial);
     // A limit of the minute then ends at the same time in each run.
     const start =
       given.now ?? (loaded.scenario.clock?.now === undefined ? minuteStart(wallTime()) : undefined);
-    const runtime = startNamed(loaded, { ...given, now: start, profile, seed, trial: recorded.trial });
+    const active = activateVariant({ ...variant, profile });
+    const runtime = startNamed(loaded, { ...given, now: start, profile, seed, variant: active });
     // A test may clear the requests to count its own.
-    const counters = createCounters();
-    runtime.counters.passOnTo(counters);
-    const journal = listenTo(runtime);
+    const collected = collectRequests();
+    runtime.counters.passOnTo(collected);
     const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
     const keys = createKeyFinder(runtime);
@@ -61,15 +60,14 @@ export function createClientRuns(
       },
       isLate: () =>
         stopwatch() - started > total ||
-        stopwatch() - journal.latest() > silent ||
-        hasShownEnough() ||
+        stopwatch() - collected.latest() > silent ||
+        isOver(collected.replaced()) ||
         !isWanted(),
       onOutput(name, chunk) {
         output.add(chunk);
         keys.add(name, chunk);
       },
       onInstance({ id, tenancy: { label = id }, runtime: its }) {
-        journal.add(its);
         sandboxes.push({ runtime: its, instance: label });
       },
     });
@@ -77,11 +75,14 @@ export function createClientRuns(
     const durationMs = Math.round(stopwatch() - started);
     if (pass !== undefined) underWay.delete(pass);
     if (stopped !== undefined || !isWanted()) return undefined;
-    const report = clientReport(runtime, { underExec: true, keysInOutput: keys.places() }, counters);
-    const seen = { report, points: recorded.points(), output: output.lines() };
+    const report = clientReport(
+      runtime,
+      { underExec: true, keysInOutput: keys.places() },
+      collected.counters,
+    );
     const ended = howEnded(end);
     const kept = ended.outcome === "passed" ? [] : sandboxes;
-    return { ...ended, durationMs, ...seen, ...sentIn(journal, sandboxes), sandboxes: kept };
+    return { ...ended, durationMs, report, output: output.lines(), ...collected.facts(), sandboxes: kept };
   };
 
   // Passes a signal to all current runs, and starts no more.
@@ -102,53 +103,58 @@ export function createClientRuns(
   };
 }
 
-/** What the client sent in a run. */
-function sentIn(journal: ReturnType<typeof listenTo>, sandboxes: readonly RunSandbox[]) {
-  const last = journal.last();
-  const faults = sandboxes.flatMap(({ runtime }) => settled(runtime).faults);
-  return {
-    ...(last !== undefined && { lastRequest: last }),
-    lastOn: journal.last,
-    suspect: faults.find(({ given, matched }) => given.when?.path_id !== undefined && matched > 0)?.when
-      .pathId,
-    sent: journal.sent(),
-  };
-}
-
 function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
   if ("failure" in end) return { outcome: "failed", code: null, failure: end.failure };
   if (end.isTimedOut === true) return { outcome: "timed_out", code: null };
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** Counts the requests, and keeps the last one of each status, over all sandboxes and instances of a run. */
-function listenTo(runtime: SandboxState) {
+/** Collects what the requests of a run show, over all its sandboxes and instances. */
+function collectRequests() {
+  const counters = createCounters();
   const exchanges = new Map<number, Exchange>();
-  let latest = stopwatch();
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
-  const placeIn = createPlaces();
-  const add = (world: SandboxState) => {
-    world.history.subscribe((event) => {
-      if (event.type !== "request" || event.exchange.fromStory) return;
-      const { exchange } = event;
-      latest = stopwatch();
-      const { pathId, key: ref, fingerprint } = exchange;
-      const key = ref ?? fingerprint ?? "";
-      const nth = placeIn(key, world);
-      const known = sent.get(`${nth} ${key}`);
-      if (known === undefined) sent.set(`${nth} ${key}`, { key, nth, paths: [pathId] });
-      else known.paths.push(pathId);
-      // Keeps the latest one last in the map.
-      exchanges.delete(exchange.status);
-      exchanges.set(exchange.status, exchange);
-    });
+  const points: VariedPoint[] = [];
+  const tried: number[] = [];
+  let [replaced, suspect]: [number, PathId | undefined] = [0, undefined];
+  let latest = stopwatch();
+  let latestTried = latest;
+  const count: Counting["count"] = (exchange, keys, seen) => {
+    counters.count(exchange, keys);
+    latest = stopwatch();
+    // Keeps the latest one last in the map.
+    exchanges.delete(exchange.status);
+    exchanges.set(exchange.status, exchange);
+    if (seen === undefined) return;
+    const { pathId, key: ref, fingerprint } = exchange;
+    const key = ref ?? fingerprint ?? "";
+    const known = sent.get(`${seen.nth} ${key}`);
+    if (known === undefined) sent.set(`${seen.nth} ${key}`, { key, nth: seen.nth, paths: [pathId] });
+    else known.paths.push(pathId);
+    points.push(...seen.points);
+    suspect ??= seen.suspect;
+    if (seen.isReplaced) replaced += 1;
+    if (seen.tried === undefined) return;
+    tried.push(seen.tried);
+    latestTried = latest;
   };
-  add(runtime);
-  const last = (statuses?: readonly number[]): Run["lastRequest"] => {
+  const lastOn = (statuses?: readonly number[]): Run["lastRequest"] => {
     const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
     return last && { id: last.id, pathId: last.pathId, status: last.status };
   };
-  return { add, last, latest: () => latest, sent: () => [...sent.values()] };
+  return {
+    counters,
+    count,
+    countUnread: counters.countUnread,
+    latest: () => latest,
+    replaced: () => replaced,
+    facts() {
+      const last = lastOn();
+      const silentMs = stopwatch() - latestTried;
+      const all = { points: pointsIn(points), sent: [...sent.values()], suspect, replaced, tried, silentMs };
+      return { ...all, lastOn, ...(last !== undefined && { lastRequest: last }) };
+    },
+  };
 }
 
 const mostKept = 64 * 1024;

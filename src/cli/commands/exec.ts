@@ -1,6 +1,7 @@
 import { faultsOn } from "../../api/faults.js";
-import { type BrokenPromise, breaking, brokenPromisesOf } from "../../api/promises.js";
+import { type BrokenPromise, brokenPromisesOf } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";
+import { activateVariant } from "../../api/variant.js";
 import type { Instance } from "../../log/instances.js";
 import type { SandboxPlace } from "../../log/log.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
@@ -12,7 +13,7 @@ import { endingWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
-import type { Trial } from "../../sandbox/sandbox.js";
+import type { Variant } from "../../sandbox/variant.js";
 import { faultPathIds, isSuccess } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, listed, quote } from "../../spec/schema/words.js";
@@ -45,14 +46,16 @@ function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
   throw usageError(`Invalid --break: no promise has the id ${quote(text)}.${hint}`);
 }
 
-function trialOf({ break: id, fault }: { break?: string; fault?: string }, loaded: LoadedScenario) {
-  const promise = id === undefined ? undefined : promiseOf(id, loaded);
-  const broken = promise && breaking(promise);
-  const trial = fault === undefined ? broken && { broken } : { faults: faultOf(fault, loaded) };
-  return { promise, broken, trial };
+/** The variant of `--break` or `--fault`; `undefined` without them. */
+function variantOf(
+  { break: promise, fault }: { readonly break?: string; readonly fault?: string },
+  loaded: LoadedScenario,
+): Variant | undefined {
+  if (promise !== undefined) return { promise };
+  return fault === undefined ? undefined : { faults: faultOf(fault, loaded) };
 }
 
-function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Trial["faults"]> {
+function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Variant["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
   const all = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
@@ -126,11 +129,19 @@ export const execCommand = declareCommand({
     const { words, rest, flags, io } = call;
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io, flags);
-    const { promise, broken, trial } = trialOf(flags, loaded);
-    const runtime = startNamed(loaded, { ...flags, trial });
+    const promise = flags.break === undefined ? undefined : promiseOf(flags.break, loaded);
+    const variant = variantOf(flags, loaded);
+    const runtime = startNamed(loaded, { ...flags, variant: variant && activateVariant(variant) });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
-    runtime.counters.passOnTo(counters);
+    let replaced = 0;
+    runtime.counters.passOnTo({
+      ...counters,
+      count(exchange, keys, seen) {
+        counters.count(exchange, keys);
+        if (seen?.isReplaced) replaced += 1;
+      },
+    });
     const sandboxes: SandboxPlace[] = [{ runtime }];
     const onInstance = ({ id, tenancy: { label = id }, runtime: inside }: Instance) => {
       if (flags.capture !== undefined) sandboxes.push({ runtime: inside, instance: label });
@@ -148,7 +159,7 @@ export const execCommand = declareCommand({
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
       const report = clientReport(runtime, { underExec: true, keysInOutput: places() }, counters);
       if (promise !== undefined) {
-        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(promise, broken, end.code)}\n`));
+        if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(promise, replaced, end.code)}\n`));
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
@@ -175,8 +186,8 @@ function codeOf({ requests }: Report, unmet: readonly UnmetThreshold[]): number 
   return requests === 0 ? exitCode.noRequest : exitCode.threshold;
 }
 
-function whatNoticed({ path, sentence, loss }: BrokenPromise, broken: Trial["broken"], code: number): string {
-  if (!broken?.responses)
+function whatNoticed({ path, sentence, loss }: BrokenPromise, replaced: number, code: number): string {
+  if (replaced === 0)
     return `Not tried: ${sentence}. Your command got no response on ${path}: send a request that ends there.`;
   if (code !== exitCode.fine) return `Noticed, with exit code ${code}: ${sentence}.`;
   return `Not noticed: ${sentence}. The command exits with 0, so ${loss}.`;

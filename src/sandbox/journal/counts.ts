@@ -1,5 +1,6 @@
 import type { AdviceId } from "../../spec/advice.js";
 import type { PathId } from "../../spec/outcomes.js";
+import type { Observation } from "../variant.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */
@@ -50,10 +51,10 @@ const noCounts = (): Counts => {
   return { requests: 0, unread: 0, paths: {}, endpoints: {}, advice: {}, repeats: [] };
 };
 
-type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
+export type KeysOfAdvice = Readonly<Partial<Record<AdviceId, ShownKey>>>;
 
-interface Counting {
-  count: (exchange: Exchange, keys?: KeysOfAdvice, isPassedOn?: boolean) => void;
+export interface Counting {
+  count: (exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation, isPassedOn?: boolean) => void;
   countUnread: (isPassedOn?: boolean) => void;
 }
 
@@ -69,10 +70,13 @@ export function createCounters() {
   return {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
-    /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
-    count(exchange: Exchange, keys?: KeysOfAdvice, isPassedOn = false): void {
+    /**
+     * A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one; `seen`: what
+     * the variant of a run shows, only for those who run it.
+     */
+    count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation, isPassedOn = false): void {
       for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
-      others?.count(exchange, keys, true);
+      others?.count(exchange, keys, seen, true);
     },
     countUnread(isPassedOn = false): void {
       for (const each of counted(isPassedOn)) each.unread += 1;

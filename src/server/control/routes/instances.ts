@@ -97,10 +97,10 @@ export const instanceRoutes: readonly Route[] = [
       requireFields("start an instance", {
         label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
-      const { seed, profile, openapi, trial } = context.runtime.given;
+      const { seed, profile, openapi, variant } = context.runtime.given;
       // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
       // already has its seed and profile.
-      const ofServer = scenario === undefined ? { trial } : { seed, profile, openapi, trial };
+      const ofServer = scenario === undefined ? { variant } : { seed, profile, openapi, variant };
       const at = now === undefined ? undefined : parseTime(now);
       const given = givenOptions({ ...ofServer, ...asked, now: at, mostRecords: mostRecordsOfInstance });
       // Default: the server's own scenario, in its initial state.

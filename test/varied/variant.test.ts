@@ -1,25 +1,29 @@
 import { expect, onTestFinished, test } from "vitest";
 import { faultsOn } from "../../src/api/faults.js";
+import { activateVariant } from "../../src/api/variant.js";
 import { documentedRows, variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
-import { everywhere, recordPoints, whereTheyWere } from "../../src/certify/plan.js";
+import { everywhere, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
 import { openWorld } from "../../src/node/platform.js";
-import type { Trial } from "../../src/sandbox/sandbox.js";
+import type { Variant } from "../../src/sandbox/variant.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveRuntime } from "../../src/server/serve.js";
 import type { Profile } from "../../src/spec/assumptions.js";
 import { headerOf, openTestWorld } from "../support/doors.js";
 import { mePath } from "../support/send.js";
-import { ask, everyQuestion } from "../support/varied.js";
+import { ask, everyQuestion, observe } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
-function responses(profile: Profile, trial?: Trial, seed = 3) {
-  const world = openTestWorld("key-states", { profile, seed, now, trial });
+function responses(profile: Profile, data?: Variant, seed = 3) {
+  const variant = data && activateVariant(data);
+  const world = openTestWorld("key-states", { profile, seed, now, variant });
+  const seen = observe(world);
   const asked = Array.from({ length: 3 }, () => everyQuestion(world)).flat();
   const given = asked.map((one) => ask(world, one));
   return {
     given,
+    points: seen.flatMap(({ points }) => points),
     journal: world.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
   };
 }
@@ -27,23 +31,23 @@ function responses(profile: Profile, trial?: Trial, seed = 3) {
 test.each([
   "typical",
   "varied",
-] as const)("a trial that only records changes no response of %s", (profile) => {
-  const { trial, points } = recordPoints({});
-  expect(responses(profile, trial)).toEqual(responses(profile));
-  expect(points().length).toBeGreaterThan(profile === "varied" ? 200 : 4);
+] as const)("a variant that only records changes no response of %s", (profile) => {
+  const { points, ...shown } = responses(profile, {});
+  expect({ ...shown, points: [] }).toEqual(responses(profile));
+  expect(pointsIn(points).length).toBeGreaterThan(profile === "varied" ? 200 : 4);
 });
 
 test.each(["typical", "varied"] as const)("without a point, every response of %s is minimal's", (profile) => {
-  expect(responses(profile, everywhere([]))).toEqual(responses("minimal"));
+  expect(responses(profile, everywhere([]))).toMatchObject({
+    ...responses("minimal"),
+    points: expect.anything(),
+  });
 });
 
 test("every point can be chosen, and has a description", () => {
   const ids = new Set<string>();
-  const choose = (row: string, usual: string) => {
-    ids.add(`${row} ${usual}`);
-    return usual;
-  };
-  for (let seed = 1; seed <= 15; seed++) responses("varied", { choose }, seed);
+  for (let seed = 1; seed <= 15; seed++)
+    for (const { row, variant } of responses("varied", {}, seed).points) ids.add(`${row} ${variant}`);
   // Of documents, which these sandboxes do not have.
   const isHere = (id: string) => !documentedRows.some((row) => row.id === id);
   const inWords = Object.entries(words).filter(([row]) => isHere(row));
@@ -62,8 +66,8 @@ test("points apply where they were with the seed, or everywhere that they fit, a
   const quoted = 'application/json; charset="utf-8"';
   const minimal = responses("minimal").given;
   const usual = responses("varied").given;
-  const sameBut = (trial: Trial, has: (at: number) => boolean) => {
-    for (const [at, { status, headers, body }] of responses("varied", trial).given.entries()) {
+  const sameBut = (variant: Variant, has: (at: number) => boolean) => {
+    for (const [at, { status, headers, body }] of responses("varied", variant).given.entries()) {
       const expected = minimal[at] as (typeof minimal)[number];
       const type = status === 401 && has(at) ? quoted : "application/json";
       expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
@@ -77,13 +81,14 @@ test("points apply where they were with the seed, or everywhere that they fit, a
   sameBut(everywhere([point]), () => true);
 });
 
-test("a trial applies to resets, other scenarios and instances", async () => {
-  const trial: Trial = {
+test("a variant applies to resets, other scenarios and instances", async () => {
+  const variant = activateVariant({
+    profile: "varied",
     assumptions: { rate_limit_code: "slow_down" },
     faults: faultsOn(["401.missing"], "fault.status"),
     ...everywhere([{ row: "via", variant: "gateway", status: 401 }]),
-  };
-  const given = { profile: "varied", seed: 3, trial } as const;
+  });
+  const given = { seed: 3, variant } as const;
   const start = () => openWorld(bundledScenarios["key-states"], { ...given, given });
   const server = await serveRuntime(start(), { port: 0 });
   onTestFinished(() => server.close(0));
@@ -92,21 +97,21 @@ test("a trial applies to resets, other scenarios and instances", async () => {
     const response = await fetch(server.controlUrl + path, { method, headers, body: JSON.stringify(body) });
     return (await response.json()) as { data: { base_url: string; keys: Record<string, string> } };
   };
-  const expectTrial = async (base: string) => {
+  const expectVariant = async (base: string) => {
     const me = (key?: string) =>
       fetch(base + mePath, key === undefined ? {} : { headers: { "x-api-key": key } });
     expect((await me()).status).toBe(503);
     const rejected = await me();
     expect([rejected.status, rejected.headers.get("via")]).toEqual([401, "1.1 gateway"]);
   };
-  await expectTrial(server.url);
+  await expectVariant(server.url);
   await control("POST", "/reset", {});
-  await expectTrial(server.url);
+  await expectVariant(server.url);
   await control("PUT", "/scenario", { name: "revoked" });
-  await expectTrial(server.url);
-  await expectTrial((await control("POST", "/instances", {})).data.base_url);
+  await expectVariant(server.url);
+  await expectVariant((await control("POST", "/instances", {})).data.base_url);
   const { data } = await control("POST", "/instances", { scenario: "rate-limited" });
-  await expectTrial(data.base_url);
+  await expectVariant(data.base_url);
   const headers = { "x-api-key": data.keys["rate-limited"] ?? Object.values(data.keys)[0] ?? "" };
   const limited = await fetch(data.base_url + mePath, { headers });
   expect(await limited.json()).toMatchObject({ error: { code: "slow_down" } });

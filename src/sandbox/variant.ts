@@ -1,0 +1,65 @@
+import type { Scenario } from "../scenario/scenario.generated.js";
+import type { Assumptions, Profile } from "../spec/assumptions.js";
+import type { ApiPathId, PathId } from "../spec/outcomes.js";
+
+/** What a run of a client changes in its sandboxes. Plain data: it also reaches the sandboxes of other processes. */
+export interface Variant {
+  /** Overrides the profile of every scenario. */
+  readonly profile?: Profile;
+  readonly assumptions?: Partial<Assumptions>;
+  /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
+  readonly faults?: NonNullable<Scenario["faults"]>;
+  /** The only points that vary. Default: all that the seed or the profile chooses. */
+  readonly points?: readonly VariedPoint[];
+  /** Whether the points vary on every response that they fit, and not only where the seed has them. */
+  readonly isEverywhere?: boolean;
+  /** The id of a broken promise. No request causes advice then, as with an experiment. */
+  readonly promise?: string;
+  readonly experiment?: Experiment;
+}
+
+/** A variant of a row of the variation table, on the responses of one status. */
+export interface VariedPoint {
+  readonly row: string;
+  readonly variant: string;
+  readonly status: number;
+}
+
+/** What happens to a key of one sandbox from its `last` request of the baseline on. */
+export interface Experiment {
+  readonly id: ExperimentId;
+  readonly key: string;
+  /** The number of sandboxes with an earlier first request with this key. A reset starts another sandbox. */
+  readonly nth: number;
+  readonly last: number;
+  readonly pathId: ApiPathId;
+  /** Of the 429 or 503 with this header. */
+  readonly retryAfter?: number;
+}
+
+/** `control`: a key that is always rejected is accepted in its last request, to find runners that repeat failing tests. */
+export type ExperimentId =
+  | "401"
+  | "403"
+  | "429 with Retry-After"
+  | "429 without Retry-After"
+  | "503 with Retry-After"
+  | "outage"
+  | "control";
+
+/** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
+export type ChooseVariant = (row: string, usual: string, status: number) => string;
+
+/** What a variant shows with one request of a client. */
+export interface Observation {
+  /** The place of its sandbox among those that got the key; see {@link Experiment}. */
+  readonly nth: number;
+  /** The points that no earlier request showed. */
+  readonly points: readonly VariedPoint[];
+  /** A path where a fault of the variant affected some request. */
+  readonly suspect?: PathId | undefined;
+  /** Whether the variant replaced the response. */
+  readonly isReplaced: boolean;
+  /** Milliseconds since the first request of the experiment; left out for other requests. */
+  readonly tried?: number | undefined;
+}
