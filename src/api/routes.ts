@@ -88,11 +88,11 @@ export function withEndpoints(text: string, endpoints: readonly Endpoint[]): str
   return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
 }
 
-/** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of the others. */
+/** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
   const own = endpoints.flatMap((one) => {
     const path = successPathOf(one, undefined);
-    return path === undefined ? [] : successOutcome(path, true);
+    return path === undefined ? [] : successOutcome(path);
   });
   const rejections = outcomes.filter(({ path }) => !isSuccess(path));
   return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];

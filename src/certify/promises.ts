@@ -7,16 +7,17 @@ import type { AdviceId } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
 import { type CertifyResult, type Gates, type NotTried, openKinds, type PromiseRun } from "./result.js";
 
-/** The minimum of promised paths that a client must cover: fewer show too little. */
+/** The minimum of promised paths and announced endpoints that a client must cover: fewer show too little. */
 export const leastPaths = 5;
 
 /** Why requests with a key may not arrive at the endpoint, or without their key. */
 const misdirections: readonly AdviceId[] = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
 
 /** Returns why a client that passes its baseline cannot be certified, and the fix; `undefined` if it can. */
-export function whyTooLittle({ coverage, paths, advice }: Report): string | undefined {
+export function whyTooLittle({ coverage, announced, paths, advice }: Report): string | undefined {
   const { met, promised } = coverage;
-  if (met >= leastPaths) return undefined;
+  const missing = leastPaths - met - announced.met;
+  if (missing <= 0) return undefined;
   const wrong = advice.find(({ id }) => misdirections.includes(id));
   const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
   const why =
@@ -30,7 +31,7 @@ export function whyTooLittle({ coverage, paths, advice }: Report): string | unde
       ? [`${variableOf(ref)} (${pathId})`]
       : [];
   });
-  return `${why}.${fix} Send ${leastPaths - met} or more of these keys, and check each response: ${keys.join(", ")}`;
+  return `${why}.${fix} Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`;
 }
 
 /**

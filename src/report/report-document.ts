@@ -1,6 +1,7 @@
 import type { AdviceLevel } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
 import { effectAt } from "../spec/fault-effects.js";
+import { isSuccess } from "../spec/outcomes.js";
 import { escapeControls } from "../spec/redact.js";
 import { snakeCase } from "../spec/schema/json.js";
 import { listed } from "../spec/schema/words.js";
@@ -29,7 +30,7 @@ export function renderReport(
   return render(reportDocument(report, failures, options), format, options);
 }
 
-export function conclusion({ requests, coverage, faults, advice }: Report): string {
+export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
   const { percent, met, promised } = coverage;
   if (requests === 0)
     return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
@@ -40,6 +41,7 @@ export function conclusion({ requests, coverage, faults, advice }: Report): stri
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
     `Coverage ${percent}%: ${met} of ${promised} promised paths covered`,
+    ...(announced.total === 0 ? [] : [`Announced endpoints: ${announced.met} of ${announced.total} covered`]),
     ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} covered`]),
     `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
   ].join(". ");
@@ -60,7 +62,10 @@ export function reportDocument(
   const { scenario, requests, paths, advice, coverage } = report;
   const isWhole = coverage.met === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
-  const shown = paths.filter(({ promised, met }) => promised || met);
+  const announced = report.endpoints.filter(({ release }) => release === "announced");
+  const isAnnounced = ({ pathId }: ReportedPath) =>
+    isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
+  const shown = paths.filter((row) => row.promised || row.met || isAnnounced(row));
   const shared = sharedRequest(shown);
   const notes = [
     ...unreadNote(report),
@@ -73,7 +78,7 @@ export function reportDocument(
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
-      rows: shown.map((row) => pathRow(row, shared)),
+      rows: shown.map((row) => pathRow(row, isAnnounced(row), shared)),
       note: shared && {
         text: `With its variable instead of ${variableOf(shared.ref)}:`,
         code: shared.curl,
@@ -81,7 +86,7 @@ export function reportDocument(
     },
     {
       title: "Endpoints",
-      columns: ["endpoint", "verdict", "requests", "operation id"],
+      columns: ["endpoint", "verdict", "requests", "operation id", "release"],
       // The table of paths shows everything about the only endpoint.
       rows: report.endpoints.length === 1 ? [] : report.endpoints.map(endpointRow),
     },
@@ -124,19 +129,25 @@ function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]
   return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
 }
 
-function endpointRow({ method, path, operationId, requests, covered }: ReportedEndpoint): TableRow {
+function endpointRow({ method, path, operationId, release, requests, covered }: ReportedEndpoint): TableRow {
   const verdict = covered ? "covered" : "not covered";
   const tone = covered ? "good" : "warning";
   return {
-    cells: [`${method} ${path}`, { text: verdict, tone }, requests > 0 ? String(requests) : "-", operationId],
+    cells: [
+      `${method} ${path}`,
+      { text: verdict, tone },
+      requests > 0 ? String(requests) : "-",
+      operationId,
+      release,
+    ],
   };
 }
 
-function pathRow(row: ReportedPath, shared: HowToMeet | undefined): TableRow {
+function pathRow(row: ReportedPath, isAnnounced: boolean, shared: HowToMeet | undefined): TableRow {
   const { pathId, promised, met, count, when, howToMeet } = row;
   // A covered path that is not promised shows nothing good or bad.
   const tone = promised ? (met ? "good" : "warning") : undefined;
-  const what = promised ? when : `${when} (not promised)`;
+  const what = promised ? when : `${when} (${isAnnounced ? "announced" : "not promised"})`;
   const text = howToMeet === null ? what : `${what}: ${howToMeet.text}`;
   const isShared = howToMeet === null || (shared !== undefined && isLike(row, shared));
   const cell = isShared ? text : { text: `${text}:`, code: howToMeet.curl };

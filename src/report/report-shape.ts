@@ -41,7 +41,7 @@ const coverage = mapping({
 export interface Coverage extends ValueOf<typeof coverage> {}
 
 const share = mapping({
-  met: described(count(), "The number of covered paths."),
+  met: described(count(), "The number of covered ones."),
   total: described(count(), "The total number."),
 });
 
@@ -113,6 +113,10 @@ const endpoint = mapping({
   method: described(text(), "The method."),
   path: described(text(), "The path; a name in braces matches any one segment."),
   operationId: described(text(), "The operation id in the OpenAPI document."),
+  release: described(
+    choice(["released", "announced"]),
+    "announced: only a document has it, and the coverage leaves it out.",
+  ),
   requests: described(count(), "The number of requests to it."),
   covered: described(flag(), "Whether some run covered one of its successes."),
 });
@@ -136,6 +140,7 @@ export const reportShape = mapping({
   requests: described(count(), "The number of requests in all runs."),
   unread: described(count(), "The number of delayed responses that the client did not wait for."),
   coverage: described(coverage, "The promised paths that some run covered."),
+  announced: described(share, "The announced endpoints that some run covered."),
   faults: described(share, "The kinds of faults that some run covered."),
   endpoints: described(list(endpoint), "The endpoints of the sandbox."),
   /** All paths, in the order of the outcomes. */

@@ -1,5 +1,5 @@
 import { type Endpoint, successPathsOf } from "../api/endpoint.js";
-import { endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
+import { builtIn, endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -44,7 +44,8 @@ export function clientReport(
     const { method, path, operationId } = one;
     const requests = counted.endpoints[operationId] ?? 0;
     const covered = successPathsOf(one).some(isCovered);
-    return { method, path, operationId, requests, covered };
+    const release = builtIn.includes(one) ? "released" : "announced";
+    return { method, path, operationId, release, requests, covered };
   });
   const advice = adviceTable.map(({ id, level, rule, meaning, whatToDo }) => {
     const { count, examples } = counted.advice[id] ?? { count: 0, examples: [] };
@@ -66,7 +67,7 @@ export function clientReport(
     pinned: pinnedAssumptions(running),
     requests: counted.requests,
     unread: counted.unread,
-    ...sharesOf(paths),
+    ...sharesOf(paths, endpoints),
     endpoints,
     paths,
     advice: advice.filter(({ count }) => count > 0),
@@ -74,15 +75,20 @@ export function clientReport(
   };
 }
 
-/** Returns the covered shares of the promised paths and of the faults. */
-function sharesOf(paths: readonly ReportedPath[]): Pick<Report, "coverage" | "faults"> {
+/** Returns the covered shares of the promised paths, of the announced endpoints and of the faults. */
+function sharesOf(
+  paths: readonly ReportedPath[],
+  endpoints: readonly ReportedEndpoint[],
+): Pick<Report, "coverage" | "announced" | "faults"> {
   const share = (chosen: readonly ReportedPath[]) => ({
     met: chosen.filter((row) => row.met).length,
     total: chosen.length,
   });
   const { met, total: promised } = share(paths.filter((row) => row.promised));
+  const announced = endpoints.filter(({ release }) => release === "announced");
   return {
     coverage: { percent: Math.floor((met * 100) / promised), met, promised },
+    announced: { met: announced.filter(({ covered }) => covered).length, total: announced.length },
     faults: share(paths.filter(({ pathId }) => isFault(pathId))),
   };
 }
@@ -108,21 +114,21 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     const examples = rows.flatMap((row) => row.examples).slice(0, mostExamples);
     return rows.slice(0, 1).map((row) => ({ ...row, count: sum(rows, ({ count }) => count), examples }));
   });
+  const endpoints = groupsOf(
+    reports.flatMap((report) => report.endpoints),
+    ({ operationId }) => operationId,
+  ).map((rows): ReportedEndpoint => {
+    const requests = sum(rows, (row) => row.requests);
+    return { ...rows[0], requests, covered: rows.some(({ covered }) => covered) };
+  });
   // Its type requires all members: a missing one would be only the first run's.
   const merged: Omit<Report, "seed" | "profile" | "pinned"> = {
     scenario: [...new Set(runs.map(({ scenario }) => scenario))].join(", "),
     runs,
     requests: sum(reports, ({ requests }) => requests),
     unread: sum(reports, ({ unread }) => unread),
-    ...sharesOf(paths),
-    endpoints: groupsOf(
-      reports.flatMap(({ endpoints }) => endpoints),
-      ({ operationId }) => operationId,
-    ).map((rows) => ({
-      ...rows[0],
-      requests: sum(rows, ({ requests }) => requests),
-      covered: rows.some(({ covered }) => covered),
-    })),
+    ...sharesOf(paths, endpoints),
+    endpoints,
     paths,
     advice,
     repeats: mergeRepeats(reports.flatMap(({ repeats }) => repeats)),

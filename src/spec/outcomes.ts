@@ -266,13 +266,10 @@ export function outcomeOf(path: PathId): Outcome {
   return byPath.get(path) ?? successOutcome(path as SuccessPathId);
 }
 
-export function successOutcome(
-  path: SuccessPathId,
-  promised = false,
-): Outcome & { readonly path: SuccessPathId } {
+export function successOutcome(path: SuccessPathId): Outcome & { readonly path: SuccessPathId } {
   const [status = "", operationId = ""] = path.split(/\.(.*)/s);
   return {
-    ...{ path, status: Number(status), code: null, message: null, promised },
+    ...{ path, status: Number(status), code: null, message: null, promised: false },
     when: `a request to ${operationId} that passes all its checks`,
     whatToDo: "Nothing: the request succeeded.",
   };

@@ -34,11 +34,12 @@ const report: Report = {
   requests: 31,
   unread: 1,
   coverage: { percent: 66, met: 2, promised: 3 },
+  announced: { met: 0, total: 0 },
   faults: { met: 1, total: 7 },
   endpoints: [
     {
       ...{ method: "GET", path: "/v1/relying-party/me", operationId: "getRelyingPartyContext" },
-      ...{ requests: 22, covered: true },
+      ...{ release: "released", requests: 22, covered: true } as const,
     },
   ],
   paths: [

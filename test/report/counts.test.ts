@@ -2,9 +2,11 @@ import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox, guard } from "../../src/index.js";
+import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { createInstances } from "../../src/log/memory-log.js";
 import { nodePlatform, openWorld } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
+import { renderReport } from "../../src/report/report-document.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { advanceClock, settled } from "../../src/sandbox/operations/operations.js";
@@ -14,6 +16,7 @@ import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
+import { coverage, coverageText } from "../support/coverage.js";
 import { runs } from "../support/property-seed.js";
 import { asked, mePath } from "../support/send.js";
 
@@ -200,6 +203,24 @@ test("a report counts the lines of output with keys, and names the first five", 
     count: 6,
     meaning: expect.stringMatching(/line 3 and line 4\.$/),
   });
+});
+
+test("announced endpoints never lower the coverage, and their own figure is next to it", async () => {
+  const sandbox = createSandbox({ scenario: "announced-endpoints", openapi: readOpenApi() });
+  const send = (path: string) =>
+    sandbox.fetch(`https://any.example/v1/relying-party${path}`, {
+      headers: { "x-api-key": sandbox.secret("lending") },
+    });
+  await send("/me");
+  const report = sandbox.report();
+  expect(report).toMatchObject({ coverage: coverage(1), announced: { met: 0, total: 5 } });
+  expect(report.endpoints.map(({ release }) => release)).toEqual(["released", ...Array(5).fill("announced")]);
+  await send("/attestations");
+  const later = mergeReports([report, sandbox.report()]);
+  expect(later).toMatchObject({ coverage: coverage(1), announced: { met: 1, total: 5 } });
+  expect(renderReport(later, "text")).toContain(
+    `${coverageText(1)}. Announced endpoints: 1 of 5 covered. No advice.`,
+  );
 });
 
 test("a request to a handler of the user is in the report under its own path, and not promised", () => {
