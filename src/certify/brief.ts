@@ -95,12 +95,21 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
 const failedTest =
   /^\W*(?:FAIL(?:ED|URE)?\b|ERROR\b|not ok\b|--- FAIL|\[ERROR\] +\w+\.|Failed \w|\d+\) \S)|^\s*[✖✗✘×●]|\bFAILED\b|\[X\]/;
 const mostNames = 5;
-export const mostOutputLines = 20;
+const mostOutputLines = 20;
 
 /** Returns the lines with the names of failed tests, or the last lines if there are none. */
 export function tellingLines(output: readonly string[]): string[] {
   const named = [...new Set(output.filter((line) => failedTest.test(line)))];
   return named.length > 0 ? named.slice(0, mostNames) : output.slice(-mostOutputLines);
+}
+
+const errorLine = /^\s*(?:Uncaught )?\w*(?:Error|Exception)\b(?: \[\w+\])?:/;
+
+/** Returns the last lines of a client's output, after the earlier lines that show what failed. */
+export function lastOutput(output: readonly string[]): string[] {
+  const isTelling = (line: string) => failedTest.test(line) || errorLine.test(line);
+  const telling = output.slice(0, -mostOutputLines).filter(isTelling).slice(0, mostNames);
+  return [...telling, ...output.slice(-mostOutputLines)];
 }
 
 function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): string {

@@ -11,8 +11,8 @@ import {
   certificateBrief,
   documentText,
   failuresByReason,
+  lastOutput,
   lastRequestOf,
-  mostOutputLines,
   outcomeText,
   runAgain,
   type Seen,
@@ -179,7 +179,7 @@ function causesOf(shown: Shown): TableRow[] {
         [runs.map(({ name }) => name).join(", ")],
         runs.flatMap(lastRequestOf).slice(0, 1),
         [runAgain(run, shown)],
-        ...(shown.outputOf === undefined ? [] : [shown.outputOf(run).slice(-mostOutputLines)]),
+        ...(shown.outputOf === undefined ? [] : [lastOutput(shown.outputOf(run))]),
       ],
     };
   });

@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { certificateBrief, tellingLines } from "../../src/certify/brief.js";
+import { certificateBrief, lastOutput, tellingLines } from "../../src/certify/brief.js";
 import { renderCertificate } from "../../src/certify/document.js";
 import {
   type CertifyResult,
@@ -79,6 +79,13 @@ test.each([
   const rest = Array.from({ length: 30 }, (_, i) => `  at line ${i}`);
   expect(tellingLines(["12 tests passed", line, ...rest])).toEqual([line]);
   expect(tellingLines(rest)).toEqual(rest.slice(-20));
+});
+
+test("the last output starts with earlier lines that show what failed", () => {
+  const passing = Array.from({ length: 30 }, (_, i) => `ok ${i + 1} - passes`);
+  const failing = ["not ok 2 - a revoked key is rejected", "AssertionError [ERR_ASSERTION]: 200 !== 401"];
+  expect(lastOutput(["TAP version 13", ...failing, ...passing])).toEqual([...failing, ...passing.slice(-20)]);
+  expect(lastOutput([...passing, ...failing])).toEqual([...passing.slice(-18), ...failing]);
 });
 
 test("a brief has the number of broken promises, and of the noticed ones", () => {

@@ -39,7 +39,7 @@ const report: Report = {
   endpoints: [
     {
       ...{ method: "GET", path: "/v1/relying-party/me", operationId: "getRelyingPartyContext" },
-      ...{ release: "released", requests: 22, covered: true } as const,
+      ...({ release: "released", requests: 22, covered: true } as const),
     },
   ],
   paths: [

@@ -42,7 +42,7 @@ test("lists are compared whole, and null is not a missing member", () => {
 test("a response that a fault delayed is on its own path and on the fault's", () => {
   const late: StoryResponse = { ...response, fault: "fault.latency" };
   expect([at({ path: "200.test" }, late), at({ path: "fault.latency" }, late)]).toEqual([[], []]);
-  expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "fault.latency"']);
+  expect(at({ path: "200.live" }, late)).toEqual(['path: "200.live", not "200.test", with fault.latency']);
 });
 
 const performed = { key: null, replacement: null, rejection: null, secret: null } as unknown as Performed;

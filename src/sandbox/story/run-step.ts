@@ -38,9 +38,12 @@ export function responseDifferences(expected: Expectation, response: StoryRespon
   };
   compare("status", status, response.status);
   compare("code", code, errorCodeIn(found) ?? null);
+  const { pathId, fault } = response;
   // A fault that only delays a response leaves its path id unchanged: either of the two matches.
-  if (path !== response.fault && path !== response.pathId)
-    compare("path", path, response.fault ?? response.pathId);
+  if (path !== undefined && path !== fault && path !== pathId) {
+    const beside = fault === null || fault === pathId ? "" : `, with ${fault}`;
+    differences.push({ at: "path", expected: shownValue(path), found: `${shownValue(pathId)}${beside}` });
+  }
   for (const [name, wanted] of Object.entries(headers)) {
     const value = response.headers[name.toLowerCase()];
     if (typeof wanted === "string") compare(`headers.${name}`, wanted, value);
