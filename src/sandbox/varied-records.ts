@@ -58,6 +58,7 @@ const addedLimits: RecordRow<KeyLimits> = {
   some: { perMinute: 15, perDay: 250 },
   half: { perMinute: 30, perDay: 500 },
   twice: { perMinute: 60, perDay: 1000 },
+  beyond_16_bits: { perMinute: 0, perDay: 99_000 },
 };
 
 /** Returns by how much the profile raises the open limits of a key; `first` is the ref of the first key of its rotation. */

@@ -86,7 +86,16 @@ const company: Readonly<Record<string, readonly string[]>> = {
   escapes: ["message", "error_members", "details_without_reason"],
   // How a shuffle ends depends on how many headers there are.
   "header_order:shuffled": [
-    ...["cache_control", "rate_limit_headers", "security_headers", "server", "unknown_headers", "vary"],
+    ...[
+      "cache_control",
+      "content_length",
+      "etag",
+      "rate_limit_headers",
+      "security_headers",
+      "server",
+      "unknown_headers",
+      "vary",
+    ],
     "via",
   ],
 };

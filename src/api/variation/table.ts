@@ -18,6 +18,7 @@ import {
   spaced,
   spelled,
   unicodeEscapes,
+  withoutHeader,
   written,
 } from "./changes.js";
 
@@ -234,6 +235,11 @@ const headerRows: readonly VariationRow[] = [
     private: headers(["Cache-Control", "private, max-age=0, must-revalidate"]),
     old_caches: headers(["Cache-Control", "no-cache, no-store"], ["Pragma", "no-cache"], ["Expires", "0"]),
   }),
+  row("etag", anyStatus, "none", {
+    strong: headers(["ETag", '"5f3b9a"']),
+    weak: headers(["ETag", 'W/"5f3b9a"']),
+  }),
+  row("content_length", anyStatus, "exact", { chunked: withoutHeader("Content-Length") }),
   row("vary", anyStatus, "none", {
     encoding: headers(["Vary", "Accept-Encoding"]),
     twice: headers(["Vary", "Origin"], ["Vary", "Accept-Encoding"]),

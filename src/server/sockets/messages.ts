@@ -84,12 +84,18 @@ function readBody(request: IncomingMessage, then: (body: ReadBody) => void): voi
 const ignore = () => {};
 
 export function sendResponse(message: ApiResponse, more: readonly string[], response: ServerResponse): void {
-  if (canSendAtOnce(message.body, response)) {
+  if (hasLength(message.headers) && canSendAtOnce(message.body, response)) {
     sendAtOnce(message, more, response);
     return;
   }
   response.writeHead(message.status, [...message.headers, ...more]);
   response.end(message.body);
+}
+
+// Without a length, Node sends chunks. The length is nearly always the last header.
+function hasLength(headers: readonly string[]): boolean {
+  if (headers.at(-2) === "Content-Length") return true;
+  return headers.some((name, i) => i % 2 === 0 && name.toLowerCase() === "content-length");
 }
 
 // True for nearly every response: the first pending one, on an open connection without TLS.
