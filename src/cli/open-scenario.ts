@@ -12,10 +12,12 @@ import {
 import type { Logger } from "../node/logger.js";
 import { loadReader, openWorld } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
+import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { minute } from "../spec/api-key.js";
 import type { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
@@ -171,6 +173,21 @@ export function warnOfPinned(world: SandboxState, { profile }: WorldFlags, log: 
   if (pinned.length === 0) return;
   log.note(
     `${world.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
+  );
+}
+
+/** Warns about dates in responses that are far from the client's clock: many clients compare them with it. */
+export function warnOfDates(
+  { assumptions, clock, faults, platform }: SandboxState,
+  log: Pick<Logger, "note">,
+): void {
+  const hasDates =
+    assumptions.retry_after === "date" || faults.some(({ effect }) => effect.retryAfter?.asDate);
+  const ahead = clock.now() - platform.time();
+  if (!hasDates || Math.abs(ahead) < minute) return;
+  const [place, result] = ahead < 0 ? ["past", "retries immediately"] : ["future", "waits for too long"];
+  log.note(
+    `Retry-After has dates of the sandbox's clock, ${isoOf(clock.now())}: in the ${place} for your client, which then ${result}. Start with --now ${isoOf(platform.time())}, or send seconds.`,
   );
 }
 

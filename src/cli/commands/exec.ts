@@ -31,7 +31,7 @@ import {
   thresholdFlags,
   worldFlags,
 } from "../flags.js";
-import { loadNamed, startNamed } from "../open-scenario.js";
+import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
@@ -150,6 +150,7 @@ export const execCommand = declareCommand({
     const takeSignals: CommandOptions["takeSignals"] = (listener) => {
       releaseSignals = io.takeSignals(listener);
     };
+    warnOfDates(runtime, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
       const { add: onOutput, places } = createKeyFinder(runtime);
       const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput });

@@ -13,7 +13,7 @@ import { type CallOf, declareCommand, fileName, option, plainToggle, reader, tog
 import { exitCode, usageError } from "../exit-codes.js";
 import { json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
+import { loadNamed, warnOfDates, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { keepingFlags } from "../serve/keeping.js";
 import { createLog, logEvents } from "../serve/log.js";
@@ -152,6 +152,7 @@ export const startCommand = declareCommand({
       };
       const warn = async () => {
         warnOfPinned(settled(runtime), flags, logger);
+        warnOfDates(settled(runtime), logger);
         await warnOfDocument(served.loaded, settled(runtime), logger, flags.verbose);
         await warnOfSteps(served.loaded, flags, io, logger);
       };
