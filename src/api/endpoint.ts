@@ -40,6 +40,8 @@ export interface Endpoint extends ServedEndpoint {
   /** The parameters that its description has no value for, such as `{id}`: requests have an invented one. */
   readonly invented?: readonly string[];
   readonly rejections?: readonly OwnRejectionPath[];
+  /** Whether a success adds a record. */
+  readonly creates?: boolean;
   /** Whether the same `Idempotency-Key` gets the same response. */
   readonly honorsIdempotencyKey?: boolean;
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */

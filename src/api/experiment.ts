@@ -54,6 +54,7 @@ export function startExperiment(
     if (!mayFollow(pathId, retryAfter)) return rejectCall(world, call, { path: pathId });
     if (first !== latest && hasWaited(latest as Moment, first as Moment)) return undefined;
     if (id === "503 with Retry-After") return unavailable(world, call, retryAfter);
+    if (id === "503 with a date") return unavailable(world, call, retryAfter, true);
     const { response, ...rejected } = rejectCall(world, call, { path: pathId });
     const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
     const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];

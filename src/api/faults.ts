@@ -12,6 +12,7 @@ import {
   mainEffectOf,
 } from "../spec/fault-effects.js";
 import type { ApiPathId, PathId } from "../spec/outcomes.js";
+import { randomStream } from "../spec/seed.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
@@ -53,11 +54,16 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   return { ...ending, fault, delivery };
 }
 
-/** The ending of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
-export function unavailable(world: SandboxState, call: ApiCall, seconds?: number): Ending {
+/**
+ * The ending of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. A date
+ * is on the wall clock, which the client reads.
+ */
+export function unavailable(world: SandboxState, call: ApiCall, seconds?: number, asDate = false): Ending {
   const fault = "fault.status";
-  const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate: false } }) };
-  return { ...statusResponse(world, asChosen(world, call, 503), effect), pathId: fault, fault };
+  const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
+  const now = asDate ? world.platform.time() : call.now;
+  const chosen = asChosen(world, { ...call, now }, 503);
+  return { ...statusResponse(world, chosen, effect), pathId: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {
@@ -141,8 +147,17 @@ export function bodyParts(
   return { parts, pauseMs };
 }
 
+/** Whether the status of a fault on a path comes with a gateway's page: on about half of the paths. */
+export function sendsPage(path: PathId): boolean {
+  return randomStream(0, "fault.page", path)() % 2 === 1;
+}
+
 /** Returns a fault of one kind for the first request that would end on each path. */
 export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Variant["faults"]> {
-  const { example: then } = effectAt(fault);
-  return paths.map((path) => ({ when: { path_id: path as never, requests: [1] }, then }));
+  const { example } = effectAt(fault);
+  return paths.map((path) => {
+    const then =
+      fault === "fault.status" && sendsPage(path) ? { ...example, body: "html" as const } : example;
+    return { when: { path_id: path as never, requests: [1] }, then };
+  });
 }

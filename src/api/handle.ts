@@ -163,6 +163,7 @@ function describe(
     durationMs: Math.round((world.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
     advice,
     isResent,
+    hasCreated: (endpoint?.creates && ending.commit !== undefined) || undefined,
   };
 }
 

@@ -1,5 +1,7 @@
 import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } from "../report/brief.js";
 import { commandLine, execAgain, type Subject } from "../report/plain-text.js";
+import type { Report } from "../report/report-shape.js";
+import { outcomeOf } from "../spec/outcomes.js";
 import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
@@ -12,13 +14,25 @@ export interface Seen {
 }
 
 export function outcomeText({ outcome, code }: Run): string {
-  if (outcome === "failed" && code !== null) return `failed with exit code ${code}`;
+  // A client that creates a record twice may end with 0.
+  if (outcome === "failed" && code) return `failed with exit code ${code}`;
   return outcome === "flaky" ? "passed once and failed once" : outcome.replace("_", " ");
 }
 
 /** Returns the path, the status and the id of a run's last request; empty if it sent none. */
 export function lastRequestOf({ lastRequest: last }: Pick<Run, "lastRequest">): string[] {
   return last === undefined ? [] : [`${last.pathId}, ${last.status || "no response"}, ${last.id}`];
+}
+
+/** The resends of a rejected key that no test suite needs. */
+const endlessFrom = 100;
+
+/** As in "still resends `revoked` after 401 (952 times)", of a client that does not end; `undefined` if it does not. */
+export function endlessResend({ repeats }: Report): string | undefined {
+  const [most] = repeats.toSorted((one, other) => other.count - one.count);
+  if (most === undefined || most.count < endlessFrom) return undefined;
+  const { key, fingerprint, pathId, count } = most;
+  return `still resends \`${key ?? fingerprint}\` after ${outcomeOf(pathId).status} (${count} times)`;
 }
 
 /** As in `Relying-Party API 0.2.0 (api.yaml, sha256 …)`. */

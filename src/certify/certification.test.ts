@@ -1,12 +1,14 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
+import type { Endpoint } from "../api/endpoint.js";
 import { builtIn } from "../api/routes.js";
 import { activateVariant } from "../api/variant.js";
-import type { Report } from "../report/report-shape.js";
+import type { Report, ReportedPath } from "../report/report-shape.js";
 import type { Variant } from "../sandbox/variant.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
 import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
 import type { CausePoint } from "./result.js";
+import { noWrites } from "./writes.js";
 
 const covered = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
 const report: Report = {
@@ -19,7 +21,15 @@ const report: Report = {
 
 const passes: ClientRun = {
   ...{ outcome: "passed", code: 0, durationMs: 100, report, points: [], sent: [], output: [] },
-  ...{ lastOn: () => undefined, suspect: undefined, sandboxes: [], replaced: 0, tried: [], silentMs: 0 },
+  ...{
+    lastOn: () => undefined,
+    suspect: undefined,
+    sandboxes: [],
+    replaced: 0,
+    tried: [],
+    silentMs: 0,
+    writes: noWrites,
+  },
 };
 const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
 
@@ -62,8 +72,9 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       progress,
     },
   );
-  const { runs, promises, retries, report: merged } = findings(state);
-  return { made, shown, promises, retries, merged, outcomes: runs.map(({ outcome }) => outcome), runs };
+  const { runs, promises, retries, unjudged, report: merged } = findings(state);
+  const outcomes = runs.map(({ outcome }) => outcome);
+  return { made, shown, promises, retries, unjudged, merged, outcomes, runs };
 }
 
 test("the baseline runs first, then the profile typical, faults and promises, then the seeds", async () => {
@@ -192,4 +203,52 @@ test.each([
   const { promises } = await certified(client, { bail, kinds: "swaps", only: undefined });
   expect([...new Set(promises.runs.map(({ outcome }) => outcome))]).toEqual(outcomes);
   expect([promises.tried, promises.noticed]).toEqual([count, 0]);
+});
+
+describe("writes under a fault", () => {
+  const path = "201.createLoan";
+  const covering = {
+    ...report,
+    paths: [...report.paths, { ...report.paths[0], pathId: path } as ReportedPath],
+  };
+  const { responsesContext: _, ...own } = builtIn[0] as Endpoint;
+  const create: Endpoint = { ...own, operationId: "createLoan", status: 201 };
+  const plan = { runs: planOf(1, [], ["fault.truncate"]), endpoints: [...builtIn, create] };
+  const writing = (records: number): ClientRun => ({
+    ...passes,
+    report: covering,
+    writes: { once: new Set([path]), created: new Map([["createLoan", records]]) },
+  });
+  const isHit = ({ faults = [] }: Variant, hit: string) => faults.some(({ when }) => when?.path_id === hit);
+
+  test("a client that gives up a write that it must not repeat is not judged by it", async () => {
+    const gives = (variant: Variant) => (isHit(variant, path) ? { ...fails, writes: noWrites } : writing(1));
+    const { outcomes, unjudged, made } = await certified((_, variant) => gives(variant), plan);
+    expect(outcomes).toEqual(["passed", "passed", "passed"]);
+    expect(unjudged).toEqual([{ fault: "fault.truncate", paths: [path] }]);
+    expect(made).toEqual(["minimal", "typical", "fault.truncate", "fault.truncate"]);
+  });
+
+  test("it is judged by every other path", async () => {
+    const gives = (variant: Variant) => (isHit(variant, "200.test") ? fails : writing(1));
+    const { runs } = await certified((_, variant) => gives(variant), plan);
+    expect(runs[2]).toMatchObject({ outcome: "failed", cause: { pathId: "200.test" } });
+  });
+
+  test("a client that creates a record twice fails, although its command passes", async () => {
+    const repeats = (variant: Variant) => writing(isHit(variant, path) ? 2 : 1);
+    const { runs, unjudged } = await certified((_, variant) => repeats(variant), plan);
+    expect(runs[2]).toMatchObject({
+      outcome: "failed",
+      code: 0,
+      cause: {
+        pathId: path,
+        sentence: expect.stringMatching(
+          /^creates a record twice when the first request that would end on 201\./,
+        ),
+        whatToDo: [expect.stringMatching(/read its result before you send it again/)],
+      },
+    });
+    expect(unjudged).toEqual([]);
+  });
 });

@@ -7,6 +7,7 @@ import type { Report } from "../report/report-shape.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Experiment, Variant } from "../sandbox/variant.js";
 import { assumptionTable } from "../spec/assumptions.js";
+import type { FaultPathId } from "../spec/fault-effects.js";
 import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
@@ -19,7 +20,7 @@ import {
   patienceFor,
   typicalAssumptions,
 } from "./plan.js";
-import { promiseRun, promisesIn, whyTooLittle } from "./promises.js";
+import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
 import {
   agreed,
@@ -36,6 +37,7 @@ import {
   variantOf,
   withRetries,
 } from "./retries.js";
+import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
 
 /** A sandbox of a run: the server's, or one of its instances with its label or id. */
 export interface RunSandbox {
@@ -52,6 +54,7 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
   readonly sent: readonly SentCount[];
+  readonly writes: Writes;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
   /** Its sandboxes; none if it passed. */
@@ -111,6 +114,8 @@ interface Certification {
   /** The experiments with retries that were made; `undefined` if none is wanted. */
   experiments: readonly Made[] | undefined;
   retries: CertifyResult["retries"];
+  /** The writes that a client may give up under these faults. */
+  readonly unjudged: UnjudgedWrites[];
   /** Whether a failure has ended it. */
   isOver: boolean;
 }
@@ -118,7 +123,7 @@ interface Certification {
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
   const state: Certification = {
     ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
-    ...{ broken: [], experiments: undefined, retries: undefined, isOver: false },
+    ...{ broken: [], experiments: undefined, retries: undefined, unjudged: [], isOver: false },
   };
   // Each does nothing if an earlier step shows that it makes no sense.
   for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);
@@ -126,13 +131,14 @@ export async function certify(plan: CertificationPlan, tools: Tools): Promise<Ce
 }
 
 /** Returns the part of a certificate that a certification found out. */
-export function findings({ plan, done, broken, retries }: Certification) {
+export function findings({ plan, done, broken, retries, unjudged }: Certification) {
   const [one, ...rest] = [...done.values()].map(({ made }) => made.report);
   const runs = plan.runs.map((planned) => causedRun(done.get(planned.name)?.run ?? notRun(planned)));
   return {
     runs: runs as [Run, ...Run[]],
     promises: promisesIn(plan.kinds, broken),
     retries,
+    unjudged,
     /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
     report: one && withRetries(mergeReports([one, ...rest]), retries),
   };
@@ -218,7 +224,8 @@ async function findCauses(state: Certification): Promise<void> {
   const { plan, tools, done } = state;
   const failing = plan.runs.flatMap((run) => {
     const made = done.get(run.name)?.made;
-    if (made === undefined || made.outcome === "passed") return [];
+    // A record that was created twice is a cause already.
+    if (made === undefined || made.outcome === "passed" || done.get(run.name)?.run.cause) return [];
     return [{ run: { ...run, isLate: made.outcome === "timed_out" }, made, points: made.points }];
   });
   if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
@@ -227,6 +234,7 @@ async function findCauses(state: Certification): Promise<void> {
     run.outcome === "passed" ? made.points : [],
   );
   await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => conclude(state, run, narrowed));
+  const isOnce = (path: PathId | undefined) => path !== undefined && writesOf(state).once.has(path);
   const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome } }) => {
     if (fault === undefined) return;
     // A client that waits takes its whole time in each attempt, and no attempt shows more.
@@ -234,9 +242,11 @@ async function findCauses(state: Certification): Promise<void> {
       return conclude(
         state,
         run,
-        faultCause(fault, { path: suspect, waitedMs: plan.timeout ?? longestWait }),
+        faultCause(fault, { path: suspect, isOnce: isOnce(suspect), waitedMs: plan.timeout ?? longestWait }),
       );
-    conclude(state, run, await narrowFault({ ...run, fault }, coveredPaths(state), suspect, repeatIn(state)));
+    const paths = judgedPaths(coveredPaths(state), fault, writesOf(state));
+    const judged = paths.find((path) => path === suspect);
+    conclude(state, run, await narrowFault({ ...run, fault }, paths, judged, repeatIn(state)));
   });
   await Promise.all(byFault);
 }
@@ -263,16 +273,46 @@ function isInTime({ plan, tools, started, done }: Certification): boolean {
 
 async function make(state: Certification, planned: PlannedRun): Promise<void> {
   const { plan, tools, done } = state;
-  const variant = planned.fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), planned.fault) };
+  const { fault } = planned;
+  const variant = fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), fault) };
   const made = await runIn(state, planned, variant, () => !state.isOver);
   if (made === undefined) return;
-  const run = runOf(planned, made);
-  done.set(planned.name, { run, made });
+  const judged = fault === undefined ? { made } : await judgeWrites(state, { ...planned, fault }, made);
+  if (judged.made === undefined) return;
+  const run = { ...runOf(planned, judged.made), ...judged.found };
+  done.set(planned.name, { run, made: judged.made });
   if (run.outcome !== "passed") {
     state.isOver ||= plan.bail === true;
-    await tools.onFailure(planned, made);
+    await tools.onFailure(planned, judged.made);
   }
   if (made.failure === undefined) tools.progress.ran(run);
+}
+
+const writesOf = ({ plan, done }: Certification) => done.get(plan.runs[0].name)?.made.writes ?? noWrites;
+
+/**
+ * Judges a run with a fault by the records that it has created, and by the exit code only if no write can be its reason:
+ * after a fault, a client may give up a write that it must not repeat.
+ */
+async function judgeWrites(
+  state: Certification,
+  planned: PlannedRun & { readonly fault: FaultPathId },
+  made: ClientRun,
+): Promise<{ readonly made: ClientRun | undefined; readonly found?: Pick<Run, "outcome" | "cause"> }> {
+  const { endpoints } = state.plan;
+  const { fault } = planned;
+  const path = createdTwice(writesOf(state), made.writes, endpoints);
+  const again = path && (await runIn(state, planned, { faults: faultsOn([path], fault) }));
+  if (again !== undefined && createdTwice(writesOf(state), again.writes, endpoints) === path)
+    return {
+      made,
+      found: { outcome: "failed", cause: faultCause(fault, { path, isOnce: true, isTwice: true }) },
+    };
+  const covered = coveredPaths(state);
+  const paths = judgedPaths(covered, fault, writesOf(state));
+  if (made.outcome !== "failed" || paths.length === covered.length) return { made };
+  state.unjudged.push({ fault, paths: covered.filter((one) => !paths.includes(one)) });
+  return { made: await runIn(state, planned, { faults: faultsOn(paths, fault) }) };
 }
 
 async function makeBroken(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {

@@ -10,6 +10,7 @@ import {
   breakAgain,
   certificateBrief,
   documentText,
+  endlessResend,
   failuresByReason,
   lastOutput,
   lastRequestOf,
@@ -156,7 +157,9 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   const [baseline] = runs;
   if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
   if (baseline.outcome !== "passed") {
-    const what = baseline.outcome === "timed_out" ? "does not end in time" : outcomeText(baseline);
+    const endless = endlessResend(report);
+    const late = `does not end in time${endless === undefined ? "" : `: it ${endless}`}`;
+    const what = baseline.outcome === "timed_out" ? late : outcomeText(baseline);
     return `the command ${what} in the run ${baseline.name}, the baseline`;
   }
   if (report.requests === 0) return "the command never called the API";

@@ -1,9 +1,10 @@
+import { sendsPage } from "../api/faults.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Variant } from "../sandbox/variant.js";
 import { type Assumptions, assumptionTable, type Profile } from "../spec/assumptions.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
-import { effectAt } from "../spec/fault-effects.js";
-import { outcomeOf, type PathId } from "../spec/outcomes.js";
+import { effectAt, whatToDoAfter } from "../spec/fault-effects.js";
+import type { PathId } from "../spec/outcomes.js";
 import { listed } from "../spec/schema/words.js";
 import { whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
@@ -86,17 +87,30 @@ export function verdictOf({
   return isWhole ? "passed" : "unusable";
 }
 
-/** The cause that a fault is; `waitedMs` is how long the client had waited when its run was ended. */
+interface FaultFinding {
+  readonly path?: PathId | undefined;
+  /** Whether a request of the path must not simply be repeated. */
+  readonly isOnce?: boolean;
+  readonly isTwice?: boolean;
+  /** How long the client had waited when its run was ended. */
+  readonly waitedMs?: number;
+}
+
+/** The cause that a fault is. */
 export function faultCause(
   fault: FaultPathId,
-  { path, waitedMs }: { path?: PathId | undefined; waitedMs?: number } = {},
+  { path, isOnce = false, isTwice = false, waitedMs }: FaultFinding = {},
 ): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
-  const ends = waitedMs === undefined ? "fails" : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
-  const sentence = `${ends} when the first request${where} ${happens}`;
+  const fails = isTwice ? "creates a record twice" : "fails";
+  const ends = waitedMs === undefined ? fails : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
+  const isPage = fault === "fault.status" && path !== undefined && sendsPage(path);
+  const sentence = `${ends} when the first request${where} ${happens}${isPage ? " with an HTML page" : ""}`;
   const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
-  const whatToDo = [outcomeOf(fault).whatToDo, ...(waitedMs === undefined ? [] : [longer])];
+  const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, status: 503 });
+  const page = "Read the status before the body: the error page of a gateway is HTML.";
+  const whatToDo = [usual, ...(isPage ? [page] : []), ...(waitedMs === undefined ? [] : [longer])];
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };
 }
 

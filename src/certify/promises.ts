@@ -5,6 +5,9 @@ import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import type { AdviceId } from "../spec/advice.js";
 import { variableOf } from "../spec/api-key.js";
+import type { FaultPathId } from "../spec/fault-effects.js";
+import type { PathId } from "../spec/outcomes.js";
+import { listed } from "../spec/schema/words.js";
 import { type CertifyResult, type Gates, type NotTried, openKinds, type PromiseRun } from "./result.js";
 
 /** The minimum of promised paths and announced endpoints that a client must cover: fewer show too little. */
@@ -102,11 +105,18 @@ function whyOpen({ pathId, outcome, code }: PromiseRun): Reason | undefined {
   return code === null ? unended : ["the client got no response with it", whatToDo];
 }
 
+/** Writes that a client may give up under a fault, because it must not repeat them. */
+export interface UnjudgedWrites {
+  readonly fault: FaultPathId;
+  readonly paths: readonly PathId[];
+}
+
 /** Lists everything that shows nothing about the client; `only` are the names of the only runs that were wanted. */
 export function notTriedIn(
   { runs, promises, retries = [], faults }: Pick<CertifyResult, "runs" | "promises" | "retries" | "faults">,
   only?: readonly string[],
   endpoints?: readonly Endpoint[],
+  unjudged: readonly UnjudgedWrites[] = [],
 ): NotTried[] {
   const rows: (readonly [NotTried["kind"], what: string, why: string, whatToDo: string])[] = [];
   for (const { after, outcome, sentence, whatToDo = "" } of retries)
@@ -115,6 +125,12 @@ export function notTriedIn(
   for (const run of promises.runs) {
     const reason = whyOpen(run);
     if (reason !== undefined) rows.push(["promise", run.id, ...reason]);
+  }
+  for (const { fault, paths } of unjudged) {
+    const why = "the client may give up: without an Idempotency-Key, it must not repeat the request";
+    const what =
+      "Send the key if the endpoint documents it, or expect in your test that the client gives up.";
+    rows.push(["unrepeatable_writes", `${fault} on ${listed(paths, "and")}`, why, what]);
   }
   if (only === undefined) {
     const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];

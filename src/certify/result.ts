@@ -106,9 +106,10 @@ const retry = mapping({
       "429 with Retry-After",
       "429 without Retry-After",
       "503 with Retry-After",
+      "503 with a date",
       "outage",
     ]),
-    "What the client got instead of a 200: a rejection, or 503 until the run ended. A 429 has Retry-After, 2 to 4 seconds by the seed, or not.",
+    "What the client got instead of a 200: a rejection, or 503 until the run ended. A 429 has Retry-After, 2 to 4 seconds by the seed, or not. with a date: Retry-After is a date.",
   ),
   outcome: described(
     choice(["passed", "failed", "not_tried"]),
@@ -126,6 +127,7 @@ export const openKinds = [
   "broken_promises",
   "other_promises",
   "faults",
+  "unrepeatable_writes",
 ] as const;
 
 /** A run, promise or experiment that shows nothing about the client, or what no run was asked for. */

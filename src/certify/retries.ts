@@ -85,6 +85,7 @@ const experimentTable: Readonly<Record<After, ExperimentRow>> = {
   "429 with Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
   "429 without Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
   "503 with Retry-After": { advice: "too-soon-after-503" },
+  "503 with a date": { advice: "too-soon-after-503" },
   outage: { advice: "no-pause-after-failure" },
 };
 const experimentIds = Object.keys(experimentTable) as After[];
@@ -125,7 +126,7 @@ export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
     const covered =
       usual && sent.flatMap((one) => one.paths).find((path) => statusOf(path) === statusOf(usual));
     const pathId = (covered ?? usual ?? paths[0]) as ApiPathId;
-    const retryAfter = id.endsWith(" with Retry-After") && { retryAfter: 2 + (seed % 3) };
+    const retryAfter = id.includes(" with ") && { retryAfter: 2 + (seed % 3) };
     return { id, key, nth, last: paths.length, pathId, ...retryAfter };
   });
 }
@@ -260,8 +261,10 @@ function rejectionSentence(after: After, { experiment, again }: Made): string {
   const isOfLimit = mayFollow(experiment.pathId, retryAfter);
   if (again === 0)
     return `No request followed${isOfLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
-  const wait =
-    retryAfter === undefined ? "before the next minute" : `sooner than ${retryAfter} s, its Retry-After`;
+  const seconds = `sooner than ${retryAfter} s, its Retry-After`;
+  const date = "before the date in its Retry-After: a client waits until the date";
+  const known = after === "503 with a date" ? date : seconds;
+  const wait = retryAfter === undefined ? "before the next minute" : known;
   const count = again === mostTries ? `${mostTries} or more requests` : pluralize(again, "more request");
   return `When certify rejected ${key} with ${after}, ${count} followed${isOfLimit ? ` ${wait}` : ""}.`;
 }

@@ -147,6 +147,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   return {
     ...endpoint,
     form,
+    creates: role === "create",
     honorsIdempotencyKey: role === "create" && served.documentsKey,
     ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],

@@ -44,6 +44,7 @@ export type ExperimentId =
   | "429 with Retry-After"
   | "429 without Retry-After"
   | "503 with Retry-After"
+  | "503 with a date"
   | "outage"
   | "control";
 

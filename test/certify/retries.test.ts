@@ -58,6 +58,21 @@ test("a client that waits as long as a 429 or 503 requires passes, and another c
   expect((await certify(waits(0.1))).advice).toMatchObject(found);
 });
 
+test("a client that reads a date in Retry-After as a number, and retries at once, is found", async () => {
+  const { code, advice, retries } = await certify(`async (ref) => {
+    const response = await send(ref);
+    const after = response.headers.get("retry-after");
+    if (response.status !== 503 || after === null) return response;
+    await new Promise((resolve) => setTimeout(resolve, 1000 * Number(after)));
+    return send(ref);
+  }`);
+  const meaning = expect.stringMatching(/before the date in its Retry-After: a client waits until the date\.$/);
+  expect([code, advice]).toEqual([5, [expect.objectContaining({ id: "too-soon-after-503", meaning })]]);
+  expect(retries).toContainEqual(
+    expect.objectContaining({ after: "503 with Retry-After", outcome: "passed" }),
+  );
+});
+
 test("a client that only follows Retry-After is found, because minimal never sends it", async () => {
   const { code, advice, retries } = await certify(`async (ref, left = 3) => {
     const response = await send(ref);

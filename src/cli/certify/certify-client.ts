@@ -88,7 +88,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   };
   const result = facts && {
     ...facts,
-    notTried: notTriedIn(facts, only, endpoints),
+    notTried: notTriedIn(facts, only, endpoints, found.unjudged),
     verdict: verdictOf(facts),
   };
   return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };

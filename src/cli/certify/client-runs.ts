@@ -1,11 +1,14 @@
 import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
+import type { Endpoint } from "../../api/endpoint.js";
 import { activateVariant } from "../../api/variant.js";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
 import { type Patience, type PlannedRun, pointsIn } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
+import { collectWrites } from "../../certify/writes.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
+import { endpointsFor } from "../../node/platform.js";
 import type { CommandEnd } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
 import { type Counting, createCounters } from "../../sandbox/journal/counts.js";
@@ -46,7 +49,7 @@ export function createClientRuns(
     const active = activateVariant({ ...variant, profile });
     const runtime = startNamed(loaded, { ...given, now: start, profile, seed, variant: active });
     // A test may clear the requests to count its own.
-    const collected = collectRequests();
+    const collected = collectRequests(endpointsFor(loaded.scenario));
     runtime.counters.passOnTo(collected);
     const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
@@ -110,8 +113,9 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
 }
 
 /** Collects what the requests of a run show, over all its sandboxes and instances. */
-function collectRequests() {
+function collectRequests(endpoints: readonly Endpoint[]) {
   const counters = createCounters();
+  const writes = collectWrites(endpoints);
   const exchanges = new Map<number, Exchange>();
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
@@ -121,6 +125,7 @@ function collectRequests() {
   let latestTried = latest;
   const count: Counting["count"] = (exchange, keys, seen) => {
     counters.count(exchange, keys);
+    writes.add(exchange);
     latest = stopwatch();
     // Keeps the latest one last in the map.
     exchanges.delete(exchange.status);
@@ -151,7 +156,15 @@ function collectRequests() {
     facts() {
       const last = lastOn();
       const silentMs = stopwatch() - latestTried;
-      const all = { points: pointsIn(points), sent: [...sent.values()], suspect, replaced, tried, silentMs };
+      const all = {
+        points: pointsIn(points),
+        sent: [...sent.values()],
+        suspect,
+        replaced,
+        tried,
+        silentMs,
+        writes,
+      };
       return { ...all, lastOn, ...(last !== undefined && { lastRequest: last }) };
     },
   };

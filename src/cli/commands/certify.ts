@@ -1,8 +1,8 @@
 import { brokenPromisesOf } from "../../api/promises.js";
-import { certificateBrief } from "../../certify/brief.js";
+import { certificateBrief, endlessResend } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
 import { seedIn } from "../../certify/plan.js";
-import { promiseChoices, type Run } from "../../certify/result.js";
+import { type CertifyResult, promiseChoices } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import { endingWords, type ReportFormat } from "../../report/render/document.js";
@@ -70,7 +70,7 @@ const flags = {
   ),
   only: option(
     "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most six runs that show whether it retries); repeatable; without a certificate",
+    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most eight runs that show whether it retries); repeatable; without a certificate",
     (text) => [text],
     { conflicts: ["certificate"] },
   ),
@@ -156,7 +156,7 @@ export const certifyCommand = declareCommand({
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
       const style = styleFor(io.stdout, io.env);
-      const hint = whyUnusable(result.runs[0], notes.join(" "), call);
+      const hint = whyUnusable(result, notes.join(" "), call);
       const seen = { outputOf, hint, program: io.program };
       io.stdout.write(redactKeys(renderCertificate(result, format, style, seen)));
       const inFormat = (format: ReportFormat) => renderCertificate(result, format);
@@ -200,7 +200,7 @@ function askedRuns({
 
 // `notes` are about the proxy of --intercept.
 function whyUnusable(
-  baseline: Run | undefined,
+  { runs: [baseline], report }: CertifyResult,
   notes: string,
   { flags, io }: CertifyCall,
 ): string | undefined {
@@ -208,6 +208,9 @@ function whyUnusable(
   if (outcome === "passed" && requests === 0)
     return `The command has sent no request. ${notes || whyNoRequest(io, flags)}`;
   if (outcome === "passed" || (notes !== "" && requests === 0)) return notes || undefined;
+  const endless = endlessResend(report);
+  if (outcome === "timed_out" && endless !== undefined)
+    return `The first run (minimal) did not end in time, because the client ${endless}. Stop at the first rejection of a key.`;
   if (outcome === "timed_out") {
     return "The first run (minimal) did not end in time. Set a longer --timeout. A command that never ends, such as a watcher or a server, cannot be certified.";
   }

@@ -93,6 +93,8 @@ export interface Exchange {
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
   readonly advice: readonly AdviceId[];
+  /** Whether it added a record, even if the client did not get the response. */
+  readonly hasCreated?: true | undefined;
   /** Whether its key's response before this one was the same rejection; `undefined` for not. */
   readonly isResent: true | undefined;
 }
