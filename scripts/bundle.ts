@@ -83,7 +83,10 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
         "ajv-formats$": join(root, "scripts/no-validator.cjs"),
         depd: join(root, "scripts/no-deprecations.cjs"),
         "./dbcs-data": join(root, "scripts/no-asian-charsets.cjs"),
-        ...(isPage && { "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),
+        ...(isPage && {
+          "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
+          "./run-folder.js": join(root, "src/library/no-run-folder.ts"),
+        }),
       },
     },
     plugins: [

@@ -55,6 +55,7 @@ export function activateVariant(given: Variant, claim: ClaimPlace = claimHere())
       const seen = {
         nth: placeIn(key ?? fingerprint ?? "", world.registry),
         points,
+        scenario: world.name,
         suspect: fault === null ? undefined : world.faults.find(hit)?.when.pathId,
         isReplaced,
         tried: experiment?.takeTime(),

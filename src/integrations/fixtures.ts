@@ -1,9 +1,9 @@
 import { createSandbox, runtimeOf, type SandboxOptions } from "../library/create-sandbox.js";
+import { currentRun } from "../library/run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { loadScenario } from "../node/files/load-scenario.js";
-import { isScenarioName } from "../scenario/bundled.js";
+import { loadReader } from "../node/platform.js";
 import { type RunningServer, serveRuntime } from "../server/serve.js";
-import { serveJoined, useJoined } from "./joined-sandbox.js";
 
 /** A scenario file: a misspelled bundled name is not one. */
 type ScenarioFile = `${string}.${string}` | `${string}/${string}`;
@@ -33,26 +33,23 @@ export type FixturesOf<Source> = SandboxFixtures<KeyRef<Source>, OrganizationRef
 export interface SharedFixtures {
   /** The sandbox that `sandbox` resets, for hooks that run once. */
   readonly sharedSandbox: Sandbox;
-  /** A server of the sandbox, on a free port, or the instance of `svc-sandbox exec`. */
+  /** A server of the sandbox, on a free port. */
   readonly server: Omit<RunningServer, "close">;
 }
 
 type Use<Value> = (value: Value) => Promise<void>;
 
-/** Under `svc-sandbox exec` an instance there, which counts the requests. */
 export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
-  const { SVC_CONTROL_URL: controlUrl } = process.env;
-  const { scenario = controlUrl === undefined ? "key-states" : undefined, frozen = true } = options;
-  const isLoaded = typeof scenario === "string" && (controlUrl === undefined || !isScenarioName(scenario));
-  const source = isLoaded ? (await loadScenario(scenario)).scenario : scenario;
-  const given = { ...options, frozen, scenario: source } as SandboxOptions;
-  if (controlUrl !== undefined) return useJoined(controlUrl, given, use);
-  await use(createSandbox(given));
+  const { scenario, frozen = true, openapi } = options;
+  const source = typeof scenario === "string" ? (await loadScenario(scenario)).scenario : scenario;
+  const started = source ?? currentRun()?.scenario?.scenario;
+  const hasDocument = typeof started === "object" && started.openapi !== undefined && openapi === undefined;
+  const read = hasDocument && { openapi: { read: await loadReader() } };
+  await use(createSandbox({ ...options, frozen, ...read, scenario: source } as SandboxOptions));
 }
 
-/** Serves the sandbox while it is used; a sandbox in another process is served there. */
+/** Serves the sandbox while it is used. */
 export async function serveWhile(sandbox: Sandbox, use: Use<SharedFixtures["server"]>): Promise<void> {
-  if (await serveJoined(sandbox, use)) return;
   const { close, ...server } = await serveRuntime(runtimeOf(sandbox), { port: 0 });
   await use(server);
   await close(0);

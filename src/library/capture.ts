@@ -64,6 +64,7 @@ function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps
   }
   const steps = entries.flatMap((one): CapturedStep | [] => {
     if (!("pathId" in one)) return operationStep(one) ?? [];
+    if (one.isElsewhere) return [];
     const step = { request: repeatedRequest(one), expect: expectationOf(one) };
     return { at: one.at, step, exchange: one };
   });

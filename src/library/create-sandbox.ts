@@ -37,6 +37,7 @@ import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/c
 import { snakeCase } from "../spec/schema/json.js";
 import { captureWorld } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
+import { currentRun } from "./run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
 import { fetchResponse } from "./web-request.js";
 
@@ -100,12 +101,19 @@ export function createSandbox<const Options extends SandboxOptions>(
 ): Sandbox;
 export function createSandbox(options: SandboxOptions = {}): Sandbox {
   requireKnownOptions("create the sandbox", options, [...sandboxOptions, "openapi"]);
-  const { scenario: source = "key-states", openapi, ...given } = options;
-  const { scenario, name } = resolveSource(source, documentOf(openapi));
+  const run = currentRun();
+  const { scenario: source, openapi, ...given } = options;
+  const document = documentOf(openapi);
+  const ofRun = source === undefined && document === undefined ? run?.scenario : undefined;
+  const { scenario, name } =
+    ofRun ?? resolveSource(source ?? run?.scenario?.scenario ?? "key-states", document);
   const read = openapi?.read as DocumentReader | undefined;
   const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
   const platform = { ...webPlatform, endpoints };
-  return sandboxOn(startSandbox(scenario, { platform, name, ...checkedOptions(given) }));
+  const own = checkedOptions(given);
+  const world = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
+  run?.follow(world, own);
+  return sandboxOn(world);
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };

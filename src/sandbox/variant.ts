@@ -59,6 +59,10 @@ export interface Observation {
   readonly points: readonly VariedPoint[];
   /** A path where a fault of the variant affected some request. */
   readonly suspect?: PathId | undefined;
+  /** The seed that the client's own code sets in place of the run's, and where. */
+  readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
+  /** The name of its sandbox's scenario. */
+  readonly scenario: string;
   /** Whether the variant replaced the response. */
   readonly isReplaced: boolean;
   /** Milliseconds since the first request of the experiment; left out for other requests. */

@@ -6,6 +6,7 @@ import {
   sandboxOn,
   sandboxOptions,
 } from "../library/create-sandbox.js";
+import { currentRun } from "../library/run-folder.js";
 import type {
   KeyRef,
   OrganizationRef,
@@ -15,9 +16,9 @@ import type {
 } from "../library/sandbox.js";
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
-import { loadScenario, requireDocument } from "../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario, requireDocument } from "../node/files/load-scenario.js";
 import { openWorld } from "../node/platform.js";
-import { resolveSource } from "../scenario/parse-scenario.js";
+import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
 import { type RunningServer, serve } from "./serve.js";
@@ -100,18 +101,23 @@ export function startServer<const Options extends ServerOptions>(
 ): Promise<SandboxServer>;
 export async function startServer(options: ServerOptions = {}): Promise<SandboxServer> {
   requireKnownOptions("start the server", options, [...sandboxOptions, ...Object.keys(optionNames)]);
-  const { scenario = "key-states", state: file, openapi, ...rest } = options;
+  const run = currentRun();
+  const { scenario, state: file, openapi, ...rest } = options;
   const { port = 0 } = rest;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   const problem = `is a whole number from 0 to 65535, not ${quote(port)}`;
   requireFields("start the server", { port: isPort ? undefined : problem });
   const document = documentOf(openapi);
-  const isName = typeof scenario === "string";
-  const named = isName
-    ? await loadScenario(scenario, { openapi: document })
-    : resolveSource(scenario, document);
+  const ofRun = scenario === undefined && document === undefined ? run?.scenario : undefined;
+  const source = scenario ?? run?.scenario?.scenario ?? "key-states";
+  const named: LoadedScenario | NamedScenario =
+    ofRun ??
+    (typeof source === "string"
+      ? await loadScenario(source, { openapi: document })
+      : resolveSource(source, document));
   await requireDocument(named.scenario);
-  const given = { ...checkedOptions(rest), openapi: document };
+  const own = { ...checkedOptions(rest), openapi: document };
+  const given = run?.optionsFor(named.scenario, own) ?? own;
   const start = () => openWorld(named.scenario, { name: named.name, text: named.text, ...given, given });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
@@ -123,6 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     return createMemoryLog(start(), rest);
   };
   const log = await openLog();
+  run?.follow(log.runtime, own);
   const close = async (grace?: number) => {
     await running.close(grace);
     await log.close();

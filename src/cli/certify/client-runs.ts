@@ -20,6 +20,7 @@ import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
+import { openRunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
@@ -44,10 +45,13 @@ export function createClientRuns(
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
     // A limit of the minute then ends at the same time in each run.
-    const start =
-      given.now ?? (loaded.scenario.clock?.now === undefined ? minuteStart(wallTime()) : undefined);
-    const active = activateVariant({ ...variant, profile });
-    const runtime = startNamed(loaded, { ...given, now: start, profile, seed, variant: active });
+    const start = minuteStart(wallTime());
+    const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
+    const ofRun = { ...variant, profile };
+    const options = { ...given, seed };
+    const folder = await openRunFolder({ scenario: loaded, options, start, variant: ofRun });
+    const active = activateVariant(ofRun, folder.claim);
+    const runtime = startNamed(loaded, { ...given, now, profile, seed, variant: active });
     // A test may clear the requests to count its own.
     const collected = collectRequests(endpointsFor(loaded.scenario));
     runtime.counters.passOnTo(collected);
@@ -57,6 +61,7 @@ export function createClientRuns(
     const started = stopwatch();
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
     const end = await runServed(call, runtime, {
+      folder,
       takeSignals(listener) {
         pass = listener;
         underWay.add(listener);

@@ -33,6 +33,7 @@ import {
 } from "../flags.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
+import { openRunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
@@ -131,7 +132,14 @@ export const execCommand = declareCommand({
     const loaded = await loadNamed(words[0], io, flags);
     const promise = flags.break === undefined ? undefined : promiseOf(flags.break, loaded);
     const variant = variantOf(flags, loaded);
-    const runtime = startNamed(loaded, { ...flags, variant: variant && activateVariant(variant) });
+    const { seed, profile, now, frozen } = flags;
+    const folder = await openRunFolder({
+      scenario: loaded,
+      options: { seed, profile, now, frozen },
+      variant,
+    });
+    const active = variant && activateVariant(variant, folder.claim);
+    const runtime = startNamed(loaded, { ...flags, variant: active });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;
@@ -153,7 +161,7 @@ export const execCommand = declareCommand({
     warnOfDates(runtime, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
       const { add: onOutput, places } = createKeyFinder(runtime);
-      const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput });
+      const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput, folder });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }

@@ -33,6 +33,7 @@ export async function execEnvironment(
   own: Io["env"],
   world: SandboxState,
   server: InterceptingServer,
+  runFolder: string,
 ): Promise<{ readonly env: Io["env"]; readonly remove: () => void }> {
   const { certificate, controlToken, proxy } = server;
   const certificates = [proxy?.certificate, certificate].filter((pem) => pem !== undefined);
@@ -47,6 +48,7 @@ export async function execEnvironment(
   const env = {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
     ...clientEnvironment(world, server),
+    SVC_SANDBOX_RUN: runFolder,
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
     ...trust?.variables,

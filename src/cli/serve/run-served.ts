@@ -15,6 +15,7 @@ import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
+import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
 type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
@@ -23,16 +24,31 @@ type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
   readonly onInstance?: (instance: Instance) => void;
+  /** For the sandboxes in processes of the command. */
+  readonly folder: RunFolder;
 }
 
 export async function runServed(
   { rest, flags, io }: ServedCall,
   runtime: SandboxState,
-  { onInstance, ...options }: RunOptions,
+  { onInstance, folder, ...options }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const log = createMemoryLog(runtime, served);
+  const own = createMemoryLog(runtime, served);
+  const read = () => folder.read(runtime);
+  // The control plane and the page show what other processes have added.
+  const log: typeof own = {
+    ...own,
+    look(...call) {
+      read();
+      return own.look(...call);
+    },
+    call(...call) {
+      read();
+      return own.call(...call);
+    },
+  };
   logEvents(log, served, logger);
   if (onInstance !== undefined) log.instances.follow(onInstance);
   const server = await serve(log, await serveOptions(served, io, logger));
@@ -40,14 +56,18 @@ export async function runServed(
   const { name, seed, profile } = settled(runtime);
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, settled(runtime), server);
+    const { env, remove } = await execEnvironment(io.env, settled(runtime), server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
+    const reading = setInterval(read, 100);
     const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
-    return { ...end, notes: server.proxy?.notes() ?? [] };
+    clearInterval(reading);
+    read();
+    return { ...end, notes: [...(server.proxy?.notes() ?? []), ...folder.notes()] };
   } finally {
     // Requests in progress are counted as well.
     await server.close();
+    folder.remove();
   }
 }
 

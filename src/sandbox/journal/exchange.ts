@@ -63,6 +63,8 @@ export interface Exchange {
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */
   readonly isProbe: boolean;
+  /** Whether a sandbox of another process got it: captures omit it. */
+  readonly isElsewhere?: true;
   /** Its traits, without the input that its endpoint accepts. */
   readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */

@@ -1,0 +1,152 @@
+import project from "../../package.json" with { type: "json" };
+import { activateVariant } from "../api/variant.js";
+import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
+import type { ActiveVariant, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { Observation, Variant } from "../sandbox/variant.js";
+import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
+
+// `exec`, and each run of `certify`, name a folder in SVC_SANDBOX_RUN. Sandboxes in Node processes of the command read there
+// what the run varies, and append a line for each request when it is made: test runners end their workers from outside, so
+// nothing can be left for the end of a process. Pages have `no-run-folder.ts` in place of this file.
+
+/** The content of `variant.json`. */
+export interface RunFile {
+  readonly version: string;
+  /** The scenario of sandboxes that name none. */
+  readonly scenario: Pick<NamedScenario, "name" | "scenario">;
+  /** Options of sandboxes that do not set them. */
+  readonly options: Pick<GivenOptions, "seed" | "profile" | "now" | "frozen">;
+  /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
+  readonly start?: number | undefined;
+  readonly variant?: Variant | undefined;
+}
+
+/** A line of a process. The first one has its version; one of another version has no others. */
+export interface RunLine {
+  readonly version?: string;
+  readonly exchange?: Exchange;
+  readonly keys?: KeysOfAdvice | undefined;
+  readonly seen?: Observation | undefined;
+  /** Whether a client did not wait for a delayed response. */
+  readonly isUnread?: true;
+}
+
+export interface SandboxRun {
+  readonly scenario: RunFile["scenario"] | undefined;
+  readonly optionsFor: (scenario: Scenario, given: GivenOptions) => GivenOptions;
+  /** Reports each later request of a sandbox, over all resets; `given` are its own options. */
+  readonly follow: (world: SandboxState, given: GivenOptions) => void;
+}
+
+export const variantFile = "variant.json";
+export const linesOf = (id: string) => `requests-${id}.jsonl`;
+
+// Of Node only; other runtimes may lack it, and a test may replace these functions later.
+const node = (globalThis as { process?: NodeJS.Process }).process;
+const fs = node?.getBuiltinModule?.("node:fs");
+
+let latest: { readonly folder: string; readonly run: SandboxRun | undefined } | undefined;
+
+/** Returns the run that this process belongs to; `undefined` outside of `exec` and `certify`. */
+export function currentRun(): SandboxRun | undefined {
+  const folder = node?.env?.SVC_SANDBOX_RUN;
+  if (!folder || fs === undefined) return undefined;
+  if (latest?.folder !== folder) latest = { folder, run: readRun(folder, fs) };
+  return latest.run;
+}
+
+type Files = NonNullable<typeof fs>;
+
+function readRun(folder: string, files: Files): SandboxRun | undefined {
+  const write = lineWriter(folder, files);
+  const file = write.orSay(() => JSON.parse(files.readFileSync(`${folder}/${variantFile}`, "utf8")));
+  if (file === undefined) return undefined;
+  const { version, scenario, options, start, variant }: RunFile = file;
+  // Another version may mean something else by it.
+  if (version !== project.version) {
+    const count = () => write.line();
+    return {
+      scenario: undefined,
+      optionsFor: (_scenario, given) => given,
+      follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
+    };
+  }
+  let active: ActiveVariant | undefined;
+  return {
+    scenario,
+    optionsFor({ clock }, given) {
+      active ??= variant && activateVariant(variant, (key) => claimPlace(folder, key, files));
+      return {
+        ...given,
+        seed: given.seed ?? options.seed,
+        profile: given.profile ?? options.profile,
+        now: given.now ?? options.now ?? (clock?.now === undefined ? start : undefined),
+        frozen: given.frozen ?? options.frozen,
+        variant: active,
+      };
+    },
+    follow({ counters }, { seed }) {
+      const isPinned = seed !== undefined && seed !== options.seed;
+      const pinned = isPinned ? { seed, place: callerOutside(node as NodeJS.Process) } : undefined;
+      counters.passOnTo({
+        count: (exchange, keys, seen) => write.line({ exchange, keys, seen: seen && { ...seen, pinned } }),
+        countUnread: () => write.line({ isUnread: true }),
+      });
+    },
+  };
+}
+
+function lineWriter(folder: string, files: Files) {
+  const id = `${node?.pid}-${crypto.getRandomValues(new Uint32Array(2)).join("-")}`;
+  let isStarted = false;
+  let hasFailed = false;
+  const orSay = <Result>(act: () => Result): Result | undefined => {
+    try {
+      return act();
+    } catch (error) {
+      // Once, and not as an error of the client: its response is right.
+      const text = `svc-sandbox could not count the requests of process ${node?.pid}: ${(error as Error).message}\n`;
+      if (!hasFailed) files.writeSync(2, text);
+      hasFailed = true;
+      return undefined;
+    }
+  };
+  return {
+    orSay,
+    line(line?: RunLine): void {
+      const first = isStarted ? "" : `${JSON.stringify({ version: project.version })}\n`;
+      const text = first + (line === undefined ? "" : `${JSON.stringify(line)}\n`);
+      // Without a descriptor that stays open: some test runners load this module again for each file.
+      if (text !== "") orSay(() => files.appendFileSync(`${folder}/${linesOf(id)}`, text, { mode: 0o600 }));
+      isStarted = true;
+    },
+  };
+}
+
+const places = new Map<string, number>();
+
+/** Returns the next free number of a key, over all processes of the run. */
+export function claimPlace(folder: string, key: string, files: Files): number {
+  const name = `${folder}/place-${encodeURIComponent(key)}`;
+  for (let nth = places.get(name) ?? 0; ; nth++) {
+    try {
+      files.writeFileSync(`${name}-${nth}`, "", { flag: "wx" });
+      places.set(name, nth + 1);
+      return nth;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EEXIST") return nth;
+    }
+  }
+}
+
+/** Returns the first place of the current call outside of packages, as `test/me.test.js:3:17`; `undefined` if there is none. */
+function callerOutside({ cwd }: NodeJS.Process): string | undefined {
+  const [, own = "", ...frames] = (new Error().stack ?? "").split("\n").map((line) => {
+    return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? "";
+  });
+  const folder = own.slice(0, own.lastIndexOf("/") + 1);
+  const found = frames.find((one) => one && !one.includes("/node_modules/") && !one.startsWith(folder));
+  return found?.replace(`${cwd()}/`, "");
+}
