@@ -18,15 +18,7 @@ async function step(name: string, line: string): Promise<boolean> {
 }
 
 const isWhole = process.argv[2] === "--all";
-const checks = [
-  ["audit"],
-  ["matrix"],
-  ["install-check"],
-  ["image"],
-  ["examples"],
-  ["binary", "--check"],
-  ["short-forms"],
-];
+const checks = [["audit"], ["matrix"], ["install-check"], ["image"], ["examples"], ["binary", "--check"]];
 
 function run(argv: readonly string[]): Promise<boolean> {
   const child = spawn("npx", argv, { cwd: root, stdio: "inherit" });
