@@ -109,12 +109,10 @@ test("a misspelled field of an inline scenario is a mistake", () => {
   const organizations = { bank: { type: "bank", keys } } as const;
   // @ts-expect-error organizations
   createSandbox({ scenario: { version: 1, organisations: {} } });
+  const [version, type, environment] = [1, "bank", "test"] as const;
   createSandbox({
     // @ts-expect-error expires
-    scenario: {
-      version: 1,
-      organizations: { b: { type: "bank", keys: { k: { environment: "test", expirs: "-1d" } } } },
-    },
+    scenario: { version, organizations: { b: { type, keys: { k: { environment, expirs: "-1d" } } } } },
   });
   const scenario = { version: 1, organizations, organisations: {} } as const;
   // @ts-expect-error organisations
