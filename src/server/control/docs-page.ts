@@ -7,7 +7,7 @@ import { repository, version } from "../../node/package-files.js";
 const topPages = ["README", "AGENTS", "CHANGELOG", "SECURITY"];
 
 /** The file of a page, from the package's folder. */
-export function sourceOf(page: string): string {
+export function markdownFileOf(page: string): string {
   if (topPages.includes(page)) return `${page}.md`;
   return page === "index" ? "docs/README.md" : `docs/${page}.md`;
 }
@@ -19,7 +19,7 @@ function addressOf(link: string, page: string): string {
   // The README of the package has the addresses of the repository.
   const { href, origin, pathname, hash } = new URL(
     link.replace(filesOfVersion, ""),
-    `file:///${sourceOf(page)}`,
+    `file:///${markdownFileOf(page)}`,
   );
   if (origin !== "null") return href;
   const [, folder = "", name = ""] = /^\/(docs\/)?(\w[\w-]*)\.md$/.exec(pathname) ?? [];

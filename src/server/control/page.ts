@@ -47,9 +47,9 @@ export const servePageFiles: RequestHandler = (request, response, next) => {
 
 /** Sends a page of the documentation: as a page for people, or as its Markdown for agents. */
 async function sendDocs(request: Request, response: Response, file: string): Promise<void> {
-  const { renderDocs, sourceOf } = await import("./docs-page.js");
+  const { renderDocs, markdownFileOf } = await import("./docs-page.js");
   const [, page = "", type = ""] = /^([\w-]+)\.(html|md)$/.exec(file) ?? [];
-  const markdown = (await orNotFound(packageFile(sourceOf(page)), file)).toString();
+  const markdown = (await orNotFound(packageFile(markdownFileOf(page)), file)).toString();
   response.set("Referrer-Policy", "no-referrer").vary("Accept-Encoding").type(type);
   const text = type === "html" ? renderDocs(page, markdown) : markdown;
   response.set("Content-Security-Policy", documentPolicy(text));
