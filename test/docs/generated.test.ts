@@ -1,8 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import peerResults from "../../bench/peers/results.json" with { type: "json" };
-import { partOf, type Results } from "../../bench/peers/table.js";
 import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
@@ -65,7 +63,6 @@ const errorParts = {
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
   "docs/check.md": { variables: variablesPart },
-  "docs/reliability.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
