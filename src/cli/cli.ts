@@ -86,10 +86,6 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io, before.slice(2));
-  if (first === "completion" && before[1] === "complete") {
-    const { printFitting } = await import("./commands/completion.js");
-    return printFitting(behind, commands, io);
-  }
   const implied = !Object.hasOwn(commands, first);
   if (implied && asksHelp) return printHelpOf(undefined, io);
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];

@@ -222,7 +222,7 @@ export const thresholdFlags = {
   failOn: failOnFlag("none"),
 };
 
-export const standardUrl = "http://127.0.0.1:4747";
+const standardUrl = "http://127.0.0.1:4747";
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 

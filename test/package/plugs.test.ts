@@ -19,10 +19,9 @@ const plugs: Readonly<Record<string, Plug>> = {
   },
   commands: {
     files: /^src\/cli\/story\/(?!step-line)|^src\/cli\/commands\/(?!(?:start|exec|keys|explain)\.ts)/,
-    lines: /commands\/(?!start|exec|keys|explain)[\w/]+\.js"|printFitting/,
+    lines: /commands\/(?!start|exec|keys|explain)[\w/]+\.js"/,
   },
   dashboard: { files: /^src\/dashboard\//, lines: /(?!)/ },
-  collection: { files: /^src\/cli\/commands\/collection\.ts$/, lines: /commands\/collection\.js/ },
   check: { files: /^src\/check\/|^src\/cli\/commands\/check\.ts$/, lines: /commands\/check\.js/ },
   certify: {
     files: /^src\/certify\/|^src\/cli\/certify\/|^src\/cli\/commands\/certify\.ts$/,
