@@ -78,9 +78,6 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
       alias: {
         // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
         yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
-        // Of the MCP SDK, for forms, which the sandbox never shows. Documents have another entry point of Ajv.
-        ajv$: join(root, "scripts/no-validator.cjs"),
-        "ajv-formats$": join(root, "scripts/no-validator.cjs"),
         depd: join(root, "scripts/no-deprecations.cjs"),
         "./dbcs-data": join(root, "scripts/no-asian-charsets.cjs"),
         ...(isPage && { "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts") }),

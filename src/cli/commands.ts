@@ -21,7 +21,6 @@ export const commands: Commands = {
   stop: async () => (await import("./commands/running/server.js")).stopCommand,
   instance: async () => (await import("./commands/running/instance.js")).instanceCommand,
   claim: async () => (await import("./commands/running/instance.js")).claimCommand,
-  mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
   schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };

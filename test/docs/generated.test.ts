@@ -51,7 +51,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   requests: ["requests", "expect", "send", "report", "capture", "request-checks", "events"],
   story: ["story"],
   instances: ["instances"],
-  server: ["health", "ready", "metrics", "export", "mcp", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
 /** The tables of docs/errors.md. */
@@ -94,7 +94,6 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", {
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
   "README.md": ["HTTP/1.1 401"],
-  "docs/agents.md": ['{ "mcpServers"'],
   // The sessions and the curl lines run in shell.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
   "docs/errors.md": ["HTTP/1.1 "],

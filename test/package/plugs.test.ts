@@ -11,11 +11,10 @@ interface Plug {
 }
 
 const plugs: Readonly<Record<string, Plug>> = {
-  // With what needs it: the page, agents, and replicas, which run each other's calls.
+  // With what needs it: the page, and replicas, which run each other's calls.
   "control plane": {
-    files:
-      /^src\/server\/control\/|^src\/dashboard\/|^src\/redis\/|\/(?:joined-sandbox|mcp|named-store)\.ts$/,
-    lines: /control\/mount\.js|mountControl|joined-sandbox\.js|(?:use|serve)Joined|\/(?:mcp|named-store)\.js/,
+    files: /^src\/server\/control\/|^src\/dashboard\/|^src\/redis\/|\/(?:joined-sandbox|named-store)\.ts$/,
+    lines: /control\/mount\.js|mountControl|joined-sandbox\.js|(?:use|serve)Joined|\/named-store\.js/,
   },
   commands: {
     files: /^src\/cli\/story\/(?!step-line)|^src\/cli\/commands\/(?!(?:start|exec|keys|explain)\.ts)/,
@@ -42,7 +41,6 @@ const plugs: Readonly<Record<string, Plug>> = {
     files: /\/capture(?:-files)?\.ts$/,
     lines: /\/capture(?:-files)?\.js|captureWorld|captureRoute|writeCaptures|capture\(part|capture: missing/,
   },
-  mcp: { files: /\/mcp\.ts$/, lines: /\/mcp\.js|mcpRoute/ },
   farmers: {
     files: /^src\/farmers\/|^src\/library\/entries\/farmers\.ts$|^src\/cli\/commands\/fixtures\.ts$/,
     lines: /farmers\/farmers\.js|makeFarmers|commands\/fixtures\.js/,

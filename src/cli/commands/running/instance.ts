@@ -152,11 +152,7 @@ export const claimCommand = declareCommand({
     const { token, environment, ...rest } = await claimInstance(link, controlCall(undefined, flags, io));
     const variables = { ...environment, SVC_SANDBOX_CONTROL_TOKEN: token };
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...rest, environment: variables })}\n`);
-    else
-      await write(
-        environmentLines(variables),
-        `Base URL: ${rest.base_url}. Agents use ${rest.control_url}/mcp with the token in SVC_SANDBOX_CONTROL_TOKEN.`,
-      );
+    else await write(environmentLines(variables), `Base URL: ${rest.base_url}.`);
     return exitCode.fine;
   },
 });
