@@ -261,6 +261,8 @@ export const endpoint = plainOption(
   (text) => text,
 );
 
-export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
+export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log", {
+  conflicts: ["verbose"],
+});
 
 export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");
