@@ -80,6 +80,8 @@ const junit5 = ["java", "-jar", junit, ...classes] as const;
 
 const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 
+const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
+
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   { name: "openapi", commands: [["npm", "test"]] },
@@ -113,10 +115,12 @@ const examples: readonly Example[] = [
   },
   { name: "vitest", commands: [["npm", "test"]], tools: true },
   {
-    name: "vitest-exec",
+    name: "exec",
     // Without a sandbox there is one clear error.
     commands: [
       ["sh", "-c", "! npx vitest run > output 2>&1 && grep 'Error.*These tests need a sandbox' output"],
+      [...exec, "npx", "jest", "--testMatch", "**/whoami.jest.cjs"],
+      [...exec, "node", "--test", "whoami.node.mjs"],
     ],
     certified: ["npx", "vitest", "run"],
     tools: true,
