@@ -23,10 +23,9 @@ export const entries = {
   node: "src/server/index.ts",
   undici: "src/integrations/undici.ts",
   vitest: "src/integrations/vitest.ts",
-  playwright: "src/integrations/playwright.ts",
 };
 
-const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
+const usersPackages = ["msw", "undici", "vitest"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
 

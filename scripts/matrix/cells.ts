@@ -17,7 +17,6 @@ const versions = {
   undici7: "undici@7.30.2",
   /** Needs Node 22.19 or later. */
   undici8: "undici@8.12.4",
-  playwrightOldest: "@playwright/test@1.18.0",
   playwright: "@playwright/test@1.65.1",
   jest: "jest@30.5.2",
   jestJsdom: "jest-fixed-jsdom@0.0.11",
@@ -111,9 +110,11 @@ export const cells: readonly Cell[] = [
   ...undici(24, versions.undici6),
   ...ends.flatMap((node) => undici(node, versions.undici7)),
   ...undici(26, versions.undici8),
-  ...([20, 24] as const).flatMap((node) => playwright(node, versions.playwright)),
-  // It takes no `.cjs` for tests.
-  ...playwright(20, versions.playwrightOldest).slice(0, 1),
+  {
+    ...{ node: 20, packages: [versions.playwright], format: "esm", runner: "playwright", quick: true },
+    ...{ setup: versions.playwright, tests: [] },
+    files: { "documented.test.mjs": documentedCode("Playwright") },
+  },
 
   // They run the tests themselves, and Node the commands that the tests start.
   ...(["bun", "deno"] as const).map((runner): Cell => {
@@ -199,16 +200,6 @@ function undici(node: NodeMajor, version: string): Cell[] {
   const quick = node === 20 && version === versions.undici7;
   const cell = { node, packages: [version], runner: "node:test", setup: version, quick } as const;
   return (["esm", "cjs"] as const).map((format) => ({ ...cell, format, tests: ["undici"] }));
-}
-
-function playwright(node: NodeMajor, version: string): Cell[] {
-  const cell = { node, packages: [version], runner: "playwright", setup: version } as const;
-  const tests = ["fixtures-playwright"];
-  const files = { "documented.test.mjs": documentedCode("Fixtures for Playwright") };
-  return [
-    { ...cell, format: "esm", tests, files, quick: node === 20 && version === versions.playwright },
-    { ...cell, format: "cjs", tests },
-  ];
 }
 
 /** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */

@@ -30,7 +30,7 @@ export interface Reproduction extends KeylessRequest {
 type Reproductions = ReadonlyMap<PathId, Reproduction>;
 
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
-export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
+const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /**
  * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be
@@ -136,7 +136,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 }
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
-export function reproductionsIn(world: SandboxState): Reproductions {
+function reproductionsIn(world: SandboxState): Reproductions {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {

@@ -37,8 +37,7 @@ beforeAll(async () => {
   // A second user has msw and the types of Node beside it.
   await install(join(folder, "beside"), [packed.tarball]);
   mkdirSync(join(folder, "beside/node_modules/@types"));
-  mkdirSync(join(folder, "beside/node_modules/@playwright"));
-  for (const name of ["msw", "undici", "vitest", "@playwright/test", "@types/node"])
+  for (const name of ["msw", "undici", "vitest", "@types/node"])
     symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
 });
 
@@ -183,7 +182,6 @@ describe("an installation", () => {
     ["msw", "msw 2.0"],
     ["undici", "undici 5.20"],
     ["vitest", "vitest 3.2"],
-    ["playwright", "@playwright/test 1.18"],
   ];
 
   /** What the entry points that need packages of the user reject with, or throw, in a folder. */
@@ -214,14 +212,14 @@ describe("an installation", () => {
 
   test("an entry point whose package is too old rejects with package_unusable, imported and required", async () => {
     await install(join(folder, "old"), [packed.tarball]);
-    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4", "@playwright/test": "1.9.0" };
+    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4" };
     for (const [name, version] of Object.entries(old)) {
       const place = join(folder, "old/node_modules", name);
       mkdirSync(place, { recursive: true });
       writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
       writeFileSync(join(place, "index.js"), "");
     }
-    const found = ["an older one", "5.19.1", "3.1.4", "1.9.0"];
+    const found = ["an older one", "5.19.1", "3.1.4"];
     expect(await failures("old")).toEqual(
       needed.map(([entry, version], index) =>
         sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
@@ -294,7 +292,6 @@ const otherDoors = `
 import { setupServer } from "msw/node";
 import { createHandlers, handlers, sandbox as ready } from "svc-sandbox/msw";
 import { loadScenario, startServer, type SandboxServer } from "svc-sandbox/node";
-import { test as ofPlaywright } from "svc-sandbox/playwright";
 import { createDispatcher } from "svc-sandbox/undici";
 import { test as ofVitest } from "svc-sandbox/vitest";
 import { type Dispatcher, setGlobalDispatcher } from "undici";
@@ -306,13 +303,6 @@ ofVitest("a test", async ({ sandbox, server, secret }) => {
   secret(sandbox.seed);
   ofVitest.override({ sandboxOptions: { scenario: "rotation", seed: 2 } });
   const url: string = server.url;
-});
-ofPlaywright.use({ sandboxOptions: { scenario: "./bank.yaml", frozen: false } });
-// @ts-expect-error: no such option
-ofPlaywright.use({ sandboxOptions: { scenarios: "rotation" } });
-ofPlaywright("a test", async ({ page, request, sandbox, secret }) => {
-  await request.get("/v1/relying-party/me", { headers: { "x-api-key": secret("active") } });
-  sandbox.clock.advance("1m");
 });
 export const start = async (): Promise<SandboxServer> => startServer({ scenario: (await loadScenario("x")).scenario });
 `;

@@ -6,6 +6,7 @@ import {
   type CreatedKey,
   createSandbox,
   type Farmer,
+  type KeyRef,
   type PathId,
   type Report,
   type Sandbox,
@@ -97,6 +98,15 @@ test("unknown options are mistakes", () => {
   createSandbox({ scenario: "rotatoin" });
   const options: SandboxOptions = { seed: 1 };
   expectTypeOf(createSandbox(options)).toEqualTypeOf<Sandbox>();
+});
+
+test("a function that gets a ref has the type KeyRef, as docs/library.md shows", () => {
+  const sandbox = createSandbox({ scenario: "key-states" });
+  const keyOf = (ref: KeyRef<"key-states">) => sandbox.secret(ref);
+  keyOf("revoked");
+  // @ts-expect-error any text
+  const keyOfText = (ref: string) => sandbox.secret(ref);
+  expectTypeOf(keyOfText).toBeFunction();
 });
 
 test("a misspelled field of an inline scenario is a mistake", () => {

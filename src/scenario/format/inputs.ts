@@ -94,7 +94,6 @@ export const controlBodies = {
   scenario_text: mapping({ text: text() }),
   scenario_choice: mapping({ name: shortText() }),
   instance_claim: mapping({ code: shortText() }),
-  mcp_message: record(anything()),
   nothing: mapping({}),
 } as const;
 

@@ -154,8 +154,8 @@ function requireType({ runYaml }: Route) {
 }
 
 // Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function inputOf({ method, isRaw, body = "nothing" }: Route, request: Request): unknown {
-  if (method === "GET" || isRaw) return {};
+function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET") return {};
   const text = textOf(request);
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }

@@ -36,8 +36,6 @@ export interface Route<
   readonly path: string;
   readonly summary: string;
   readonly body?: Name;
-  /** Whether it reads and checks its body itself. */
-  readonly isRaw?: true;
   readonly longestBody?: number;
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;

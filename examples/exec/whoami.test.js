@@ -1,4 +1,4 @@
-// One test for each path that the API promises. Run them with a sandbox: svc-sandbox exec key-states -- npx vitest run
+// One test for each path that the API promises. Run them with a sandbox: npm run test:sandbox
 import { setTimeout } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
 
@@ -39,10 +39,8 @@ async function control(method, call) {
   return response.json();
 }
 
-beforeEach(() => control("POST", "/reset"));
-
-// The specification leaves the code of a 429 open.
-test.each([
+/** Each key of the scenario, with its status, and its environment or its error. The specification leaves the code of a 429 open. */
+const rows = [
   ["active", 200, "test"],
   ["live", 200, "live"],
   ["legacy", 200, "test"],
@@ -60,10 +58,18 @@ test.each([
   ["wrong-scope", 403, "insufficient_scope"],
   ["rate-limited-minute", 429],
   ["rate-limited", 429],
-])("the key %s gets %i", { timeout: 20_000 }, async (ref, status, word) => {
-  const response = await whoami(env[`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`]);
-  expect(response.status).toBe(status);
-  if (word !== undefined) expect(response.data?.environment ?? response.error.code).toBe(word);
-  // One request, or one after each fault.
-  expect((await control("GET", "/requests?faults=false")).data).toHaveLength(1);
-});
+];
+
+beforeEach(() => control("POST", "/reset"));
+
+test.each(rows)(
+  "the key %s gets %i",
+  async (ref, status, word) => {
+    const response = await whoami(env[`SVC_KEY_${ref.toUpperCase().replaceAll("-", "_")}`]);
+    expect(response.status).toBe(status);
+    if (word !== undefined) expect(response.data?.environment ?? response.error.code).toBe(word);
+    // One request, or one after each fault.
+    expect((await control("GET", "/requests?faults=false")).data).toHaveLength(1);
+  },
+  20_000,
+);
