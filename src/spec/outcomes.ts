@@ -211,9 +211,9 @@ const apiOutcomes = [
     path: "422.idempotency_key",
     status: 422,
     code: "idempotency_key_reused",
-    message: "This Idempotency-Key was sent with another body before.",
+    message: "This Idempotency-Key was used before, with another body or for a record that was removed.",
     ...ofRecords,
-    when: "an Idempotency-Key that was sent with another body before",
+    when: "an Idempotency-Key that was sent before, with another body or for a record that was removed",
     whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
 ] as const satisfies readonly Outcome[];

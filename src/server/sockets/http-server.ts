@@ -189,7 +189,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
     message = "",
     details,
   } = error instanceof SandboxError ? error : ({} as Partial<SandboxError>);
-  if (code === "store_unavailable") {
+  if (code === "store_unavailable" || code === "state_unwritable") {
     traffic.unstored += 1;
     const { method, url = "" } = response.req;
     const action = `${method} ${redactPath(url.split("?", 1)[0] as string)}`;
