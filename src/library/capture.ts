@@ -18,7 +18,7 @@ import { repeatedRequest } from "./repeated-request.js";
 import type { Capture } from "./sandbox.js";
 
 /** As given over HTTP: unchecked. */
-export type CaptureOptions = { readonly [Option in keyof Capture]?: string | undefined };
+export type CaptureOptions = Readonly<Partial<Record<keyof Capture, string | undefined>>>;
 
 /** Other requests stay without expectations, because responses may depend on them. It contains no key. */
 export function captureWorld(world: SandboxState, options: CaptureOptions = {}): Scenario {

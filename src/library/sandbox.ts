@@ -260,7 +260,7 @@ type OrganizationsIn<Value> = Value extends { readonly organizations: infer Orga
   : string;
 type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
   ?
-      | { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
+      | KeysOf<Organizations[keyof Organizations]>
       | InPopulation<Value, `organization-${number}-key-${number}`>
       | MadeInTimeline<Value>
   : string;

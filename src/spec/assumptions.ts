@@ -41,6 +41,7 @@ export interface AssumptionDefinition<Value> {
 }
 
 export const assumptionTable: {
+  // Mapped, because each row's values have the type of its assumption.
   readonly [Name in keyof Assumptions]: AssumptionDefinition<Assumptions[Name]>;
 } = {
   rate_limit_code: { kind: "code", minimal: "rate_limited" },

@@ -8,7 +8,7 @@ import {
   reservedKeyRefs,
 } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { readSettings, settingsOf } from "../../scenario/format/key-settings.js";
+import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import {
   countsAsActive,
@@ -72,7 +72,9 @@ export function createKey(
   const described = {
     ref,
     organization: input.organization,
-    ...settingsOf(settings),
+    name,
+    scopes: [...scopes],
+    limits: { ...settings.limits },
     environment,
     ...ends,
   };
@@ -107,8 +109,15 @@ export function rotateKey(
   // If a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && countsAsActive("retiring", world.assumptions)) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
-  const settings = settingsOf(entry.key);
-  const described = { ref: replacedBy, organization, ...settings, environment, replaces: ref };
+  const described = {
+    ref: replacedBy,
+    organization,
+    name: entry.key.name,
+    scopes: [...entry.key.scopes],
+    limits: { ...entry.key.limits },
+    environment,
+    replaces: ref,
+  };
   const isInherited = world.assumptions.replacement_usage === "inherited";
   const usage = isInherited ? structuredClone(usageAt(entry.usage, world.windows, now)) : undefined;
   const { key: replacement, secret } = issueKey(world, described, now, by, usage);
