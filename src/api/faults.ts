@@ -13,9 +13,10 @@ import {
 } from "../spec/fault-effects.js";
 import type { ApiPathId, PathId } from "../spec/outcomes.js";
 import { randomStream } from "../spec/seed.js";
+import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
+import { asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
 
 /**
  * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the

@@ -13,10 +13,10 @@ import { snakeCase } from "../spec/schema/json.js";
 import { choice, count, list, mapping, nullable, orNull, record, text } from "../spec/schema/shape.js";
 import type { Endpoint } from "./endpoint.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
-import { sentResponse } from "./handle.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
 import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
+import { sentResponse } from "./story-sender.js";
 
 // The state of a key may have changed since its request.
 function whyNow(

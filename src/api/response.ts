@@ -1,11 +1,11 @@
-import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import { type AuthorizationFacts, authorize, causeTold, type Presented } from "../spec/authorize.js";
+import { type AuthorizationFacts, authorize, causeTold } from "../spec/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import type { ApiRequest } from "../spec/request.js";
+import type { ApiCall } from "./call.js";
 import {
   type Endpoint,
   type EndpointInput,
@@ -19,24 +19,7 @@ import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfter
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
-import { chosenVariation, type Variation, vary } from "./variation/vary.js";
-
-export interface ApiCall extends ObservedCall {
-  readonly route: ApiRoute | undefined;
-  readonly endpoint: Endpoint | undefined;
-  /** Whether the user's handler responds. It may accept anything. */
-  readonly isGuarded: boolean;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
-  readonly now: number;
-  readonly started: number;
-  readonly number: number;
-  /** The request id, even if the response does not have it. */
-  readonly id: string;
-  readonly presented: Presented;
-  readonly assumptions: Assumptions;
-  /** The variation of its response; `undefined` except in the profile `varied`. */
-  readonly variation: Variation | undefined;
-}
+import { chosenVariation, vary } from "./variation/vary.js";
 
 /** The call with the variants that the variant of a run chooses for a response with this status. */
 export function asChosen(world: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {

@@ -1,5 +1,5 @@
-import { sentResponse } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
+import { sentResponse } from "../api/story-sender.js";
 import { durationOf, isoOf, scenarioDuration } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";

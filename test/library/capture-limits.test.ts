@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { storySender } from "../../src/api/handle.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture.js";
 import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";

@@ -1,6 +1,6 @@
-import { storySender } from "../../../api/handle.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
+import { storySender } from "../../../api/story-sender.js";
 import { repeatedRequest } from "../../../library/repeated-request.js";
 import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
