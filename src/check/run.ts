@@ -4,7 +4,13 @@ import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-o
 import { pluralize } from "../report/plain-text.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
-import { compareRejections, compareSuccesses, leastResponses, type RejectedAttempt } from "./compare.js";
+import {
+  type ComparedRejections,
+  compareRejections,
+  compareSuccesses,
+  leastResponses,
+  type RejectedAttempt,
+} from "./compare.js";
 import {
   anyWorking,
   findKey,
@@ -195,7 +201,7 @@ async function repeatRejections(session: Session, rejected: readonly CompletedAt
 }
 
 function notesOnRejections(
-  { suspects, differences, varying, responses }: ReturnType<typeof compareRejections>,
+  { suspects, differences, varying, responses }: ComparedRejections,
   requests: number,
 ) {
   const paths = suspects.map(({ pathId }) => pathId).join(", ");
