@@ -66,13 +66,15 @@ function unusable(baseUrl: string, why: string): SandboxError {
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
 const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
-function handlerOf(path: string | RegExp, response: ReturnType<typeof resolverOf>): HttpHandler {
+function handlerOf(path: string | RegExp, response: Resolver): HttpHandler {
   const handler = http.all(path, response);
   const missing = Object.entries(laterMembers).filter(([name]) => !(name in handler));
   return Object.assign(handler, Object.fromEntries(missing));
 }
 
-function resolverOf(world: () => SandboxState, base: string) {
+type Resolver = (call: { request: Request }) => Promise<Response>;
+
+function resolverOf(world: () => SandboxState, base: string): Resolver {
   return async ({ request }: { request: Request }) => {
     try {
       return await respondToWebRequest(world, request, base);

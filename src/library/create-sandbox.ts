@@ -131,7 +131,6 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
-  const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -148,44 +147,13 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     },
     secret: (ref) => secretFor(world(), ref) as string,
     fetch: (input, init) => fetchResponse(world, input, init),
-    clock: {
-      now: () => viewClock(world().clock).now,
-      isFrozen: () => world().clock.isFrozen(),
-      advance: (by) => operations.advance(world(), { by }).now,
-      set: (now) => operations.clock(world(), { now }).now,
-      freeze: () => void operations.clock(world(), { frozen: true }),
-      resume: () => void operations.clock(world(), { frozen: false }),
-    },
+    clock: clockOn(world),
     keys: keysOn(world),
-    organizations: {
-      list: () => viewOrganizations(world()),
-      get: (ref) => viewOrganization(world().registry.organization(ref).organization),
-      update(ref, change, by) {
-        const failure = "Failed to change the organization";
-        const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
-        return operations.organization(world(), { ...input, ref }, by).organization;
-      },
-    },
+    organizations: organizationsOn(world),
     farmers: farmersOn(world),
     records: recordsOn(world),
-    faults: {
-      list: listFaults,
-      set(faults) {
-        const given = { faults: faults ?? null };
-        const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
-        operations.faults(world(), input.faults as Fault[]);
-        return listFaults();
-      },
-    },
-    requests: {
-      list(query = {}) {
-        requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
-        const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
-        return listRequests(world(), input).map(viewRequest);
-      },
-      total: () => world().history.total(),
-      clear: () => operations.clear_requests(world()),
-    },
+    faults: faultsOn(world),
+    requests: requestsOn(world),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
@@ -197,6 +165,29 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     reset: () => resetSandbox(runtime()),
   };
   return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
+}
+
+function clockOn(world: () => SandboxState): Sandbox["clock"] {
+  return {
+    now: () => viewClock(world().clock).now,
+    isFrozen: () => world().clock.isFrozen(),
+    advance: (by) => operations.advance(world(), { by }).now,
+    set: (now) => operations.clock(world(), { now }).now,
+    freeze: () => void operations.clock(world(), { frozen: true }),
+    resume: () => void operations.clock(world(), { frozen: false }),
+  };
+}
+
+function organizationsOn(world: () => SandboxState): Sandbox["organizations"] {
+  return {
+    list: () => viewOrganizations(world()),
+    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
+    update(ref, change, by) {
+      const failure = "Failed to change the organization";
+      const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
+      return operations.organization(world(), { ...input, ref }, by).organization;
+    },
+  };
 }
 
 function keysOn(world: () => SandboxState): Sandbox["keys"] {
@@ -246,6 +237,31 @@ function recordsOn(world: () => SandboxState): Sandbox["records"] {
     add: (collection, record) => change({ in: collection, add: record }),
     set: (collection, id, members) => change({ in: collection, id, set: members }),
     remove: (collection, id) => void change({ in: collection, id, remove: true }),
+  };
+}
+
+function faultsOn(world: () => SandboxState): Sandbox["faults"] {
+  const list = () => describeFaults(world().faults);
+  return {
+    list,
+    set(faults) {
+      const given = { faults: faults ?? null };
+      const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
+      operations.faults(world(), input.faults as Fault[]);
+      return list();
+    },
+  };
+}
+
+function requestsOn(world: () => SandboxState): Sandbox["requests"] {
+  return {
+    list(query = {}) {
+      requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
+      const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
+      return listRequests(world(), input).map(viewRequest);
+    },
+    total: () => world().history.total(),
+    clear: () => operations.clear_requests(world()),
   };
 }
 

@@ -19,7 +19,7 @@ import {
 import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
-import { isNoResponse, type RawResponse, sendOnce } from "./send-once.js";
+import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
@@ -157,13 +157,23 @@ async function healthOf(base: string, timeout: number) {
   return health && { version: health.version, ...shown(health) };
 }
 
+/** The response of a control plane; `failed` makes the error of a call that it rejected. */
+export interface ControlReply {
+  readonly url: string;
+  readonly status: number;
+  readonly data: unknown;
+  readonly error: ValueOf<typeof errorShape> | undefined;
+  readonly text: string;
+  readonly failed: (why: string) => SandboxError;
+}
+
 export async function ask(
   { url: given, token, tokenFrom, timeout, ca }: ControlAddress,
   what: string,
   method: "GET" | "POST" | "DELETE",
   path: string,
   { maxBody = maxResponse, json }: { readonly maxBody?: number; readonly json?: object } = {},
-) {
+): Promise<ControlReply> {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
   const failed = (why: string) =>
@@ -192,7 +202,7 @@ export async function ask(
 }
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
-function send(url: URL, options: Parameters<typeof sendOnce>[1]): ReturnType<typeof sendOnce> {
+function send(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   return sendOnce(url, { ...options, anyCertificate: options.ca === undefined && isLoopbackHost(url.host) });
 }
 
