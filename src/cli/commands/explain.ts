@@ -1,6 +1,6 @@
 import { apiKeyFor, explain } from "../../api/explain-key.js";
 import { endpointNamed } from "../../api/routes.js";
-import { askRequest } from "../../node/clients/ask-control.js";
+import { askRequest, type JournalDetails, type JournalRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { adviceOf } from "../../spec/advice.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -70,9 +70,6 @@ export const explainCommand = declareCommand({
 const requestId =
   /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
-type Asked = Awaited<ReturnType<typeof askRequest>>;
-type JournalDetails = Asked["details"];
-type JournalRequest = Asked["requests"][number];
 type KeyExplanation = ReturnType<typeof explain>;
 type Fact = readonly [name: string, value: string];
 
