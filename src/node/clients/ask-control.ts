@@ -66,13 +66,12 @@ export async function askReport(call: ControlAddress): Promise<Report> {
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
 const requestsShape = inJsonOfAnyVersion(list(requestShape));
 
-export type JournalRequest = InJson<ValueOf<typeof requestShape>>;
-export type JournalDetails = InJson<ValueOf<typeof requestDetailsShape>>;
-
 /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
 export async function askRequest(call: ControlAddress, id: string) {
   const all = await ask(call, "get the requests of", "GET", "/requests");
-  const requests = readAs(requestsShape, all.data) as readonly JournalRequest[] | undefined;
+  const requests = readAs(requestsShape, all.data) as
+    | readonly InJson<ValueOf<typeof requestShape>>[]
+    | undefined;
   if (all.status !== 200 || requests === undefined)
     throw all.failed(all.status === 404 ? noControlPlane : isNot(all.status, "requests"));
   const last = requests.findLast(
@@ -89,9 +88,9 @@ export async function askRequest(call: ControlAddress, id: string) {
     const message = `The journal of ${all.url} has no request ${quote(id)}. It keeps the last 1,000 since the start or the last reset; list them with GET ${controlPath}/requests, or use "last" for the latest rejection.`;
     throw new SandboxError("not_found", message);
   }
-  const details = readAs(detailsShape, found.data) as JournalDetails | undefined;
+  const details = readAs(detailsShape, found.data) as InJson<ValueOf<typeof requestDetailsShape>> | undefined;
   if (details === undefined) throw found.failed(isNot(found.status, "a request"));
-  return { details, requests };
+  return details;
 }
 
 export async function askExport(call: ControlAddress): Promise<string> {

@@ -8,6 +8,7 @@ import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
+import { requestText } from "../../../report/request-text.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
@@ -163,10 +164,11 @@ export const requestChecksRoutes: readonly Route[] = [
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     response: responses.RequestDetails,
-    run: ({ world, params: { id = "" } }) => ({
-      ...requestDetails(world, id),
-      repeat: repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">,
-    }),
+    run({ world, params: { id = "" } }) {
+      const details = requestDetails(world, id);
+      const repeat = repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">;
+      return { ...details, repeat, text: requestText(details) };
+    },
   }),
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",
