@@ -26,7 +26,8 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
   const { number, variation } = call;
   if (variation === undefined || world.variant === undefined) return call;
   const chosen = chosenVariation(world, number, variation, world.variant.choose, {
-    ...{ status, isContext },
+    status,
+    isContext,
     isDocumented: call.endpoint?.documented !== undefined,
   });
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };

@@ -218,7 +218,8 @@ export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash):
 
 function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   return {
-    ...{ seed, population: scenario.population },
+    seed,
+    population: scenario.population,
     organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
       buildOrganization(ref, given, seed),
     ),

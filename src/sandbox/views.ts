@@ -115,7 +115,16 @@ export function expectRequests(
 export function viewRequest(exchange: Exchange): RequestView {
   const { id, at, method, path, status, code, pathId, fault, advice, durationMs } = exchange;
   return {
-    ...{ id, at: new Date(at).toISOString(), method, path, status, code, pathId, fault, advice, durationMs },
+    id,
+    at: new Date(at).toISOString(),
+    method,
+    path,
+    status,
+    code,
+    pathId,
+    fault,
+    advice,
+    durationMs,
     source: sourceOf(exchange),
     ...(exchange.isUnread && { unread: true }),
     ...(exchange.note !== undefined && { note: exchange.note }),

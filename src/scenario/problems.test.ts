@@ -47,9 +47,12 @@ test("the error is a SandboxError with the code scenario_invalid and the problem
   expect(error).toBeInstanceOf(SandboxError);
   expect(error.code).toBe("scenario_invalid");
   expect(error.problems[0]).toEqual({
-    ...{ code: "unknown_field", path: "organizations.bank.keys.main.limits.perMinute" },
+    code: "unknown_field",
+    path: "organizations.bank.keys.main.limits.perMinute",
     message: 'unknown field "perMinute" in organizations.bank.keys.main.limits',
-    ...{ hint: 'did you mean "per_minute"?', line: 6, column: 44 },
+    hint: 'did you mean "per_minute"?',
+    line: 6,
+    column: 44,
     source: "      main: { environment: test, limits: { perMinute: 60 } }",
     caret: `${" ".repeat(43)}^`,
   });

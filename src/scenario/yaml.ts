@@ -42,16 +42,17 @@ interface TextKind {
 
 /** A thousand keys need about 40,000 tokens. */
 const ofScenario: TextKind = {
-  ...{ noun: "scenario", bytes: scenarioLimits.bytes, pieces: 250_000, levels: scenarioLimits.levels },
+  noun: "scenario",
+  bytes: scenarioLimits.bytes,
+  pieces: 250_000,
+  levels: scenarioLimits.levels,
   shorten: "shorten it, or use population",
 };
 const ofDocument: TextKind = {
-  ...{
-    noun: "document",
-    bytes: scenarioLimits.bytesOfDocument,
-    pieces: 10_000_000,
-    levels: scenarioLimits.levelsOfDocument,
-  },
+  noun: "document",
+  bytes: scenarioLimits.bytesOfDocument,
+  pieces: 10_000_000,
+  levels: scenarioLimits.levelsOfDocument,
   shorten: "remove operations that your client does not call",
 };
 

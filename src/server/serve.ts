@@ -85,7 +85,11 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   }
   const { localUrl, publicUrl: url = localUrl, token } = state;
   return {
-    ...{ url, localUrl, proxy, close, certificate: certificate?.cert },
+    url,
+    localUrl,
+    proxy,
+    close,
+    certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? token : undefined,
   };

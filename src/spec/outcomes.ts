@@ -269,7 +269,11 @@ export function outcomeOf(path: PathId): Outcome {
 export function successOutcome(path: SuccessPathId): Outcome & { readonly path: SuccessPathId } {
   const [status = "", operationId = ""] = path.split(/\.(.*)/s);
   return {
-    ...{ path, status: Number(status), code: null, message: null, promised: false },
+    path,
+    status: Number(status),
+    code: null,
+    message: null,
+    promised: false,
     when: `a request to ${operationId} that passes all its checks`,
     whatToDo: "Nothing: the request succeeded.",
   };

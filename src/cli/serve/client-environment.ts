@@ -110,7 +110,10 @@ async function writeTrust(certificates: readonly string[], own: Io["env"], other
     files.writeFile(join(folder, "php.ini"), `curl.cainfo="${file}"\nopenssl.cafile="${file}"\n`),
   ]);
   const variables = {
-    ...{ SVC_CA_FILE: file, SSL_CERT_FILE: file, CURL_CA_BUNDLE: file, REQUESTS_CA_BUNDLE: file },
+    SVC_CA_FILE: file,
+    SSL_CERT_FILE: file,
+    CURL_CA_BUNDLE: file,
+    REQUESTS_CA_BUNDLE: file,
     // OpenSSL and Go also trust a folder.
     ...(!others && { SSL_CERT_DIR: folder }),
     NODE_EXTRA_CA_CERTS: forNode,
@@ -126,8 +129,12 @@ function proxyVariables(baseUrl: string, port: number) {
   const direct = [...new Set(localHosts(baseUrl))];
   const variables = {
     // Ruby always reads the proxy for http.
-    ...{ HTTPS_PROXY: proxy, https_proxy: proxy, HTTP_PROXY: proxy, http_proxy: proxy },
-    ...{ NO_PROXY: direct.join(","), no_proxy: direct.join(",") },
+    HTTPS_PROXY: proxy,
+    https_proxy: proxy,
+    HTTP_PROXY: proxy,
+    http_proxy: proxy,
+    NO_PROXY: direct.join(","),
+    no_proxy: direct.join(","),
     NODE_USE_ENV_PROXY: "1",
   };
   const java = [

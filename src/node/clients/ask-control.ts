@@ -39,7 +39,8 @@ const running = { scenario: text(), started_at: timeText };
 const healthShape = openMapping({
   status: always("ok"),
   version: versionText,
-  ...{ scenario: optional(running.scenario), started_at: optional(running.started_at) },
+  scenario: optional(running.scenario),
+  started_at: optional(running.started_at),
 });
 const stoppingShape = openMapping(running);
 const errorShape = openMapping({
@@ -183,7 +184,11 @@ export async function ask(
     );
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const response = await send(url, {
-    ...{ method, headers, timeout, maxBody, ca: ca === undefined ? undefined : authorityIn(ca) },
+    method,
+    headers,
+    timeout,
+    maxBody,
+    ca: ca === undefined ? undefined : authorityIn(ca),
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
   if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);

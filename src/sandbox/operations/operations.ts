@@ -45,7 +45,11 @@ export function recorded<Input, Result>(
       if (by.dueAt !== undefined) return;
       const { key, replacement } = result;
       history.operation({
-        ...{ name, input: structuredClone(input), actor: by.actor, at, rejection },
+        name,
+        input: structuredClone(input),
+        actor: by.actor,
+        at,
+        rejection,
         made: (replacement ?? key)?.ref,
       });
     };
@@ -64,8 +68,12 @@ export function recorded<Input, Result>(
 }
 
 const nothing: Performed = {
-  ...{ rejection: null, key: null, replacement: null, secret: null },
-  ...{ organization: null, record: null },
+  rejection: null,
+  key: null,
+  replacement: null,
+  secret: null,
+  organization: null,
+  record: null,
 };
 
 /**

@@ -26,7 +26,8 @@ export function unknownScopes(
       known.includes(scope)
         ? []
         : {
-            ...{ code: "unknown_scope", path: [...path, "scopes", index] },
+            code: "unknown_scope",
+            path: [...path, "scopes", index],
             message: `there is no scope ${quote(scope)}`,
             hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
           },

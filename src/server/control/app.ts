@@ -63,7 +63,10 @@ async function runRoute(row: Route, local: LocalContext) {
   // Before the call, which must not wait for anything before it changes something.
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, local, {
-    ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
+    route: callName(row),
+    makes: row.makes,
+    actor: actorOf(request),
+    isYaml,
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
     body,

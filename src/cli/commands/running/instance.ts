@@ -91,7 +91,9 @@ export const instanceCommand = declareCommand({
       note(adviceOn(link, io));
     } else {
       const made = await askNewInstance(call, {
-        ...{ label, scenario, seed },
+        label,
+        scenario,
+        seed,
         expires: expires === undefined ? undefined : `${expires}ms`,
       });
       // The partner gets token and keys, with the link.

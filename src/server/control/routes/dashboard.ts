@@ -99,7 +99,8 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   const { key, organization = "", makes, route } = actionRow(name);
   const [call, summary] = route as NonNullable<typeof route>;
   return controlRoute<Body, Query, Of>(call, {
-    ...{ ...shapes, summary },
+    ...shapes,
+    summary,
     ...(makes !== undefined && { makes: "key", status: 201 }),
     run({ world, actor, params: { ref }, body }) {
       const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
@@ -172,8 +173,12 @@ function directoryOf(
         ),
       };
     }),
-    ...{ first: before + 1, last: before + keysIn(shown) },
-    ...{ matching: keysIn(rows), total: world.registry.keys.size, page, pages },
+    first: before + 1,
+    last: before + keysIn(shown),
+    matching: keysIn(rows),
+    total: world.registry.keys.size,
+    page,
+    pages,
   };
 }
 

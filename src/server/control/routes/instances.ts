@@ -114,7 +114,10 @@ export const instanceRoutes: readonly Route[] = [
       const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
       const madeBy = repeatable && nodePlatform.sha256(`${repeatable}\n${JSON.stringify(context.body)}`);
       const settings: Tenancy = {
-        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate, madeBy, ...hashes },
+        label,
+        requestsPerMinute: requests_per_minute ?? server.instanceRate,
+        madeBy,
+        ...hashes,
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       };
       // Nobody without the control token can guess it.
@@ -129,7 +132,8 @@ export const instanceRoutes: readonly Route[] = [
       return {
         ...summaryOf(instance, context),
         keys: secretsForClients(settled(instance.runtime)),
-        ...{ token: instanceTokenPrefix + token.text, claimUrl: linkTo(instance, code.text, context) },
+        token: instanceTokenPrefix + token.text,
+        claimUrl: linkTo(instance, code.text, context),
       };
     },
   }),
@@ -174,7 +178,8 @@ export const instanceRoutes: readonly Route[] = [
       const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
       return {
         ...summary,
-        ...{ token: instanceTokenPrefix + token.text, keys: secretsForClients(world) },
+        token: instanceTokenPrefix + token.text,
+        keys: secretsForClients(world),
         environment: clientEnvironment(world, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
       };
     },
@@ -220,8 +225,13 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
   const { label = null, expiresAt, requestsPerMinute = null } = tenancy;
   const url = `${baseUrl()}/i/${id}`;
   return {
-    ...{ id, label, createdAt: isoOf(createdAt) },
-    ...{ baseUrl: url, controlUrl: url + controlPath, scenario: name, seed },
+    id,
+    label,
+    createdAt: isoOf(createdAt),
+    baseUrl: url,
+    controlUrl: url + controlPath,
+    scenario: name,
+    seed,
     expiresAt: expiresAt === undefined ? null : isoOf(expiresAt),
     requestsPerMinute,
   };

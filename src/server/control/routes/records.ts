@@ -15,7 +15,9 @@ export const recordRoutes: readonly Route[] = [
       [...world.records].map(([collection, { records, moves }]) => {
         const { create, read, list: all, update, remove } = world.scenario.records?.[collection] ?? {};
         return {
-          ...{ collection, records: records.size, moves: Object.keys(moves) },
+          collection,
+          records: records.size,
+          moves: Object.keys(moves),
           operations: JSON.parse(JSON.stringify({ create, read, list: all, update, remove })),
         };
       }),
