@@ -24,7 +24,7 @@ import { asChosen, evaluateResponse, respondToCall, responseOf } from "./respons
  * other fault is not counted (R24).
  */
 export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
-  let expected: ApiPathId | undefined;
+  let expected: PathId | undefined;
   const fired = fireFault(world.faults, call.number, {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
@@ -159,6 +159,6 @@ export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNulla
   return paths.map((path) => {
     const then =
       fault === "fault.status" && sendsPage(path) ? { ...example, body: "html" as const } : example;
-    return { when: { path_id: path as never, requests: [1] }, then };
+    return { when: { path_id: path as ApiPathId, requests: [1] }, then };
   });
 }

@@ -41,14 +41,14 @@ export function respondToCall(world: SandboxState, call: ApiCall): Ending {
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateResponse(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
+export function evaluateResponse(world: SandboxState, call: ApiCall): Ending {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
   return decide(world, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
 }
 
-function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
+function decide(world: SandboxState, call: ApiCall): Ending {
   const { request, route, endpoint } = call;
   if (route === undefined) return rejectCall(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
@@ -81,14 +81,14 @@ function preferredEnding(
   call: ApiCall,
   endpoint: Endpoint,
   { prefer: { code, note } = {} }: EndpointInput,
-): Ending<ApiPathId> | undefined {
+): Ending | undefined {
   const documented = code === undefined ? undefined : endpoint.documented?.(code, world);
   if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
   const { headers = [], type } = documented;
   const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
   const response = responseOf(code, documented, [...id, ...headers], type);
   const path = "fault.status" as const;
-  return { pathId: path as never, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
+  return { pathId: path, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});

@@ -6,7 +6,7 @@ import { clientReport } from "../report/report.js";
 import { type Instant, instantOf, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
-import { listRecords } from "../sandbox/operations/records.js";
+import { listRecords, type RecordInput } from "../sandbox/operations/records.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
@@ -230,7 +230,7 @@ function farmersOn(world: () => SandboxState): Sandbox["farmers"] {
 function recordsOn(world: () => SandboxState): Sandbox["records"] {
   const change = (input: Record<string, unknown>) => {
     const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(world(), given as never).record;
+    return operations.record(world(), given as RecordInput).record;
   };
   return {
     list: (collection) => listRecords(world(), collection),
@@ -292,15 +292,16 @@ interface CurrentSandboxes {
 
 // Registered globally: handlers may load the CommonJS build or another copy of this package.
 const key = Symbol.for("svc-sandbox.current");
-const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
+const current = () => Reflect.get(globalThis, key) as CurrentSandboxes | undefined;
 
 export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
-  shared[key] ??= make();
-  return shared[key];
+  const made = current() ?? make();
+  Reflect.set(globalThis, key, made);
+  return made;
 }
 
 export function currentSandbox(): Sandbox {
-  const sandbox = shared[key]?.getStore();
+  const sandbox = current()?.getStore();
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
 }
@@ -309,7 +310,7 @@ export function currentSandbox(): Sandbox {
 export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
 export function runtimeOf(sandbox: Sandbox): SandboxState {
-  const runtime = (sandbox as unknown as Record<symbol, SandboxState | undefined>)[runtimeKey];
+  const runtime = Reflect.get(sandbox, runtimeKey) as SandboxState | undefined;
   if (runtime !== undefined) return runtime;
   throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

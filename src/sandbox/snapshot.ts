@@ -92,5 +92,5 @@ function snapshotKey(
     sha256: secret === undefined ? sha256 : undefined,
   };
   const present = Object.entries(written).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as unknown as ScenarioKey;
+  return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
 }

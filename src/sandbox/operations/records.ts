@@ -18,7 +18,7 @@ import type { SandboxState } from "../sandbox.js";
 import type { StepAction } from "../steps.js";
 import type { RecordView } from "../view-shapes.js";
 
-type RecordInput = NonNullable<StepAction["record"]>;
+export type RecordInput = NonNullable<StepAction["record"]>;
 
 /**
  * Adds, changes or removes a record, no matter what the moves of its collection allow. Throws `unknown_ref`,

@@ -117,8 +117,9 @@ function typeHint(value: unknown, shape: Shape): string {
         ([name, field]) => [name, shapeOf(field)] as const,
       );
       const fit =
-        fields.find(([, one]) => one.kind === "choice" && one.choices.includes(value as never)) ??
-        fields.find(([, one]) => one.kind === "number" && typeof value === "number");
+        fields.find(
+          ([, one]) => one.kind === "choice" && (one.choices as readonly unknown[]).includes(value),
+        ) ?? fields.find(([, one]) => one.kind === "number" && typeof value === "number");
       if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
       const [first = "name"] = fields.map(([name]) => name);
       return `{ ${first}: … }, or ${first}: … on the next line`;

@@ -1,5 +1,5 @@
 import { operations } from "../../../sandbox/operations/operations.js";
-import { listRecords } from "../../../sandbox/operations/records.js";
+import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
 import { query } from "../../../scenario/format/inputs.js";
 import { list } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
@@ -38,14 +38,14 @@ export const recordRoutes: readonly Route[] = [
     response: responses.Record,
     status: 201,
     run: ({ world, params: { collection = "" }, body }) =>
-      operations.record(world, { in: collection, add: body as never }).record,
+      operations.record(world, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
   }),
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
     response: responses.Record,
     run: ({ world, params: { collection = "", id = "" }, body }) =>
-      operations.record(world, { in: collection, id, set: body as never }).record,
+      operations.record(world, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
   }),
   controlRoute("DELETE /records/{collection}/{id}", {
     summary: "Removes a record",
