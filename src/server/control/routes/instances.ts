@@ -16,13 +16,12 @@ import { mostRecordsOfInstance } from "../../../sandbox/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
-import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { choice, described, flag, text } from "../../../spec/schema/shape.js";
+import { choice, described, flag, mapping, optional, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { responses } from "../responses.js";
@@ -33,13 +32,15 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
     isOfInstances: true,
-    query: query({
-      label: described(text(), "Only instances with this text in their label or id, in any case."),
-      sort: described(
-        choice(["created", "errors", "last_request", "expiry"]),
-        "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
+    query: mapping({
+      label: optional(described(text(), "Only instances with this text in their label or id, in any case.")),
+      sort: optional(
+        described(
+          choice(["created", "errors", "last_request", "expiry"]),
+          "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
+        ),
       ),
-      errors: described(flag(), "Whether only instances with errors are listed."),
+      errors: optional(described(flag(), "Whether only instances with errors are listed.")),
       ...pageFields("all"),
     }),
     response: responses.InstancePage,

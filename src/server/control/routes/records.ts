@@ -1,7 +1,6 @@
 import { operations } from "../../../sandbox/operations/operations.js";
 import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
-import { query } from "../../../scenario/format/inputs.js";
-import { list } from "../../../spec/schema/shape.js";
+import { list, mapping } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
@@ -24,7 +23,7 @@ export const recordRoutes: readonly Route[] = [
   }),
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
-    query: query(pageFields(usualPage)),
+    query: mapping(pageFields(usualPage)),
     response: responses.RecordPage,
     isBare: true,
     run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {

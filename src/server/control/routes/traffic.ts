@@ -17,15 +17,24 @@ import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
-import { type ControlBody, expectationQuery, query, requestQuery } from "../../../scenario/format/inputs.js";
+import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
-import { choice, count, described, either, flag, list, mapping } from "../../../spec/schema/shape.js";
+import {
+  choice,
+  count,
+  described,
+  either,
+  flag,
+  list,
+  mapping,
+  optional,
+} from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
-const farmerQuery = query(pageFields(defaultFarmerPage, count({ most: 1000 })));
+const farmerQuery = mapping(pageFields(defaultFarmerPage, count({ most: 1000 })));
 
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -47,12 +56,16 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
-    query: query({
-      format: described(choice(reportFormats), "The format of the report. Default: json."),
-      story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
-      own: described(
-        flag(),
-        "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
+    query: mapping({
+      format: optional(described(choice(reportFormats), "The format of the report. Default: json.")),
+      story: optional(
+        described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
+      ),
+      own: optional(
+        described(
+          flag(),
+          "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
+        ),
       ),
     }),
     // The brief form is JSON, too.
