@@ -1,19 +1,19 @@
 import type { RequestDetails } from "../api/request-details.js";
 import { alignColumns } from "./plain-text.js";
 
-export type Fact = readonly [name: string, value: string];
+export type FactRow = readonly [name: string, value: string];
 
 /** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
 export function requestText(details: Omit<RequestDetails, "text" | "repeat">): string {
   const { id, method, path, at, key, fingerprint, pathId, fault, sent, adviceDetails, around } = details;
   const { keyForm } = sent;
   const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
-  const facts: Fact[] = [
+  const facts: FactRow[] = [
     ["Key", keyForm === null ? subject : `${subject}; ${keyForm}`],
     ...Object.entries(sent.headers),
     ...responseFacts(details),
     ...(fault === null || fault === pathId ? [] : [["Fault", fault] as const]),
-    ...adviceDetails.map((one): Fact => {
+    ...adviceDetails.map((one): FactRow => {
       return ["Advice", `${one.level} ${one.id}: ${one.meaning} ${one.whatToDo}`];
     }),
   ];
@@ -50,7 +50,7 @@ interface Explained {
 }
 
 /** The response, its cause, and what to do. */
-export function responseFacts({ status, code, pathId, when, why, whatToDo }: Explained): Fact[] {
+export function responseFacts({ status, code, pathId, when, why, whatToDo }: Explained): FactRow[] {
   const response = status === 0 ? "none" : [status, code].filter((part) => part !== null).join(" ");
   return [
     ["Response", `${response}  ${pathId}  (${when})`],
