@@ -24,10 +24,10 @@ import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./pro
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
 import {
   agreed,
+  attemptFacts,
   type CountedRun,
   controlFor,
   experimentsFor,
-  factsOf,
   isOver,
   leastWait,
   type Made,
@@ -334,7 +334,7 @@ async function tryOut(
   const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
-  const all = [...before, { ...countedOf(made), ...factsOf(made), experiment }];
+  const all = [...before, { ...countedOf(made), ...attemptFacts(made), experiment }];
   return agreed(all) ?? tryOut(state, experiment, all);
 }
 
