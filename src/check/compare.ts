@@ -69,11 +69,8 @@ export type RejectedAttempt = CompletedAttempt & { readonly responses: CheckedRe
 export const leastResponses = 5;
 
 /**
- * Compares the 401 responses with the first one: a 401 must not reveal why the key was rejected (R14).
- *
- * Real responses also differ for other reasons: ids, times, the name of a node, or a balancer that chooses the node by the
- * key. So everything that varies between equal requests is replaced, and a difference is reported only if it follows the
- * cause more often than by chance. Until then, its cause is a suspect.
+ * Compares the 401 responses with the first one (R14). Ids, times and nodes differ as well, so a difference is reported
+ * only if it follows the cause more often than by chance; until then, its cause is a suspect.
  */
 export function compareRejections(rejections: readonly RejectedAttempt[]): ComparedRejections {
   const parts = rejections.map(({ responses }) => responses.map(partsOf));

@@ -33,11 +33,8 @@ type Reproductions = ReadonlyMap<PathId, Reproduction>;
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /**
- * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be
- * covered only at the scenario's start, or with a bundled scenario. With `curlOptions`, curl trusts the server. With
- * `underExec`, the instructions use `exec`, because the sandbox has already stopped.
- *
- * Counts and changes nothing.
+ * Returns a function that shows how to cover a path: now, after a reset, or with a bundled scenario. Changes nothing.
+ * Under `exec`, the sandbox has already stopped.
  */
 export function howToCover(
   world: SandboxState,

@@ -106,12 +106,7 @@ const unnamedScenario = "<scenario>";
 
 const shownProblems = 20;
 
-/**
- * Thrown for a scenario that is not valid, with all its problems.
- *
- * The message is for people. It shows each problem with its place, its line with a caret, and a hint. Neither the
- * message nor `problems` shows a full key.
- */
+/** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
 export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 

@@ -1,9 +1,4 @@
-/**
- * The sandbox's choices for what the specification leaves open, by the names that scenarios use.
- *
- * `docs/specification.md`, the scenario schema and the control plane are made from {@link assumptionTable} and
- * `assumptions.json`, which explains each assumption and the gap in the specification.
- */
+/** The sandbox's choices for what the specification leaves open; `assumptions.json` explains each one. */
 export interface Assumptions {
   readonly rate_limit_code: string;
   readonly request_id_on_errors: boolean;

@@ -1,12 +1,7 @@
 import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
 import { choice, type Shape } from "./schema/shape.js";
 
-/**
- * The closed list of outcomes of a request.
- *
- * Responses, the OpenAPI document, the documentation and the coverage are made from this table. A new outcome is one
- * new row.
- */
+/** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export interface Outcome {
   readonly path: string;
   /** 0 for faults: their effects decide, and some send no status. */

@@ -54,11 +54,8 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * Decodes every percent-encoded printable ASCII character in a text, including `%u0053` and `\u0053`, even if it was
- * encoded repeatedly.
- *
- * A key that three proxies encoded is still a key. Decodes byte by byte, because the text around the key need not be
- * validly encoded. Only printable ASCII: keys have no other letters, and a line break in a log would forge a line.
+ * Decodes percent-encoded printable ASCII, also `%u0053` and `\u0053`, repeatedly: a key that three proxies encoded is
+ * still a key. Nothing else: a line break in a log would forge a line.
  */
 export function decodePrintable(text: string): string {
   let decoded = text;

@@ -39,9 +39,8 @@ export interface Ending<Path = PathId> {
 }
 
 /**
- * The record of a completed request: plain data, the source of everything that shows or counts requests. The observer
- * of clients sets the members that are not readonly, before the journal gets it.
- * It contains no key: method, path and content can be shown unchanged (R46).
+ * The record of a completed request, without a key: method, path and content can be shown unchanged (R46).
+ * `appendExchange` sets the members that are not readonly.
  */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */

@@ -47,11 +47,7 @@ export function requireAdministrator({ actor }: Initiator): void {
   throw new SandboxError("not_an_administrator", `${only}; this request came from a member.`, { actor });
 }
 
-/**
- * Creates an active key; returns its secret only this once (R34). Throws `validation_failed`, `unknown_ref`,
- * `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29), `unknown_scope`,
- * `key_limit_reached` (R32) or `name_taken`, without changes.
- */
+/** Creates an active key; returns its secret only this once (R34). A rejection (R29–R32) changes nothing. */
 export function createKey(
   world: SandboxState,
   input: ControlBody<"key_creation">,
@@ -92,10 +88,8 @@ export interface RotateInput {
 }
 
 /**
- * Replaces an active key with a new one that has the same settings (R37). The old key works until the
- * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated. Throws
- * `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
- * without changes.
+ * Replaces an active key with one that has the same settings (R37); the old one works until the overlap ends (R38–R40).
+ * An expiry is not inherited, so that an expiring key can be rotated.
  */
 export function rotateKey(
   world: SandboxState,

@@ -33,12 +33,7 @@ export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? described.get(shape);
 }
 
-/**
- * The scenario file as JSON Schema 2020-12, for editors and other languages; `bundled` lists the names that an editor
- * suggests for `extends`.
- *
- * A file that extends another one can omit required fields.
- */
+/** The scenario file as JSON Schema 2020-12. A file that extends another one can omit required fields. */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
   const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, descriptionOf), (_, part) => {
     // Larger integers are not exact in JSON.
