@@ -26,6 +26,7 @@ const passes: ClientRun = {
     suspect: undefined,
     sandboxes: [],
     replaced: 0,
+    scenarios: [],
     tried: [],
     silentMs: 0,
     writes: noWrites,

@@ -54,6 +54,10 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
   readonly sent: readonly SentCount[];
+  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
+  readonly pinned?: string | undefined;
+  /** The scenarios of its sandboxes. */
+  readonly scenarios: readonly string[];
   readonly writes: Writes;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
@@ -281,7 +285,7 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
   if (judged.made === undefined) return;
   const run = { ...runOf(planned, judged.made), ...judged.found };
   done.set(planned.name, { run, made: judged.made });
-  if (run.outcome !== "passed") {
+  if (run.outcome !== "passed" && run.outcome !== "not_run") {
     state.isOver ||= plan.bail === true;
     await tools.onFailure(planned, judged.made);
   }
@@ -355,10 +359,16 @@ function conclude(state: Certification, { name }: PlannedRun, narrowed: Narrowed
   state.tools.progress.found(known.run);
 }
 
-function runOf(planned: PlannedRun, { outcome, code, durationMs, lastRequest, report }: ClientRun): Run {
+function runOf(
+  planned: PlannedRun,
+  { outcome, code, durationMs, lastRequest, report, pinned }: ClientRun,
+): Run {
   const { requests, coverage } = report;
   const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
-  return lastRequest === undefined ? known : { ...known, lastRequest };
+  const run = lastRequest === undefined ? known : { ...known, lastRequest };
+  // A failure counts with any seed.
+  const isSame = pinned !== undefined && planned.profile === "varied" && outcome === "passed";
+  return isSame ? { ...run, outcome: "not_run", pinned } : run;
 }
 
 function notRun(planned: PlannedRun): Run {

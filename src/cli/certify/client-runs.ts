@@ -14,7 +14,7 @@ import { clientReport } from "../../report/report.js";
 import { type Counting, createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
-import type { Variant, VariedPoint } from "../../sandbox/variant.js";
+import type { Observation, Variant, VariedPoint } from "../../sandbox/variant.js";
 import { minuteStart } from "../../spec/api-key.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -125,7 +125,10 @@ function collectRequests(endpoints: readonly Endpoint[]) {
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
   const tried: number[] = [];
-  let [replaced, suspect]: [number, PathId | undefined] = [0, undefined];
+  const scenarios = new Set<string>();
+  let replaced = 0;
+  let suspect: PathId | undefined;
+  let pinned: Observation["pinned"];
   let latest = stopwatch();
   let latestTried = latest;
   const count: Counting["count"] = (exchange, keys, seen) => {
@@ -143,6 +146,8 @@ function collectRequests(endpoints: readonly Endpoint[]) {
     else known.paths.push(pathId);
     points.push(...seen.points);
     suspect ??= seen.suspect;
+    scenarios.add(seen.scenario);
+    pinned ??= seen.pinned;
     if (seen.isReplaced) replaced += 1;
     if (seen.tried === undefined) return;
     tried.push(seen.tried);
@@ -165,6 +170,8 @@ function collectRequests(endpoints: readonly Endpoint[]) {
         points: pointsIn(points),
         sent: [...sent.values()],
         suspect,
+        pinned: pinned && pinnedSentence(pinned),
+        scenarios: [...scenarios],
         replaced,
         tried,
         silentMs,
@@ -173,6 +180,10 @@ function collectRequests(endpoints: readonly Endpoint[]) {
       return { ...all, lastOn, ...(last !== undefined && { lastRequest: last }) };
     },
   };
+}
+
+function pinnedSentence({ seed, place }: NonNullable<Observation["pinned"]>): string {
+  return place === undefined ? `the client's tests set the seed ${seed}` : `${place} sets the seed ${seed}`;
 }
 
 const mostKept = 64 * 1024;
