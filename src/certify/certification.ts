@@ -27,13 +27,13 @@ import {
   type CountedRun,
   controlFor,
   experimentsFor,
-  factsOf,
   isOver,
   leastWait,
   type Made,
   retryResults,
   type SentCount,
   type Tried,
+  triedFacts,
   variantOf,
   withRetries,
 } from "./retries.js";
@@ -338,7 +338,7 @@ async function tryOut(
   const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
-  const all = [...before, { ...countedOf(made), ...factsOf(made), experiment }];
+  const all = [...before, { ...countedOf(made), ...triedFacts(made), experiment }];
   return agreed(all) ?? tryOut(state, experiment, all);
 }
 

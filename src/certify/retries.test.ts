@@ -18,10 +18,10 @@ import {
   type CountedRun,
   controlFor,
   experimentsFor,
-  factsOf,
   isOver,
   type Made,
   retryResults,
+  triedFacts,
   variantOf,
   withRetries,
 } from "./retries.js";
@@ -289,7 +289,7 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
   const shown = triedIn(seen);
-  return { responses, isOver: isOver(shown.replaced), ...factsOf(shown) };
+  return { responses, isOver: isOver(shown.replaced), ...triedFacts(shown) };
 }
 
 test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([
@@ -338,7 +338,7 @@ test("a request after a rejection counts also if a fault of the scenario respond
   );
   const seen = observe(world);
   for (let n = 0; n < 2; n++) handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
-  expect(factsOf(triedIn(seen))).toMatchObject({ again: 1 });
+  expect(triedFacts(triedIn(seen))).toMatchObject({ again: 1 });
 });
 
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {

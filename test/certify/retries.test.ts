@@ -66,7 +66,9 @@ test("a client that reads a date in Retry-After as a number, and retries at once
     await new Promise((resolve) => setTimeout(resolve, 1000 * Number(after)));
     return send(ref);
   }`);
-  const meaning = expect.stringMatching(/before the date in its Retry-After: a client waits until the date\.$/);
+  const meaning = expect.stringMatching(
+    /before the date in its Retry-After: a client waits until the date\.$/,
+  );
   expect([code, advice]).toEqual([5, [expect.objectContaining({ id: "too-soon-after-503", meaning })]]);
   expect(retries).toContainEqual(
     expect.objectContaining({ after: "503 with Retry-After", outcome: "passed" }),

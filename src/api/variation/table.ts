@@ -23,7 +23,7 @@ import {
 } from "./changes.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
-export interface Variant {
+export interface RowVariant {
   readonly id: string;
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
@@ -37,12 +37,12 @@ export interface VariationRow {
   readonly statuses: readonly number[];
   readonly fixedBy: keyof Assumptions | undefined;
   /** The first one is the behavior of `minimal`. */
-  readonly variants: readonly [Variant, ...Variant[]];
+  readonly variants: readonly [RowVariant, ...RowVariant[]];
   /** Makes the choices of two rows independent. */
   readonly salt: number;
 }
 
-type Effects = Readonly<Record<string, Omit<Variant, "id"> | Edit>>;
+type Effects = Readonly<Record<string, Omit<RowVariant, "id"> | Edit>>;
 
 /** Creates a row; its variant `usual` is what `minimal` does, and changes nothing unless `effects` has it. */
 export function row(
@@ -59,7 +59,7 @@ export function row(
   // Drawn on first use: an import would draw the salts of all rows.
   let salt: number | undefined;
   return {
-    ...{ id, statuses, fixedBy, variants: variants as [Variant, ...Variant[]] },
+    ...{ id, statuses, fixedBy, variants: variants as [RowVariant, ...RowVariant[]] },
     get salt() {
       salt ??= randomStream(0, "variation.row", id)();
       return salt;

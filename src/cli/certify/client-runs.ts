@@ -44,17 +44,11 @@ export function createClientRuns(
     isOver = (_replaced: number) => false,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    // A limit of the minute then ends at the same time in each run.
-    const start = minuteStart(wallTime());
-    const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-    const ofRun = { ...variant, profile };
-    const options = { ...given, seed };
-    const folder = await openRunFolder({ scenario: loaded, options, start, variant: ofRun });
-    const active = activateVariant(ofRun, folder.claim);
-    const runtime = startNamed(loaded, { ...given, now, profile, seed, variant: active });
-    // A test may clear the requests to count its own.
-    const collected = collectRequests(endpointsFor(loaded.scenario));
-    runtime.counters.passOnTo(collected);
+    const { folder, runtime, collected } = await startRun(
+      loaded,
+      { ...given, seed },
+      { ...variant, profile },
+    );
     const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
     const keys = createKeyFinder(runtime);
@@ -109,6 +103,20 @@ export function createClientRuns(
     /** Problems in the first run between the client and the proxy of `--intercept`, as sentences. */
     notes: () => notes ?? [],
   };
+}
+
+/** Starts the sandbox of a run, and the folder for the sandboxes in processes of the client. */
+async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Variant) {
+  // A limit of the minute then ends at the same time in each run.
+  const start = minuteStart(wallTime());
+  const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
+  const folder = await openRunFolder({ scenario: loaded, options: given, start, variant });
+  const active = activateVariant(variant, folder.claim);
+  const runtime = startNamed(loaded, { ...given, now, variant: active });
+  // A test may clear the requests to count its own.
+  const collected = collectRequests(endpointsFor(loaded.scenario));
+  runtime.counters.passOnTo(collected);
+  return { folder, runtime, collected };
 }
 
 function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
