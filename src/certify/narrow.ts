@@ -1,4 +1,4 @@
-import { faultsOn } from "../api/faults.js";
+import { faultsOn, sendsPage } from "../api/faults.js";
 import type { Variant } from "../sandbox/variant.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
@@ -126,7 +126,11 @@ export async function narrowFault(
   const guilty = isOne && path !== undefined ? [path] : paths;
   // Also without the fault: a client that fails by chance must not get a cause.
   const [again, bare] = await Promise.all([fails(guilty), repeat(plain, {})]);
-  return again && !bare.failed ? faultCause(fault, { path: isOne ? path : undefined }) : "flaky";
+  if (!again || bare.failed) return "flaky";
+  const plainBodies = paths.filter((one) => !sendsPage(one));
+  const isPage =
+    fault === "fault.status" && (isOne && path !== undefined ? sendsPage(path) : !(await fails(plainBodies)));
+  return faultCause(fault, { path: isOne ? path : undefined, isPage });
 }
 
 const mostAsked = 200;

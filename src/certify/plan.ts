@@ -1,4 +1,3 @@
-import { sendsPage } from "../api/faults.js";
 import words from "../api/variation/words.json" with { type: "json" };
 import type { Variant } from "../sandbox/variant.js";
 import { type Assumptions, assumptionTable, type Profile } from "../spec/assumptions.js";
@@ -92,6 +91,8 @@ interface FaultFinding {
   /** Whether a request of the path must not simply be repeated. */
   readonly isOnce?: boolean;
   readonly isTwice?: boolean;
+  /** Whether it fails only if a status comes with a gateway's page. */
+  readonly isPage?: boolean;
   /** How long the client had waited when its run was ended. */
   readonly waitedMs?: number;
 }
@@ -99,13 +100,12 @@ interface FaultFinding {
 /** The cause that a fault is. */
 export function faultCause(
   fault: FaultPathId,
-  { path, isOnce = false, isTwice = false, waitedMs }: FaultFinding = {},
+  { path, isOnce = false, isTwice = false, isPage = false, waitedMs }: FaultFinding = {},
 ): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
   const fails = isTwice ? "creates a record twice" : "fails";
   const ends = waitedMs === undefined ? fails : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
-  const isPage = fault === "fault.status" && path !== undefined && sendsPage(path);
   const sentence = `${ends} when the first request${where} ${happens}${isPage ? " with an HTML page" : ""}`;
   const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
   const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, status: 503 });

@@ -27,7 +27,7 @@ export interface CountedRun {
 
 const reasons = {
   unmade: ["The run was not made.", "Run certify to its end, without --bail and with a longer --budget."],
-  noKey: ["No key gets 200 in every request.", "Send a key that always works, such as SVC_KEY_ACTIVE."],
+  noKey: ["No key is accepted in every request.", "Send a key that always works, such as SVC_KEY_ACTIVE."],
   uneven: [
     "The runs do not send {key} equally often.",
     "Send the same requests in each run, in the same order.",
@@ -99,6 +99,9 @@ const mostWithoutPause = 5;
 
 const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
+/** Whether the key was accepted, no matter what the endpoint then made of the request. */
+const isAccepted = (pathId: PathId) =>
+  isSuccess(pathId) || pathId === "404.unknown_record" || [400, 409, 422].includes(statusOf(pathId));
 const isRejection = (pathId: PathId) => [401, 403, 429].includes(statusOf(pathId));
 const countOf = ({ sent }: CountedRun, key: string) =>
   sent.reduce((total, one) => (one.key === key ? total + one.paths.length : total), 0);
@@ -111,7 +114,7 @@ export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
   const mostOf = (key: string) =>
     Math.max(...sent.flatMap((one) => (one.key === key ? one.paths.length : [])));
   const [best] = sent
-    .filter(({ paths }) => paths.every(isSuccess))
+    .filter(({ paths }) => paths.every(isAccepted))
     // If tests run in parallel, any of its sandboxes may come first: this one must not get more requests than it did here.
     .map((one) => [Number(one.paths.length === mostOf(one.key)), countOf(baseline, one.key), one] as const)
     // A client that stores accepted responses sends few requests.
