@@ -24,7 +24,6 @@ import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./pro
 import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
 import {
   agreed,
-  attemptFacts,
   type CountedRun,
   controlFor,
   experimentsFor,
@@ -34,6 +33,7 @@ import {
   retryResults,
   type SentCount,
   type Tried,
+  triedFacts,
   variantOf,
   withRetries,
 } from "./retries.js";
@@ -54,6 +54,10 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
   readonly sent: readonly SentCount[];
+  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
+  readonly pinned?: string | undefined;
+  /** The scenarios of its sandboxes. */
+  readonly scenarios: readonly string[];
   readonly writes: Writes;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
@@ -122,8 +126,15 @@ interface Certification {
 
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
   const state: Certification = {
-    ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
-    ...{ broken: [], experiments: undefined, retries: undefined, unjudged: [], isOver: false },
+    plan,
+    tools,
+    started: tools.stopwatch(),
+    done: new Map(),
+    broken: [],
+    experiments: undefined,
+    retries: undefined,
+    unjudged: [],
+    isOver: false,
   };
   // Each does nothing if an earlier step shows that it makes no sense.
   for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);
@@ -281,7 +292,7 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
   if (judged.made === undefined) return;
   const run = { ...runOf(planned, judged.made), ...judged.found };
   done.set(planned.name, { run, made: judged.made });
-  if (run.outcome !== "passed") {
+  if (run.outcome !== "passed" && run.outcome !== "not_run") {
     state.isOver ||= plan.bail === true;
     await tools.onFailure(planned, judged.made);
   }
@@ -334,7 +345,7 @@ async function tryOut(
   const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
-  const all = [...before, { ...countedOf(made), ...attemptFacts(made), experiment }];
+  const all = [...before, { ...countedOf(made), ...triedFacts(made), experiment }];
   return agreed(all) ?? tryOut(state, experiment, all);
 }
 
@@ -355,10 +366,16 @@ function conclude(state: Certification, { name }: PlannedRun, narrowed: Narrowed
   state.tools.progress.found(known.run);
 }
 
-function runOf(planned: PlannedRun, { outcome, code, durationMs, lastRequest, report }: ClientRun): Run {
+function runOf(
+  planned: PlannedRun,
+  { outcome, code, durationMs, lastRequest, report, pinned }: ClientRun,
+): Run {
   const { requests, coverage } = report;
   const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
-  return lastRequest === undefined ? known : { ...known, lastRequest };
+  const run = lastRequest === undefined ? known : { ...known, lastRequest };
+  // A failure counts with any seed.
+  const isSame = pinned !== undefined && planned.profile === "varied" && outcome === "passed";
+  return isSame ? { ...run, outcome: "not_run", pinned } : run;
 }
 
 function notRun(planned: PlannedRun): Run {

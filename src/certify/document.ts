@@ -165,7 +165,9 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
   if (report.requests === 0) return "the command never called the API";
   const all = [...runs, ...broken];
   const left = all.filter(({ outcome }) => outcome === "not_run").length;
-  return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} were not made`;
+  const { pinned } = runs.find((run) => run.pinned !== undefined) ?? {};
+  const why = pinned === undefined ? "were not made" : `showed nothing new, because ${pinned}`;
+  return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} ${why}`;
 }
 
 const causeColumns = ["what breaks the client", "what to do", "runs", "last request", "see it again"];
@@ -226,7 +228,7 @@ function factsOf(result: CertifyResult): TableRow[] {
   const facts: [string, string | undefined][] = [
     ["verdict", result.verdict],
     ["command", commandLine(result.command, 2_000)],
-    ["scenario", result.scenario],
+    ["scenario", [result.scenario, ...(result.otherScenarios ?? [])].join(", ")],
     ["document", result.document && documentText(result.document)],
     ["intercepted", result.intercept?.join(", ")],
     ["seeds", seeds.join(", ")],

@@ -8,7 +8,14 @@ import { variableOf } from "../spec/api-key.js";
 import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import { listed } from "../spec/schema/words.js";
-import { type CertifyResult, type Gates, type NotTried, openKinds, type PromiseRun } from "./result.js";
+import {
+  type CertifyResult,
+  type Gates,
+  type NotTried,
+  openKinds,
+  type PromiseRun,
+  type Run,
+} from "./result.js";
 
 /** The minimum of promised paths and announced endpoints that a client must cover: fewer show too little. */
 export const leastPaths = 5;
@@ -97,6 +104,11 @@ const unended: Reason = [
   "Limit how long it waits, or set a longer --timeout.",
 ];
 
+function whyUnmade({ pinned }: Run): Reason {
+  if (pinned === undefined) return unmade;
+  return [pinned, "Leave the seed out: the sandbox then has the run's."];
+}
+
 /** Why a run with a broken promise shows nothing; `undefined` if it does. */
 function whyOpen({ pathId, outcome, code }: PromiseRun): Reason | undefined {
   if (outcome === "not_run") return unmade;
@@ -121,7 +133,7 @@ export function notTriedIn(
   const rows: (readonly [NotTried["kind"], what: string, why: string, whatToDo: string])[] = [];
   for (const { after, outcome, sentence, whatToDo = "" } of retries)
     if (outcome === "not_tried") rows.push(["experiment", `retries after ${after}`, sentence, whatToDo]);
-  for (const { name, outcome } of runs) if (outcome === "not_run") rows.push(["run", name, ...unmade]);
+  for (const run of runs) if (run.outcome === "not_run") rows.push(["run", run.name, ...whyUnmade(run)]);
   for (const run of promises.runs) {
     const reason = whyOpen(run);
     if (reason !== undefined) rows.push(["promise", run.id, ...reason]);
@@ -155,7 +167,9 @@ export function notTriedSentence({
   notTried,
 }: CertifyResult): string | undefined {
   const all: Partial<Record<NotTried["kind"], number>> = {
-    ...{ experiment: retries.length, run: runs.length, promise: promises.runs.length },
+    experiment: retries.length,
+    run: runs.length,
+    promise: promises.runs.length,
   };
   const shares = openKinds.flatMap((kind) => {
     const open = notTried.filter((one) => one.kind === kind).length;

@@ -80,6 +80,12 @@ const run = mapping({
   percent: described(count({ most: 100 }), "The share of the promised paths, rounded down."),
   lastRequest: optional(described(lastRequest, "The last request before the client ended.")),
   cause: optional(described(cause, "The minimal cause of the failure.")),
+  pinned: optional(
+    described(
+      text(),
+      "Why it shows nothing new although the client passed: the client's tests set the seed.",
+    ),
+  ),
 });
 export interface Run extends ValueOf<typeof run> {}
 
@@ -186,6 +192,9 @@ const result = {
     "passed: every run and every gate passed. failed: some run or gate failed. flaky: some run passed once and failed once. unusable: nothing can be certified, because the baseline fails or covers too little.",
   ),
   scenario: described(text(), "The name of the scenario, or its given file."),
+  otherScenarios: optional(
+    described(list(text()), "The other scenarios of sandboxes in the client's own processes."),
+  ),
   scenarioDigest: described(
     sha256(),
     "SHA-256 in hex of the scenario as JSON with sorted members, without the document.",

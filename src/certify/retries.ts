@@ -171,11 +171,7 @@ export function isOver(replaced: number): boolean {
 }
 
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
-export function attemptFacts({
-  replaced,
-  tried,
-  silentMs,
-}: Tried): Pick<Made, "times" | "again" | "silentMs"> {
+export function triedFacts({ replaced, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
   const times = tried.slice(0, mostTries + 1);
   return { times, again: Math.max(0, Math.min(replaced - 1, mostTries)), silentMs };
 }

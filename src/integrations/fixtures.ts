@@ -3,6 +3,7 @@ import { currentRun } from "../library/run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource } from "../library/sandbox.js";
 import { loadScenario } from "../node/files/load-scenario.js";
 import { loadReader } from "../node/platform.js";
+import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
 import { type RunningServer, serveRuntime } from "../server/serve.js";
 
 /** A scenario file: a misspelled bundled name is not one. */
@@ -41,10 +42,11 @@ type Use<Value> = (value: Value) => Promise<void>;
 
 export async function useSandbox(options: FixtureOptions, use: Use<Sandbox>): Promise<void> {
   const { scenario, frozen = true, openapi } = options;
-  const source = typeof scenario === "string" ? (await loadScenario(scenario)).scenario : scenario;
-  const started = source ?? currentRun()?.scenario?.scenario;
-  const hasDocument = typeof started === "object" && started.openapi !== undefined && openapi === undefined;
-  const read = hasDocument && { openapi: { read: await loadReader() } };
+  const isFile = typeof scenario === "string" && !isScenarioName(scenario);
+  const source = isFile ? (await loadScenario(scenario)).scenario : (scenario as ScenarioSource | undefined);
+  const started = typeof source === "string" ? bundledScenarios[source] : source;
+  const hasDocument = (started ?? currentRun()?.scenario?.scenario)?.openapi !== undefined;
+  const read = hasDocument && openapi === undefined && { openapi: { read: await loadReader() } };
   await use(createSandbox({ ...options, frozen, ...read, scenario: source } as SandboxOptions));
 }
 

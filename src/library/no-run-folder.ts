@@ -1,7 +1,7 @@
 import type { SandboxRun } from "./run-folder.js";
 
-// Pages have this in place of `run-folder.ts`: they have no folder of a run.
+// Pages have this in place of `run-folder.ts`: they belong to no run.
 
-export function currentRun(): SandboxRun | undefined {
-  return undefined;
-}
+const noRun = (): SandboxRun | undefined => undefined;
+
+export { noRun as currentRun };

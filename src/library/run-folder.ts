@@ -147,6 +147,6 @@ function callerOutside({ cwd }: NodeJS.Process): string | undefined {
     return /(?:file:\/\/)?((?:\/|[A-Za-z]:)[^()]+:\d+:\d+)\)?$/.exec(line)?.[1] ?? "";
   });
   const folder = own.slice(0, own.lastIndexOf("/") + 1);
-  const found = frames.find((one) => one && !one.includes("/node_modules/") && !one.startsWith(folder));
+  const found = frames.find((one) => one && !/\/node_modules\//.test(one) && !one.startsWith(folder));
   return found?.replace(`${cwd()}/`, "");
 }

@@ -86,6 +86,9 @@ for (const { names, layer } of packageRows)
 
 const isOf = (name: string) => (imported: string) => imported === name || imported.startsWith(`${name}/`);
 
+/** Pages have another file in place of the second one. */
+const readsVersion = ["src/node/package-files.ts", "src/library/run-folder.ts"];
+
 /** Whether a file may import this. */
 function isAllowed(file: string, imported: string): boolean {
   const layer = layerOf(file);
@@ -96,7 +99,7 @@ function isAllowed(file: string, imported: string): boolean {
     if (plug !== undefined && layer !== layerOf(imported)) return file === plug;
     return layerOf(imported) === rights || leftOf[rights]?.includes(layerOf(imported)) === true;
   }
-  if (imported === "package.json") return file === "src/node/package-files.ts";
+  if (imported === "package.json") return readsVersion.includes(file);
   if (imported.startsWith("node:")) return onlyInNode.includes(rightsOf(file));
   return packagesOf.get(layer)?.some((name) => isOf(name)(imported)) === true;
 }

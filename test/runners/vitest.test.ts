@@ -37,7 +37,7 @@ test("the server starts when a test first uses it, and the sandbox has the proje
   expect([code, stdout]).toEqual([0, expect.stringMatching(/Tests +3 passed/)]);
 });
 
-test("under exec the fixtures are an instance of its sandbox, which counts their requests", async () => {
+test("under exec the fixtures have its scenario and options, and their requests count", async () => {
   const cwd = userFolder({
     "bank.yaml": bank,
     "joined.test.mjs": `
@@ -76,7 +76,10 @@ test("under exec the fixtures are an instance of its sandbox, which counts their
     "other.test.mjs": `
       import { expect, sandboxTest } from "svc-sandbox/vitest";
       const test = sandboxTest({ scenario: "live-suspended", seed: 3 });
-      test("another scenario", ({ sandbox }) => expect([sandbox.name, sandbox.seed]).toEqual(["live-suspended", 3]));`,
+      test("another scenario", ({ sandbox }) => {
+        expect([sandbox.name, sandbox.seed]).toEqual(["live-suspended", 3]);
+        expect([sandbox.farmers.count, sandbox.snapshot().version]).toEqual([expect.any(Number), 1]);
+      });`,
   });
   const argv = "exec bank.yaml --seed 9 --profile typical --report report.json --fail-on error";
   const command = `node node_modules/.bin/svc-sandbox ${argv} -- node node_modules/vitest/vitest.mjs run`;

@@ -23,7 +23,7 @@ import {
 } from "./changes.js";
 
 /** One possible behavior of a real service in a gap of the specification. */
-export interface VariantRow {
+export interface RowVariant {
   readonly id: string;
   readonly assume?: Partial<Assumptions>;
   /** The request id, made from its 24 hex digits; different digits must result in different ids. */
@@ -37,12 +37,12 @@ export interface VariationRow {
   readonly statuses: readonly number[];
   readonly fixedBy: keyof Assumptions | undefined;
   /** The first one is the behavior of `minimal`. */
-  readonly variants: readonly [VariantRow, ...VariantRow[]];
+  readonly variants: readonly [RowVariant, ...RowVariant[]];
   /** Makes the choices of two rows independent. */
   readonly salt: number;
 }
 
-type Effects = Readonly<Record<string, Omit<VariantRow, "id"> | Edit>>;
+type Effects = Readonly<Record<string, Omit<RowVariant, "id"> | Edit>>;
 
 /** Creates a row; its variant `usual` is what `minimal` does, and changes nothing unless `effects` has it. */
 export function row(
@@ -62,7 +62,7 @@ export function row(
     id,
     statuses,
     fixedBy,
-    variants: variants as [VariantRow, ...VariantRow[]],
+    variants: variants as [RowVariant, ...RowVariant[]],
     get salt() {
       salt ??= randomStream(0, "variation.row", id)();
       return salt;

@@ -6,10 +6,10 @@ import type { Shape } from "../../spec/schema/shape.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
-import { contextRows, documentedRows, type VariantRow, type VariationRow, variationTable } from "./table.js";
+import { contextRows, documentedRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
 
 interface Selected {
-  readonly variant: VariantRow;
+  readonly variant: RowVariant;
   readonly random: RandomStream;
 }
 
@@ -20,7 +20,7 @@ export function selector(seed: number, number: number): Selector {
   const start = randomStream(seed, "variation", String(numberInSeries(number)))();
   return ({ salt, variants }) => {
     let value = mix32(start ^ salt);
-    const variant = variants[Math.floor((value / 4_294_967_296) * variants.length)] as VariantRow;
+    const variant = variants[Math.floor((value / 4_294_967_296) * variants.length)] as RowVariant;
     const random = () => {
       value = mix32(value + 0x9e3779b9);
       return value;
@@ -30,7 +30,7 @@ export function selector(seed: number, number: number): Selector {
 }
 
 const typicalSelector: Selector = ({ fixedBy, variants }) => {
-  const isTypical = ({ assume }: VariantRow) =>
+  const isTypical = ({ assume }: RowVariant) =>
     fixedBy !== undefined && assume?.[fixedBy] === assumptionTable[fixedBy].typical;
   return {
     variant: variants.find((one) => one.assume !== undefined && isTypical(one)) ?? variants[0],

@@ -73,9 +73,12 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   if (report === undefined) {
     io.stderr.say("Stopped before the first run ended: there is no result.\n");
   }
+  const names = new Set([...state.done.values()].flatMap(({ made }) => made.scenarios));
+  const otherScenarios = [...names].filter((name) => name !== loaded.name);
   const isSeen = report && found.runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
   const facts = report && {
     scenario: loaded.name,
+    ...(otherScenarios.length > 0 && { otherScenarios }),
     scenarioDigest: nodePlatform.sha256(canonicalJson({ ...loaded.scenario, openapi: undefined })),
     ...(document !== undefined && { document }),
     specification: apiVersion,

@@ -14,7 +14,7 @@ import { clientReport } from "../../report/report.js";
 import { type Counting, createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
-import type { Variant, VariedPoint } from "../../sandbox/variant.js";
+import type { Observation, Variant, VariedPoint } from "../../sandbox/variant.js";
 import { minuteStart } from "../../spec/api-key.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
@@ -44,17 +44,11 @@ export function createClientRuns(
     isOver = (_replaced: number) => false,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    // A limit of the minute then ends at the same time in each run.
-    const start = minuteStart(wallTime());
-    const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-    const ofRun = { ...variant, profile };
-    const options = { ...given, seed };
-    const folder = await openRunFolder({ scenario: loaded, options, start, variant: ofRun });
-    const active = activateVariant(ofRun, folder.claim);
-    const runtime = startNamed(loaded, { ...given, now, profile, seed, variant: active });
-    // A test may clear the requests to count its own.
-    const collected = collectRequests(endpointsFor(loaded.scenario));
-    runtime.counters.passOnTo(collected);
+    const { folder, runtime, collected } = await startRun(
+      loaded,
+      { ...given, seed },
+      { ...variant, profile },
+    );
     const sandboxes: RunSandbox[] = [{ runtime }];
     const output = createTail();
     const keys = createKeyFinder(runtime);
@@ -111,6 +105,20 @@ export function createClientRuns(
   };
 }
 
+/** Starts the sandbox of a run, and the folder for the sandboxes in processes of the client. */
+async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Variant) {
+  // A limit of the minute then ends at the same time in each run.
+  const start = minuteStart(wallTime());
+  const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
+  const folder = await openRunFolder({ scenario: loaded, options: given, start, variant });
+  const active = activateVariant(variant, folder.claim);
+  const runtime = startNamed(loaded, { ...given, now, variant: active });
+  // A test may clear the requests to count its own.
+  const collected = collectRequests(endpointsFor(loaded.scenario));
+  runtime.counters.passOnTo(collected);
+  return { folder, runtime, collected };
+}
+
 function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
   if ("failure" in end) return { outcome: "failed", code: null, failure: end.failure };
   if (end.isTimedOut === true) return { outcome: "timed_out", code: null };
@@ -125,7 +133,10 @@ function collectRequests(endpoints: readonly Endpoint[]) {
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
   const tried: number[] = [];
-  let [replaced, suspect]: [number, PathId | undefined] = [0, undefined];
+  const scenarios = new Set<string>();
+  let replaced = 0;
+  let suspect: PathId | undefined;
+  let pinned: Observation["pinned"];
   let latest = stopwatch();
   let latestTried = latest;
   const count: Counting["count"] = (exchange, keys, seen) => {
@@ -143,6 +154,8 @@ function collectRequests(endpoints: readonly Endpoint[]) {
     else known.paths.push(pathId);
     points.push(...seen.points);
     suspect ??= seen.suspect;
+    scenarios.add(seen.scenario);
+    pinned ??= seen.pinned;
     if (seen.isReplaced) replaced += 1;
     if (seen.tried === undefined) return;
     tried.push(seen.tried);
@@ -165,6 +178,8 @@ function collectRequests(endpoints: readonly Endpoint[]) {
         points: pointsIn(points),
         sent: [...sent.values()],
         suspect,
+        pinned: pinned && pinnedSentence(pinned),
+        scenarios: [...scenarios],
         replaced,
         tried,
         silentMs,
@@ -173,6 +188,10 @@ function collectRequests(endpoints: readonly Endpoint[]) {
       return { ...all, lastOn, ...(last !== undefined && { lastRequest: last }) };
     },
   };
+}
+
+function pinnedSentence({ seed, place }: NonNullable<Observation["pinned"]>): string {
+  return place === undefined ? `the client's tests set the seed ${seed}` : `${place} sets the seed ${seed}`;
 }
 
 const mostKept = 64 * 1024;

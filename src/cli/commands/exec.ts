@@ -133,11 +133,10 @@ export const execCommand = declareCommand({
     const promise = flags.break === undefined ? undefined : promiseOf(flags.break, loaded);
     const variant = variantOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
-    const folder = await openRunFolder({
-      scenario: loaded,
-      options: { seed, profile, now, frozen },
-      variant,
-    });
+    const options = { seed, profile, now, frozen };
+    // As in the run of certify that it repeats, the flag overrides the profile that the client's tests set.
+    const ofRun = profile === undefined ? variant : { ...variant, profile };
+    const folder = await openRunFolder({ scenario: loaded, options, variant: ofRun });
     const active = variant && activateVariant(variant, folder.claim);
     const runtime = startNamed(loaded, { ...flags, variant: active });
     // A test may clear the requests to count its own; the report covers all tests.

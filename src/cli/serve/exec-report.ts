@@ -34,9 +34,9 @@ export function whyNoRequest(
   const project = join(cwd, "package.json");
   const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
   const mocks = hasMsw
-    ? "its tests mock HTTP with msw, which package.json lists"
+    ? "its tests mock HTTP with other handlers of msw, which package.json lists"
     : "its tests mock HTTP, for example with msw";
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Those requests never leave the process: run the tests without exec, or without the mock.`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw, whose requests count.`;
 }
 
 /** Resolves to whether every file could be written; if not, the report is on stderr. */
