@@ -105,13 +105,13 @@ export const changes = option(
   fileName,
 );
 
-export const host = option(
+const host = option(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",
   readHost,
 );
 
-export const controlToken = option(
+const controlToken = option(
   "--control-token <token>",
   "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
   readToken,

@@ -34,7 +34,7 @@ export interface Traits<Value> {
   readonly Value?: Value;
 }
 
-export interface PlainKind {
+interface PlainKind {
   readonly kind: "boolean" | "null" | "anything";
 }
 
@@ -93,7 +93,7 @@ export interface RecordKind {
   readonly member: Shape;
 }
 
-export interface EitherKind {
+interface EitherKind {
   readonly kind: "either";
   readonly options: readonly Shape[];
 }
