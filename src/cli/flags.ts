@@ -99,13 +99,13 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-export const host = option(
+const host = option(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",
   readHost,
 );
 
-export const controlToken = option(
+const controlToken = option(
   "--control-token <token>",
   "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
   readToken,

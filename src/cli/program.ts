@@ -62,7 +62,7 @@ export function lacksDashes(name: string, words: readonly string[], io: Io): San
   return misread(name, `${name} needs -- before your command: ${io.program} ${name} -- ${example}`, io);
 }
 
-export function misread(name: string, sentence: string, { program }: Io): SandboxError {
+function misread(name: string, sentence: string, { program }: Io): SandboxError {
   return usageError(`${sentence}\nRun \`${program} ${name} --help\` for usage.`);
 }
 

@@ -34,7 +34,7 @@ export interface Traits<Value> {
   readonly Value?: Value;
 }
 
-export interface PlainKind {
+interface PlainKind {
   readonly kind: "boolean" | "null" | "anything";
 }
 
@@ -94,7 +94,7 @@ export interface RecordKind {
   readonly member: Shape;
 }
 
-export interface EitherKind {
+interface EitherKind {
   readonly kind: "either";
   readonly options: readonly Shape[];
 }
