@@ -80,7 +80,8 @@ export const adviceTable = [
     level: "error",
     rule: "section 4.1; RFC 9110, 10.2.3",
     meaning: "Your client resent a key after a 503, before the time in its Retry-After.",
-    whatToDo: "Wait for Retry-After, in seconds or until the date, also after a 503, before you send anything again.",
+    whatToDo:
+      "Wait for Retry-After, in seconds or until the date, also after a 503, before you send anything again.",
   },
   {
     id: "no-pause-after-failure",

@@ -13,9 +13,8 @@ interface Plug {
 const plugs: Readonly<Record<string, Plug>> = {
   // With what needs it: the page, agents, and replicas, which run each other's calls.
   "control plane": {
-    files:
-      /^src\/server\/control\/|^src\/dashboard\/|^src\/redis\/|\/(?:joined-sandbox|mcp|named-store)\.ts$/,
-    lines: /control\/mount\.js|mountControl|joined-sandbox\.js|(?:use|serve)Joined|\/(?:mcp|named-store)\.js/,
+    files: /^src\/server\/control\/|^src\/dashboard\/|^src\/redis\/|\/(?:mcp|named-store)\.ts$/,
+    lines: /control\/mount\.js|mountControl|\/(?:mcp|named-store)\.js/,
   },
   commands: {
     files: /^src\/cli\/story\/(?!step-line)|^src\/cli\/commands\/(?!(?:start|exec|keys|explain)\.ts)/,
