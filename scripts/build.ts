@@ -7,24 +7,21 @@ import { scenarioJsonSchema } from "../src/scenario/format/json-schema.js";
 import { bundle, emitTypes, entries, shared } from "./bundle.js";
 import { buildDashboard } from "./dashboard.js";
 import { root } from "./run-program.js";
-import { buildSite } from "./site.js";
 import { thirdParty } from "./third-party-notices.js";
 
 const dist = join(root, "dist");
 await rm(dist, { recursive: true, force: true });
-const [page, commonJs, dashboard, site] = await Promise.all([
+const [page, commonJs, dashboard] = await Promise.all([
   bundle("page", { root, entries: shared, into: join(dist, "browser") }),
   bundle("cjs", { root, entries: { ...entries, cli: "src/cli/cli.ts" }, into: join(dist, "cjs") }),
   buildDashboard(),
-  // Without pictures: they would be more than a third of it.
-  buildSite({ root, into: join(dist, "site"), isWhole: false }),
   bundle("esm", { root, entries, into: join(dist, "esm") }),
   emitTypes(root, [join(dist, "esm"), join(dist, "cjs")]),
 ]);
 // The package is one of ES modules; this part of it is not.
 await writeFile(join(dist, "cjs/package.json"), '{ "type": "commonjs" }\n');
 
-const { notices, sbom } = await thirdParty([...page, ...commonJs, ...dashboard, ...site]);
+const { notices, sbom } = await thirdParty([...page, ...commonJs, ...dashboard]);
 await writeFile(join(dist, "THIRD-PARTY-NOTICES.txt"), notices);
 await writeFile(join(dist, "sbom.cdx.json"), sbom);
 const documents = {

@@ -6,7 +6,7 @@ import type { CodeSplittingGroup, OutputBundle, Plugin, RolldownOptions } from "
 import { rolldown } from "rolldown";
 import { esmExternalRequirePlugin } from "rolldown/plugins";
 import { dts } from "rolldown-plugin-dts";
-import ts from "typescript";
+import { mustRun, typescript } from "./run-program.js";
 
 export type Build = Readonly<{ root: string; entries: Readonly<Record<string, string>>; into: string }>;
 
@@ -23,10 +23,9 @@ export const entries = {
   node: "src/server/index.ts",
   undici: "src/integrations/undici.ts",
   vitest: "src/integrations/vitest.ts",
-  playwright: "src/integrations/playwright.ts",
 };
 
-const usersPackages = ["msw", "undici", "vitest", "@playwright/test"];
+const usersPackages = ["msw", "undici", "vitest"];
 
 const extensionAlias = { ".js": [".ts", ".js"] };
 
@@ -78,11 +77,6 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
       alias: {
         // For Node, yaml offers CommonJS that requires Node's `process` and `buffer`; these modules require nothing.
         yaml: join(root, "node_modules/yaml/browser/dist/index.js"),
-        // Of the MCP SDK, for forms, which the sandbox never shows. Documents have another entry point of Ajv.
-        ajv$: join(root, "scripts/no-validator.cjs"),
-        "ajv-formats$": join(root, "scripts/no-validator.cjs"),
-        depd: join(root, "scripts/no-deprecations.cjs"),
-        "./dbcs-data": join(root, "scripts/no-asian-charsets.cjs"),
         ...(isPage && {
           "../farmers/farmers.js": join(root, "src/library/farmers-of-page.ts"),
           "./run-folder.js": join(root, "src/library/no-run-folder.ts"),
@@ -123,12 +117,16 @@ export async function bundle(kind: "esm" | "cjs" | "page", { root, entries, into
 
 export async function emitTypes(root: string, into: readonly string[]): Promise<void> {
   const cwd = await mkdtemp(join(tmpdir(), "svc-sandbox-types-"));
-  // All at once and in order: the order of checks decides how TypeScript orders the members of a union.
-  const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-  const { options } = ts.parseJsonConfigFileContent({ ...config, include: [] }, ts.sys, root);
-  const emitted = { ...options, noEmit: false, emitDeclarationOnly: true, rootDir: root, outDir: cwd };
+  const compilerOptions = { noEmit: false, emitDeclarationOnly: true, rootDir: root, outDir: cwd };
   const files = Object.values(entries).map((file) => join(root, file));
-  ts.createProgram(files, emitted).emit();
+  const types = { typeRoots: [join(root, "node_modules/@types")] };
+  const settings = { extends: join(root, "tsconfig.json"), include: [], files };
+  const project = join(cwd, "tsconfig.json");
+  await writeFile(
+    project,
+    JSON.stringify({ ...settings, compilerOptions: { ...compilerOptions, ...types } }),
+  );
+  await mustRun("node", [typescript, "--project", project]);
   const declared = Object.entries(entries).map(([name, file]) => [name, file.replace(/ts$/, "d.ts")]);
   const bundled = await rolldown({
     cwd,

@@ -11,8 +11,7 @@ import { buildJar, buildWheel, goModule, jar, junit, wheel } from "./plugins.js"
 import { root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
-// Runs every example as its README describes it, copied out of the project, and what `svc-sandbox collection` prints in the
-// programs that it is for. Checks the package and the files for CI with the tools for them. All of them use the packed tarball instead of the published package. Words choose the ones
+// Runs every example as its README describes it, copied out of the project. Checks the package and the files for CI with the tools for them. All of them use the packed tarball instead of the published package. Words choose the ones
 // whose titles contain one of them.
 
 type Command = readonly [program: string, ...argv: string[]];
@@ -81,6 +80,8 @@ const junit5 = ["java", "-jar", junit, ...classes] as const;
 
 const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --seeds 3 --".split(" ")] as const;
 
+const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
+
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   { name: "openapi", commands: [["npm", "test"]] },
@@ -114,28 +115,18 @@ const examples: readonly Example[] = [
   },
   { name: "vitest", commands: [["npm", "test"]], tools: true },
   {
-    name: "vitest-exec",
+    name: "exec",
     // Without a sandbox there is one clear error.
     commands: [
       ["sh", "-c", "! npx vitest run > output 2>&1 && grep 'Error.*These tests need a sandbox' output"],
+      [...exec, "npx", "jest", "--testMatch", "**/whoami.jest.cjs"],
+      [...exec, "node", "--test", "whoami.node.mjs"],
     ],
     certified: ["npx", "vitest", "run"],
     tools: true,
   },
   { name: "jest", commands: [["npm", "test"]], tools: true },
 ];
-
-/** By format, a script that ends with 0 if every request gets the response that it expects. */
-const collections: Readonly<Record<string, string>> = {
-  // A request without a response fails in a runner; Newman skips it unless a variable is set.
-  postman: `svc-sandbox collection --format postman -o c.json --environment e.json && newman run c.json -e e.json &&
-    ! newman run c.json -e e.json --folder 'bad-day, no response' --env-var SVC_SEND_WITHOUT_RESPONSE=1 --timeout-request 2000`,
-  bruno: `svc-sandbox collection --format postman -o c.json --environment e.json && node ../import-into-bruno.cjs && cd c &&
-    bru run -r key-states bad-day end --env sandbox`,
-  // httpyac fails for the requests without a response.
-  http: `svc-sandbox collection -o c.http --environment .env &&
-    ! httpyac send c.http --all --json --timeout 15000 > responses.json`,
-};
 
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
@@ -171,10 +162,8 @@ const packed = await packProject(folder);
 // What needs nothing but the tarball, and what needs the tools as well: Node finds packages in the folders above.
 const [alone, withTools] = [join(folder, "alone"), join(folder, "with-tools")];
 const chosen = examples.filter(({ name }) => isChosen(`examples/${name}`));
-const formats = Object.keys(collections).filter((format) => isChosen(`collection --format ${format}`));
 const ofTools = [
   ...chosen.filter(({ tools }) => tools).map((example) => () => runExample(example, withTools)),
-  ...formats.map((format) => () => runCollection(format)),
   ...Object.entries(checks)
     .filter(([title]) => isChosen(title))
     .map(
@@ -243,37 +232,6 @@ async function otherVersions(cwd: string, into: string): Promise<string | undefi
     return version === required ? [] : [`It requires ${name} ${required}, and ran with ${version}.`];
   });
   return (await Promise.all(found)).flat().join("\n") || undefined;
-}
-
-/** Runs a collection in its program; each promised path must be covered. */
-async function runCollection(format: string): Promise<void> {
-  const cwd = join(withTools, format);
-  await mkdir(cwd);
-  const argv = ["exec", "--report", "report.json", "--", "sh", "-c", collections[format] as string];
-  const { code, output } = await runProgram("npx", ["svc-sandbox", ...argv], { cwd });
-  const failure = code === 0 ? await missedPaths(cwd, format) : output;
-  tally.count(`collection --format ${format}`, failure);
-}
-
-async function missedPaths(cwd: string, format: string): Promise<string | undefined> {
-  const { paths } = await readJson(join(cwd, "report.json"));
-  const missed = (paths as readonly { path_id: string; met: boolean }[])
-    .filter(({ met }) => !met)
-    // Only a scenario with a document has endpoints with input and records.
-    .filter(({ path_id }) => !/^(?:400|409|422)\.|^404\.unknown_record$/.test(path_id))
-    // Bruno has no variable that the script of this group reads.
-    .filter(({ path_id }) => format !== "bruno" || !/^fault\.(?:hang|reset|truncate)$/.test(path_id))
-    .map(({ path_id }) => path_id);
-  if (missed.length > 0) return `Not covered: ${missed.join(", ")}`;
-  if (format !== "http") return undefined;
-  // The file has what to expect in comments only.
-  const text = await readFile(join(cwd, "c.http"), "utf8");
-  const expected = [...text.matchAll(/^# Expect: (\d+|no response)/gm)].map(([, what]) => what).join();
-  const { requests } = await readJson(join(cwd, "responses.json"));
-  const got = (requests as readonly { response?: { statusCode?: number } }[])
-    .map(({ response }) => response?.statusCode ?? "no response")
-    .join();
-  return got === expected ? undefined : `Expected ${expected}\nGot      ${got}`;
 }
 
 async function runTool(name: string, ...argv: string[]): Promise<string | undefined> {

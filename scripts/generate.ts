@@ -76,20 +76,12 @@ async function bundledScenarios(): Promise<Record<string, Scenario>> {
   return scenarios;
 }
 
-// Of a population the compiler knows no more than how its refs are formed.
-const anyNumber = ["$", "{number}"].join("");
-const anyOrganization = `organization-${anyNumber}`;
-
 function bundledModule(scenarios: Record<string, Scenario>): string {
-  const keyRefs = mapValues(scenarios, ({ organizations = {}, population, timeline = [] }) => [
+  const keyRefs = mapValues(scenarios, ({ organizations = {}, timeline = [] }) => [
     ...Object.values(organizations).flatMap(({ keys = {} }) => Object.keys(keys)),
     ...timeline.flatMap((step) => refsIn(step).made ?? []),
-    ...(population === undefined ? [] : [`${anyOrganization}-key-${anyNumber}`]),
   ]);
-  const organizationRefs = mapValues(scenarios, ({ organizations = {}, population }) => [
-    ...Object.keys(organizations),
-    ...(population === undefined ? [] : [anyOrganization]),
-  ]);
+  const organizationRefs = mapValues(scenarios, ({ organizations = {} }) => Object.keys(organizations));
   return [
     "/** The refs of the keys of each bundled scenario. */",
     refsInterface("BundledKeyRefs", keyRefs),
@@ -106,9 +98,9 @@ function textsOf(name: string, scenarios: Record<string, Scenario>, of: (one: Sc
 }
 
 function refsInterface(name: string, refs: Record<string, readonly string[]>): string {
-  const typeOfRef = (ref: string) => (ref.includes(anyNumber) ? `\`${ref}\`` : JSON.stringify(ref));
   const members = Object.entries(refs).map(
-    ([scenario, of]) => `  ${JSON.stringify(scenario)}: ${of.map(typeOfRef).join(" | ") || "never"};`,
+    ([scenario, of]) =>
+      `  ${JSON.stringify(scenario)}: ${of.map((ref) => JSON.stringify(ref)).join(" | ") || "never"};`,
   );
   return [`export interface ${name} {`, ...members, "}", ""].join("\n");
 }

@@ -37,7 +37,6 @@ const neighbors = [
   { source: "vitest@3.2.4", entry: "vitest", result: /^Vitest failed to access its internal state/m },
   { source: "undici@5.29.0", entry: "undici", result: /^loaded$/m },
   { source: "msw@1.3.5", entry: "msw", result: /^package_unusable$/m },
-  { source: "@playwright/test@1.49.1", entry: "playwright", result: /^loaded$/m },
 ];
 
 const files = {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { cp, mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,6 +10,15 @@ import { mustRun, root, runProgram } from "./run-program.js";
 // module is the folder `packaging/go`, which Go gets from the repository. The jar needs JUnit's classes, from `JUNIT_PATH`.
 
 export const junit = process.env.JUNIT_PATH ?? "/usr/share/java/junit-platform-console-standalone.jar";
+
+/** Says what is missing, before javac fails without the classes of JUnit. */
+function requireJunit(): void {
+  if (existsSync(junit)) return;
+  throw new Error(
+    `The jar needs JUnit's console, and ${junit} does not exist. On Debian, run \`apt-get install junit5\`; elsewhere, set JUNIT_PATH to junit-platform-console-standalone.jar.`,
+  );
+}
+
 const { version } = project;
 /** As pip writes versions. */
 export const wheel = `svc_sandbox-${version.replace("-next.", ".dev")}-py3-none-any.whl`;
@@ -23,6 +33,7 @@ export async function buildWheel(into: string): Promise<void> {
 
 /** Builds the jar into a folder, with the pom in it, as `mvn install:install-file` expects it. Throws if the JDK does. */
 export async function buildJar(into: string): Promise<void> {
+  requireJunit();
   const pom = await readFile(join(java, "pom.xml"), "utf8");
   if (!pom.includes(`<version>${version}</version>`))
     throw new Error(`packaging/java/pom.xml is not of the version ${version}.`);
@@ -48,7 +59,8 @@ export async function goModule(): Promise<string> {
   return module;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
+async function buildPlugins(): Promise<void> {
+  requireJunit();
   const into = join(root, "plugins");
   await rm(into, { recursive: true, force: true });
   await mkdir(into);
@@ -57,4 +69,11 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await buildJar(into);
   const { stdout } = await runProgram("ls", ["-l", into]);
   console.log(stdout.trimEnd());
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildPlugins().catch((error: Error) => {
+    console.error(error.message);
+    process.exitCode = 1;
+  });
 }

@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** TypeScript's own compiler, which is native. Under its own name, rolldown-plugin-dts and the tests of editors have the last with an API. */
+export const typescript = `${root}node_modules/typescript-native/bin/tsc`;
+
 export interface ProgramEnd {
   /** `null` when it was stopped from outside, because its time was over for example. */
   readonly code: number | null;

@@ -1,32 +1,60 @@
 import { spawn } from "node:child_process";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join, relative } from "node:path";
 import { noBalancer } from "../test/support/balancer.js";
 import { noBrowser } from "../test/support/chromium-page.js";
 import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis } from "../test/support/redis-server.js";
-import { root, runProgram } from "./run-program.js";
+import { root, runProgram, typescript } from "./run-program.js";
 
 // `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
-// test:all`: all tests, then the checks that no single Node can show.
+// test:all`: all tests, then the checks that no single Node can show. Other words are Vitest's, such as the start of a path.
 
-/** Runs a step and prints its duration; if it fails, also its output. */
-async function step(name: string, line: string): Promise<boolean> {
+const words = process.argv.slice(2);
+const isWhole = words.includes("--all");
+const isSlowShown = words.includes("--slow");
+const ofVitest = words.filter((word) => !["--all", "--slow"].includes(word));
+const checks = [["audit"], ["matrix"], ["install-check"], ["image"], ["examples"], ["binary", "--check"]];
+
+/** Runs a step and prints its duration; if it fails, its output from the first place that matches. */
+async function step(name: string, line: string, failure = /^/): Promise<boolean> {
   const start = performance.now();
-  const { code, output } = await runProgram("npm", ["exec", "-c", line], { timeout: 900_000 });
+  const { code, output } = await runProgram("npm", ["exec", "-c", line], { timeout: 3_600_000 });
   const seconds = Math.round((performance.now() - start) / 1000);
-  console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${output}`);
+  const found = output.slice(Math.max(0, output.search(failure)));
+  console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${found}`);
   return code === 0;
 }
 
-const isWhole = process.argv[2] === "--all";
-const checks = [
-  ["audit"],
-  ["matrix"],
-  ["install-check"],
-  ["image"],
-  ["examples"],
-  ["binary", "--check"],
-  ["short-forms"],
-];
+/** Runs Vitest without what the tests and their programs print, and prints the numbers. */
+async function runTests(): Promise<boolean> {
+  const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-tests-"));
+  const results = join(folder, "results.json");
+  const chosen = isWhole ? ofVitest : ["--project 'quick*'", ...ofVitest];
+  const reporters = `--reporter minimal --reporter json --outputFile '${results}'`;
+  const passed = await step(
+    "tests",
+    `vitest run ${reporters} ${chosen.join(" ")}`,
+    /^.*Failed (?:Suites|Tests)/m,
+  );
+  const read = await readFile(results, "utf8").catch(() => undefined);
+  await rm(folder, { recursive: true });
+  if (read === undefined) return false;
+  const { numPassedTests, numFailedTests, numPendingTests, testResults } = JSON.parse(read);
+  console.log(`tests: ${numPassedTests} passed, ${numFailedTests} failed, ${numPendingTests} skipped`);
+  if (isSlowShown) console.log(slowest(testResults).join("\n"));
+  return passed;
+}
+
+type FileResult = Readonly<{ name: string; startTime: number; endTime: number }>;
+
+/** The ten files that took longest. */
+function slowest(files: readonly FileResult[]): string[] {
+  const seconds = ({ startTime, endTime }: FileResult) => (endTime - startTime) / 1000;
+  const sorted = files.toSorted((a, b) => seconds(b) - seconds(a)).slice(0, 10);
+  return sorted.map((file) => `${seconds(file).toFixed(1).padStart(6)} s  ${relative(root, file.name)}`);
+}
 
 function run(argv: readonly string[]): Promise<boolean> {
   const child = spawn("npx", argv, { cwd: root, stdio: "inherit" });
@@ -44,18 +72,14 @@ async function runChecks(): Promise<boolean> {
 }
 
 console.log("… lint, types, build");
-// What it has checked before is not checked again.
-const types = "tsc --noEmit --incremental --tsBuildInfoFile node_modules/.cache/svc-sandbox/types.json";
-const checked = [step("lint", "biome check ."), step("types", `tsx scripts/generate.ts && ${types}`)];
+const checked = [
+  step("lint", "biome check ."),
+  step("types", `tsx scripts/generate.ts && node '${typescript}' --noEmit --pretty false`),
+];
 let passed = await step("build", "node scripts/prepare.js");
 if (passed) {
   console.log("… tests");
-  passed = await run([
-    ...["vitest", "run", "--silent=passed-only"],
-    // In a pipe, only what failed is shown, and no color.
-    ...["--reporter", process.stdout.isTTY ? "dot" : "minimal"],
-    ...(isWhole ? [] : ["--project", "quick*", ...process.argv.slice(2)]),
-  ]);
+  passed = await runTests();
   if (isWhole) passed = (await runChecks()) && passed;
 }
 passed = (await Promise.all(checked)).every(Boolean) && passed;

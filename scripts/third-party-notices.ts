@@ -8,7 +8,6 @@ const dataPackages = [join(root, "node_modules/@faker-js/faker")];
 
 /** The copyright of packages under the MIT license that ship no license file, from their repositories. */
 const holders: Readonly<Record<string, string>> = {
-  "@bomb.sh/tab": "Bombshell Authors (https://github.com/bombshell-dev)",
   "@redis/client": "2022-2025, Redis, inc.",
 };
 

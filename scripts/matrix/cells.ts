@@ -17,7 +17,6 @@ const versions = {
   undici7: "undici@7.30.2",
   /** Needs Node 22.19 or later. */
   undici8: "undici@8.12.4",
-  playwrightOldest: "@playwright/test@1.18.0",
   playwright: "@playwright/test@1.65.1",
   jest: "jest@30.5.2",
   jestJsdom: "jest-fixed-jsdom@0.0.11",
@@ -34,6 +33,8 @@ const versions = {
 } as const;
 
 const nodeMajors = [20, 22, 24, 26] as const;
+/** For what the library does not decide by the version of Node: the oldest and the newest. */
+const ends = [20, 26] as const;
 
 export type NodeMajor = (typeof nodeMajors)[number];
 
@@ -70,15 +71,15 @@ export const cells: readonly Cell[] = [
   ...(["esm", "cjs"] as const).map((format): Cell => {
     return { node: 20, packages: [versions.mswOldest], format, runner: "node:test", tests: ["msw"] };
   }),
-  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.mswOldestHandlers], mswOnly)),
-  ...nodeMajors.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
-  ...nodeMajors.filter((node) => node >= 22).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
+  ...nodeTest(20, [versions.mswOldestHandlers], mswOnly),
+  ...ends.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
+  ...([22, 26] as const).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
   {
     ...{ node: 24, packages: [versions.msw2, `msw3@npm:${versions.msw3}`], format: "esm" },
     ...{ runner: "node:test", setup: "msw 3 next to it", tests: ["two-msw"] },
   },
 
-  ...nodeMajors.flatMap((node) => [
+  ...ends.flatMap((node) => [
     jest(node, [versions.jest], { tests: [...withoutMsw, "fake-timers"], quick: node === 20 }),
     jest(node, [versions.jest, versions.mswCommonJs], { tests: [...mswOnly, "fake-timers-msw"] }),
   ]),
@@ -87,13 +88,11 @@ export const cells: readonly Cell[] = [
     setup: "msw transformed",
     files: { "jest.config.js": documentedCode("Jest with a later msw") },
   }),
-  ...([24, 26] as const).map((node) =>
-    jest(node, [versions.jest, versions.msw3], {
-      tests: inRunner,
-      setup: "--experimental-vm-modules",
-      env: { NODE_OPTIONS: "--experimental-vm-modules" },
-    }),
-  ),
+  jest(26, [versions.jest, versions.msw3], {
+    tests: inRunner,
+    setup: "--experimental-vm-modules",
+    env: { NODE_OPTIONS: "--experimental-vm-modules" },
+  }),
   jest(20, [versions.jest, versions.mswCommonJs, versions.jestJsdom], {
     tests: inRunner,
     setup: "jest-fixed-jsdom",
@@ -104,18 +103,18 @@ export const cells: readonly Cell[] = [
     ...{ node: 20, packages: [versions.vitest3, versions.msw2], format: "esm", runner: "vitest" },
     tests: [...inRunner, "fixtures-vitest-3"],
   },
-  ...([20, 24] as const).flatMap((node) => vitest(node, [versions.vitest4, versions.jsdom26, versions.msw2])),
-  ...([24, 26] as const).flatMap((node) => vitest(node, [versions.vitest5, versions.jsdom31, versions.msw3])),
+  ...vitest(20, [versions.vitest4, versions.jsdom26, versions.msw2]),
+  ...vitest(26, [versions.vitest5, versions.jsdom31, versions.msw3]),
 
-  ...nodeMajors.flatMap((node) => [
-    ...(node === 20 ? undici(node, versions.undiciOldest) : []),
-    ...(node <= 24 ? undici(node, versions.undici6) : []),
-    ...undici(node, versions.undici7),
-    ...(node >= 22 ? undici(node, versions.undici8) : []),
-  ]),
-  ...([20, 24] as const).flatMap((node) => playwright(node, versions.playwright)),
-  // It takes no `.cjs` for tests.
-  ...playwright(20, versions.playwrightOldest).slice(0, 1),
+  ...undici(20, versions.undiciOldest),
+  ...undici(24, versions.undici6),
+  ...ends.flatMap((node) => undici(node, versions.undici7)),
+  ...undici(26, versions.undici8),
+  {
+    ...{ node: 20, packages: [versions.playwright], format: "esm", runner: "playwright", quick: true },
+    ...{ setup: versions.playwright, tests: [] },
+    files: { "documented.test.mjs": documentedCode("Playwright") },
+  },
 
   // They run the tests themselves, and Node the commands that the tests start.
   ...(["bun", "deno"] as const).map((runner): Cell => {
@@ -123,29 +122,27 @@ export const cells: readonly Cell[] = [
     return { node: 24, packages, format: "esm", runner, tests: [...withoutMsw, "msw"] };
   }),
 
-  ...([20, 24] as const).flatMap((node): Cell[] => {
-    const ofVitest = [versions.vitest4, versions.jsdom26];
-    return [
-      documented(node, "node:test", [], { "documented.test.mjs": "node:test" }),
-      documented(node, "jest", [versions.jest], { "documented.test.js": "Jest" }),
-      documented(node, "vitest", [...ofVitest, versions.msw2], {
-        ...{ "documented.test.mjs": "Vitest", "fixtures.test.mjs": "Use it in a test suite" },
-      }),
-      {
-        ...documented(node, "vitest", [...ofVitest, node === 20 ? versions.msw2 : versions.msw3], {
-          "vitest.config.js": "jsdom",
-        }),
-        ...{ setup: "XMLHttpRequest in jsdom, as documented", tests: ["page-requests"] },
-        argv: ["--environment", "jsdom"],
-      },
-      {
-        ...documented(node, "jest", [versions.jest, versions.undici7], {
-          "documented.test.js": "Jest with undici",
-        }),
-        setup: "undici, as documented",
-      },
-    ];
+  documented(20, "node:test", [], { "documented.test.mjs": "node:test" }),
+  documented(20, "jest", [versions.jest], { "documented.test.js": "Jest" }),
+  documented(20, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2], {
+    ...{ "documented.test.mjs": "Vitest", "fixtures.test.mjs": "Use it in a test suite" },
   }),
+  ...([versions.msw2, versions.msw3] as const).map((msw): Cell => {
+    const node = msw === versions.msw2 ? 20 : 24;
+    return {
+      ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, msw], {
+        "vitest.config.js": "jsdom",
+      }),
+      ...{ setup: "XMLHttpRequest in jsdom, as documented", tests: ["page-requests"] },
+      argv: ["--environment", "jsdom"],
+    };
+  }),
+  {
+    ...documented(20, "jest", [versions.jest, versions.undici7], {
+      "documented.test.js": "Jest with undici",
+    }),
+    setup: "undici, as documented",
+  },
 ];
 
 /** What a cell is called: `node 20 · msw 2.15.0 · esm · vitest 4 (jsdom)`. */
@@ -203,16 +200,6 @@ function undici(node: NodeMajor, version: string): Cell[] {
   const quick = node === 20 && version === versions.undici7;
   const cell = { node, packages: [version], runner: "node:test", setup: version, quick } as const;
   return (["esm", "cjs"] as const).map((format) => ({ ...cell, format, tests: ["undici"] }));
-}
-
-function playwright(node: NodeMajor, version: string): Cell[] {
-  const cell = { node, packages: [version], runner: "playwright", setup: version } as const;
-  const tests = ["fixtures-playwright"];
-  const files = { "documented.test.mjs": documentedCode("Fixtures for Playwright") };
-  return [
-    { ...cell, format: "esm", tests, files, quick: node === 20 && version === versions.playwright },
-    { ...cell, format: "cjs", tests },
-  ];
 }
 
 /** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */

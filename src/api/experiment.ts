@@ -4,9 +4,10 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Experiment } from "../sandbox/variant.js";
 import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
+import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
 import { brokenPromises } from "./promises.js";
-import { type ApiCall, rejectCall } from "./response.js";
+import { rejectCall } from "./response.js";
 
 /** Timers may end a little early. */
 export const toleranceMs = 50;

@@ -1,7 +1,9 @@
 import { isoOf } from "../sandbox/clock.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { secretFor } from "../sandbox/story/run-step.js";
+import { bundledScenarios } from "../scenario/bundled.js";
 import { isReserved, reservedKeyRefs } from "../scenario/format/fields.js";
+import type { Scenario } from "../scenario/scenario.generated.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../spec/api-key.js";
 import { authorizationChecks } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
@@ -24,10 +26,23 @@ export function apiKeyFor(
   if (keys.has(word) || isReserved(word)) return secretFor(world, word);
   if (!looksLikeRef(word)) return word.trim();
   // Also for the path that the key of this name ends on.
+  const keyStates: Scenario = bundledScenarios["key-states"];
+  const isBundled = Object.values(keyStates.organizations ?? {}).some(({ keys = {} }) =>
+    Object.hasOwn(keys, word),
+  );
+  if (isBundled) throw ofBundled(word, scenario, program);
   const hint = didYouMean(word.replace(/^\d{3}\./, ""), [...keys.keys(), ...reservedKeyRefs]);
   throw new SandboxError(
     "unknown_ref",
     `Unknown key ${quote(word)} in ${scenario}.${hint} List its keys with \`${program} keys ${scenario}\`, or use ${listed(reservedKeyRefs, "or")}.`,
+  );
+}
+
+function ofBundled(word: string, scenario: string, program: string): SandboxError {
+  const example = `\`${program} explain ${word} key-states\``;
+  return new SandboxError(
+    "unknown_ref",
+    `Unknown key ${quote(word)} in ${scenario}. It is a key of the bundled key-states: ${example}. List the keys of ${scenario} with \`${program} keys ${scenario}\`.`,
   );
 }
 

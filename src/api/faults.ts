@@ -13,9 +13,10 @@ import {
 } from "../spec/fault-effects.js";
 import type { ApiPathId, PathId } from "../spec/outcomes.js";
 import { randomStream } from "../spec/seed.js";
+import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
+import { asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
 
 /**
  * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the
@@ -23,7 +24,7 @@ import { type ApiCall, asChosen, evaluateResponse, respondToCall, responseOf } f
  * other fault is not counted (R24).
  */
 export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
-  let expected: ApiPathId | undefined;
+  let expected: PathId | undefined;
   const fired = fireFault(world.faults, call.number, {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
@@ -158,6 +159,6 @@ export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNulla
   return paths.map((path) => {
     const then =
       fault === "fault.status" && sendsPage(path) ? { ...example, body: "html" as const } : example;
-    return { when: { path_id: path as never, requests: [1] }, then };
+    return { when: { path_id: path as ApiPathId, requests: [1] }, then };
   });
 }

@@ -37,11 +37,7 @@ export function lastToReset(limits: Limits): LimitReading | undefined {
   return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
 }
 
-/**
- * The rate limit headers in the assumed form. `draft` follows draft-ietf-httpapi-ratelimit-headers-10: two lists of
- * structured fields (RFC 9651) with the limits by name. `q` requests are allowed in `w` seconds; `r` remain, and more
- * after `t` seconds.
- */
+/** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */
 export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits: Limits): FlatHeaders {
   if (form === "none") return [];
   if (form === "draft") {

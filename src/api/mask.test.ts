@@ -6,7 +6,7 @@ import { nodePlatform } from "../node/platform.js";
 import { isSandboxKey, keyPrefixes, parseApiKey } from "../spec/api-key.js";
 import { containsKey, findKeys, redactEncoded, redactPath } from "../spec/redact.js";
 import { isMeantAsKey } from "../spec/request-traits.js";
-import { presentedAs } from "./handle.js";
+import { presentedAs } from "./call.js";
 import { hashOf, maskRequest } from "./mask.js";
 
 const { sha256 } = nodePlatform;

@@ -12,10 +12,11 @@ import {
   type PathId,
 } from "../spec/outcomes.js";
 import { fieldsOf, type MappingField, shapeOf } from "../spec/schema/shape.js";
+import type { ApiCall } from "./call.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";
 import { type BodyMembers, errorBody, headerPairs, jsonBody, withBody, withBodyMembers } from "./messages.js";
-import { type ApiCall, rejectCall, responseOf, successResponse } from "./response.js";
+import { rejectCall, responseOf, successResponse } from "./response.js";
 import { builtIn } from "./routes.js";
 
 /** A way to break a promise of the specification. The tests of a client that relies on the promise must then fail. */

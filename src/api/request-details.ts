@@ -1,3 +1,4 @@
+import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -8,15 +9,26 @@ import { adviceIds, adviceLevels, adviceTable } from "../spec/advice.js";
 import { authorizationChecks, type RequestCheck } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
 import { isIdempotent, whatToDoAfter } from "../spec/fault-effects.js";
-import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
+import { isFault, outcomeOf, type PathId, pathIdShape } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { choice, count, list, mapping, nullable, orNull, record, text } from "../spec/schema/shape.js";
+import {
+  choice,
+  count,
+  instant,
+  list,
+  mapping,
+  nullable,
+  orNull,
+  record,
+  text,
+  type ValueOf,
+} from "../spec/schema/shape.js";
 import type { Endpoint } from "./endpoint.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
-import { sentResponse } from "./handle.js";
 import { headerPairs } from "./messages.js";
 import { scopeOf } from "./response.js";
 import { endpointsOf, routeOf, withEndpoints } from "./routes.js";
+import { sentResponse } from "./story-sender.js";
 
 // The state of a key may have changed since its request.
 function whyNow(
@@ -74,6 +86,10 @@ export const requestDetailsShape = mapping({
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
   sent: mapping({ headers: record(text()), keyForm: nullable(text()) }),
   repeat: controlBodies.sending,
+  /** The requests with the same key around it, itself included: at most three before it and five after it. */
+  around: list(mapping({ id: text(), at: instant(), pathId: pathIdShape() })),
+  /** All this as text, for people: what `explain <request id>` prints. */
+  text: text(),
   adviceDetails: list(
     mapping({
       id: choice(adviceIds),
@@ -84,6 +100,8 @@ export const requestDetailsShape = mapping({
     }),
   ),
 });
+
+export interface RequestDetails extends ValueOf<typeof requestDetailsShape> {}
 
 export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
   let isOver = isFault(pathId);
@@ -131,7 +149,15 @@ function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint
   return whatToDoAfter(pathId, { isRepeatable: isRepeatable(exchange, endpoint), status, retryAfter });
 }
 
-export function requestDetails(world: SandboxState, id: string) {
+function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {
+  const isAlike = (one: Exchange) => one.fingerprint === fingerprint && !one.fromStory;
+  const same = history.requests({ probes: true }).filter((one) => one.id === id || isAlike(one));
+  const index = same.findIndex((one) => one.id === id);
+  const around = same.slice(Math.max(0, index - 3), index + 6);
+  return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
+}
+
+export function requestDetails(world: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
   const { registry } = world;
   const exchange = requireRequest(world, id);
   const { pathId, advice, response, delivery } = exchange;
@@ -149,6 +175,7 @@ export function requestDetails(world: SandboxState, id: string) {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
+    around: requestsAround(world, exchange),
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? ""), endpoint),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))

@@ -41,6 +41,9 @@ export function bodyOf(bytes: Uint8Array): ReadBody {
 }
 
 export const noContent: RequestContent = {
-  ...{ query: "", contentType: undefined, idempotencyKey: undefined, headers: [] },
+  query: "",
+  contentType: undefined,
+  idempotencyKey: undefined,
+  headers: [],
   body: noBody,
 };

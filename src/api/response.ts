@@ -1,11 +1,11 @@
-import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import { type AuthorizationFacts, authorize, causeTold, type Presented } from "../spec/authorize.js";
+import { type AuthorizationFacts, authorize, causeTold } from "../spec/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import type { ApiRequest } from "../spec/request.js";
+import type { ApiCall } from "./call.js";
 import {
   type Endpoint,
   type EndpointInput,
@@ -19,31 +19,15 @@ import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfter
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
-import { chosenVariation, type Variation, vary } from "./variation/vary.js";
-
-export interface ApiCall extends ObservedCall {
-  readonly route: ApiRoute | undefined;
-  readonly endpoint: Endpoint | undefined;
-  /** Whether the user's handler responds. It may accept anything. */
-  readonly isGuarded: boolean;
-  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
-  readonly now: number;
-  readonly started: number;
-  readonly number: number;
-  /** The request id, even if the response does not have it. */
-  readonly id: string;
-  readonly presented: Presented;
-  readonly assumptions: Assumptions;
-  /** The variation of its response; `undefined` except in the profile `varied`. */
-  readonly variation: Variation | undefined;
-}
+import { chosenVariation, vary } from "./variation/vary.js";
 
 /** The call with the variants that the variant of a run chooses for a response with this status. */
 export function asChosen(world: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
   const { number, variation } = call;
   if (variation === undefined || world.variant === undefined) return call;
   const chosen = chosenVariation(world, number, variation, world.variant.choose, {
-    ...{ status, isContext },
+    status,
+    isContext,
     isDocumented: call.endpoint?.documented !== undefined,
   });
   return { ...call, id: chosen.requestId, assumptions: chosen.assumptions, variation: chosen };
@@ -57,14 +41,14 @@ export function respondToCall(world: SandboxState, call: ApiCall): Ending {
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateResponse(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
+export function evaluateResponse(world: SandboxState, call: ApiCall): Ending {
   const { entry } = call;
   if (entry === undefined) return decide(world, call);
   // Counted in a copy, so that a success shows the usage after the call.
   return decide(world, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
 }
 
-function decide(world: SandboxState, call: ApiCall): Ending<ApiPathId> {
+function decide(world: SandboxState, call: ApiCall): Ending {
   const { request, route, endpoint } = call;
   if (route === undefined) return rejectCall(world, call, { path: "404.unknown_path" });
   if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
@@ -97,14 +81,14 @@ function preferredEnding(
   call: ApiCall,
   endpoint: Endpoint,
   { prefer: { code, note } = {} }: EndpointInput,
-): Ending<ApiPathId> | undefined {
+): Ending | undefined {
   const documented = code === undefined ? undefined : endpoint.documented?.(code, world);
   if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
   const { headers = [], type } = documented;
   const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
   const response = responseOf(code, documented, [...id, ...headers], type);
   const path = "fault.status" as const;
-  return { pathId: path as never, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
+  return { pathId: path, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});

@@ -107,7 +107,12 @@ export interface ApiRoute {
   readonly allow: string;
 }
 
-const tables = new WeakMap<readonly Endpoint[], ReturnType<typeof routesOf>>();
+interface RouteTable {
+  readonly exact: ReadonlyMap<string, ApiRoute>;
+  readonly patterns: readonly ApiRoute[];
+}
+
+const tables = new WeakMap<readonly Endpoint[], RouteTable>();
 
 /** The route of these endpoints at exactly this path, in any spelling of its characters; `undefined` if there is none (404). */
 export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute | undefined {
@@ -167,7 +172,7 @@ function isParameter(segment: string): boolean {
   return segment.includes("{");
 }
 
-function routesOf(chosen: readonly Endpoint[]) {
+function routesOf(chosen: readonly Endpoint[]): RouteTable {
   const shapes = new Map<string, Endpoint[]>();
   for (const one of chosen) {
     const shape = one.path.replace(/\{[^{}]*\}/g, "{}");

@@ -2,9 +2,10 @@ import type { Ending } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
 import type { ActiveVariant, SandboxState } from "../sandbox/sandbox.js";
 import type { ChooseVariant, Variant, VariedPoint } from "../sandbox/variant.js";
+import type { ApiCall } from "./call.js";
 import { startExperiment } from "./experiment.js";
 import { breakPromise, brokenPromisesOf } from "./promises.js";
-import type { ApiCall } from "./response.js";
+
 import { endpointsOf } from "./routes.js";
 
 /** Numbers the sandboxes of a run, for each key by their first request with it; `claim` returns the next number of a key. */

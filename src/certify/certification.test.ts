@@ -20,17 +20,21 @@ const report: Report = {
 };
 
 const passes: ClientRun = {
-  ...{ outcome: "passed", code: 0, durationMs: 100, report, points: [], sent: [], output: [] },
-  ...{
-    lastOn: () => undefined,
-    suspect: undefined,
-    sandboxes: [],
-    replaced: 0,
-    scenarios: [],
-    tried: [],
-    silentMs: 0,
-    writes: noWrites,
-  },
+  outcome: "passed",
+  code: 0,
+  durationMs: 100,
+  report,
+  points: [],
+  sent: [],
+  output: [],
+  lastOn: () => undefined,
+  suspect: undefined,
+  sandboxes: [],
+  replaced: 0,
+  scenarios: [],
+  tried: [],
+  silentMs: 0,
+  writes: noWrites,
 };
 const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
 
@@ -44,8 +48,11 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
   let last: Promise<unknown> = Promise.resolve();
   const show = (text: string) => void shown.push(text);
   const progress: Progress = {
-    ...{ begin: show, ran: ({ name }) => show(name), broke: ({ id }) => show(id) },
-    ...{ tried() {}, found: ({ name, outcome, cause }) => show(`${name} ${cause?.sentence ?? outcome}`) },
+    begin: show,
+    ran: ({ name }) => show(name),
+    broke: ({ id }) => show(id),
+    tried() {},
+    found: ({ name, outcome, cause }) => show(`${name} ${cause?.sentence ?? outcome}`),
   };
   const state = await certify(
     {

@@ -126,8 +126,15 @@ interface Certification {
 
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
   const state: Certification = {
-    ...{ plan, tools, started: tools.stopwatch(), done: new Map() },
-    ...{ broken: [], experiments: undefined, retries: undefined, unjudged: [], isOver: false },
+    plan,
+    tools,
+    started: tools.stopwatch(),
+    done: new Map(),
+    broken: [],
+    experiments: undefined,
+    retries: undefined,
+    unjudged: [],
+    isOver: false,
   };
   // Each does nothing if an earlier step shows that it makes no sense.
   for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);

@@ -123,7 +123,9 @@ test("a fault is narrowed to the one path that breaks the client, or reported wi
   for (const suspect of [undefined, ...paths]) {
     expect(await narrowFault(run, paths, suspect, attempt("401.revoked"))).toEqual({
       sentence: "fails when the first request that would end on 401.revoked never gets a response",
-      ...{ whatToDo: [outcomeOf("fault.hang").whatToDo], points: [], fault: "fault.hang" },
+      whatToDo: [outcomeOf("fault.hang").whatToDo],
+      points: [],
+      fault: "fault.hang",
       pathId: "401.revoked",
     });
     expect(await narrowFault(run, paths, suspect, attempt(...paths))).toMatchObject({

@@ -167,7 +167,9 @@ export function notTriedSentence({
   notTried,
 }: CertifyResult): string | undefined {
   const all: Partial<Record<NotTried["kind"], number>> = {
-    ...{ experiment: retries.length, run: runs.length, promise: promises.runs.length },
+    experiment: retries.length,
+    run: runs.length,
+    promise: promises.runs.length,
   };
   const shares = openKinds.flatMap((kind) => {
     const open = notTried.filter((one) => one.kind === kind).length;

@@ -222,7 +222,12 @@ const experimentOf = (id: Experiment["id"]) => {
 };
 /** An experiment whose requests came at these times. */
 const madeAt = (id: Experiment["id"], times: readonly number[], more: Partial<Made> = {}): Made => ({
-  ...{ ...baseline, experiment: experimentOf(id), times, again: times.length - 1, silentMs: 0, ...more },
+  ...baseline,
+  experiment: experimentOf(id),
+  times,
+  again: times.length - 1,
+  silentMs: 0,
+  ...more,
 });
 const every = (pause: number, count: number) => Array.from({ length: count }, (_, index) => index * pause);
 const silent = { isTimedOut: true, again: 0 };
@@ -258,7 +263,12 @@ test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outco
 });
 
 const controlled = (more: Partial<Made> = {}): Made => ({
-  ...{ sent: [], failed: true, times: [0], again: 0, silentMs: 0, ...more },
+  sent: [],
+  failed: true,
+  times: [0],
+  again: 0,
+  silentMs: 0,
+  ...more,
   experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
 });
 /** What the requests of a run show. */
@@ -314,7 +324,11 @@ test.each<[string, number[], { wall?: number; advance?: number }, (number | stri
 test("an experiment starts with the last request of the baseline, and is over after 21 responses", () => {
   const experiment = { ...experimentOf("401"), last: 3 };
   expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({
-    ...{ responses: [200, 200, 401, 401], times: [0, 1], again: 1, silentMs: 0, isOver: false },
+    responses: [200, 200, 401, 401],
+    times: [0, 1],
+    again: 1,
+    silentMs: 0,
+    isOver: false,
   });
   expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
   expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
@@ -379,7 +393,10 @@ test.each<[string, number[], number[], number[][], Made | undefined, string]>([
 
 test("findings are errors of the report, and experiments that were not tried are one warning", () => {
   const after = (id: RetryResult["after"], outcome: RetryResult["outcome"], what = "") => ({
-    ...{ after: id, outcome, sentence: `${id} ${outcome}.`, whatToDo: what },
+    after: id,
+    outcome,
+    sentence: `${id} ${outcome}.`,
+    whatToDo: what,
   });
   const [advice] = failed.report.advice as [ReportedAdvice];
   const before = {

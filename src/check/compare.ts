@@ -69,13 +69,10 @@ export type RejectedAttempt = CompletedAttempt & { readonly responses: CheckedRe
 export const leastResponses = 5;
 
 /**
- * Compares the 401 responses with the first one: a 401 must not reveal why the key was rejected (R14).
- *
- * Real responses also differ for other reasons: ids, times, the name of a node, or a balancer that chooses the node by the
- * key. So everything that varies between equal requests is replaced, and a difference is reported only if it follows the
- * cause more often than by chance. Until then, its cause is a suspect.
+ * Compares the 401 responses with the first one (R14). Ids, times and nodes differ as well, so a difference is reported
+ * only if it follows the cause more often than by chance; until then, its cause is a suspect.
  */
-export function compareRejections(rejections: readonly RejectedAttempt[]) {
+export function compareRejections(rejections: readonly RejectedAttempt[]): ComparedRejections {
   const parts = rejections.map(({ responses }) => responses.map(partsOf));
   const places = [...new Set(parts.flat().flatMap((one) => [...one.keys()]))].map((at): Place => {
     return { at, values: parts.map((all) => all.map((one) => one.get(at))) };
@@ -95,9 +92,18 @@ export function compareRejections(rejections: readonly RejectedAttempt[]) {
       .filter(({ found, clear }) => found.length > 0 && clear.length === 0)
       .map(({ rejection }) => rejection),
     varying,
-    /** How often each cause was compared; 0 if there are no two causes. */
     responses: rejections.length < 2 ? 0 : Math.min(...rejections.map(({ responses }) => responses.length)),
   };
+}
+
+export interface ComparedRejections {
+  readonly differences: readonly ContractDifference[];
+  /** Rejections that may differ, but not yet clearly. */
+  readonly suspects: readonly RejectedAttempt[];
+  /** The places that vary between equal requests. */
+  readonly varying: readonly string[];
+  /** How often each cause was compared; 0 if there are no two causes. */
+  readonly responses: number;
 }
 
 interface Place extends Pick<ContractDifference, "at"> {

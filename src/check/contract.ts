@@ -32,11 +32,7 @@ interface NeededKey {
 
 export const anyWorking = ["SVC_KEY_ACTIVE", "SVC_API_KEY"];
 
-/**
- * How a check reaches each promised path, in this order: paths that test a separate rule come first.
- *
- * The variables have the names that `keys --format env` prints for `key-states`.
- */
+/** How a check reaches each promised path, in this order: paths that test a separate rule come first. */
 const checkedPaths: Readonly<Record<PromisedPathId, KeylessPath | NeededKey>> = {
   "401.missing": { rule: "R9", sends: () => () => undefined },
   "401.malformed": { rule: "R10", sends: () => (index) => `not-a-key${index || ""}` },

@@ -101,7 +101,9 @@ test("the response of another endpoint is judged by its rule and its own shape, 
   const endpoint = { ...me, responseShape: mapping({ day: count() }) };
   const json = { day: "1", data: { environment: "live" } };
   const found = judgeAttempt({
-    ...{ pathId: "200.getKeyUsage", endpoint, apiKey: "SVC_test_a" },
+    pathId: "200.getKeyUsage",
+    endpoint,
+    apiKey: "SVC_test_a",
     response: responseOf(200, json, { "X-Request-Id": "a" }),
   });
   expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
@@ -174,7 +176,9 @@ test.each<[string[], string | undefined, because: string]>([
   const response = responseOf(200, {}, Object.fromEntries(names.map((name) => [name, "1"])));
   const inferred = inferAssumptions([{ pathId: "200.test", response }]);
   expect(inferred.find(({ name }) => name === "rate_limit_headers")).toEqual({
-    ...{ name: "rate_limit_headers", because, ...(value && { value }) },
+    name: "rate_limit_headers",
+    because,
+    ...(value && { value }),
   });
 });
 

@@ -144,10 +144,15 @@ export function quoted(text: string): string {
 /** From this length on, a key without its prefix cannot be one of the server's words. */
 const tellingLength = 12;
 
-type Redact = ReturnType<typeof createRedact>;
+interface Redact {
+  readonly text: (given: string) => string;
+  readonly value: (given: unknown) => unknown;
+  /** Whether a text contains one of the keys. */
+  readonly finds: (given: string) => boolean;
+}
 
 /** Removes these keys, their parts after the prefix, and everything that looks like a key from a server's text (R46). */
-export function createRedact(secrets: readonly string[]) {
+export function createRedact(secrets: readonly string[]): Redact {
   const needles = secrets
     .flatMap((secret) => {
       const prefix = keyPrefixes.find((row) => secret.startsWith(row.prefix))?.prefix ?? "";

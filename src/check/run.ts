@@ -4,7 +4,13 @@ import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-o
 import { pluralize } from "../report/plain-text.js";
 import { isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { mix32 } from "../spec/seed.js";
-import { compareRejections, compareSuccesses, leastResponses, type RejectedAttempt } from "./compare.js";
+import {
+  type ComparedRejections,
+  compareRejections,
+  compareSuccesses,
+  leastResponses,
+  type RejectedAttempt,
+} from "./compare.js";
 import {
   anyWorking,
   findKey,
@@ -40,11 +46,7 @@ interface CheckOptions {
   readonly operations?: readonly CheckedOperation[];
 }
 
-/**
- * Sends requests, one after another, and compares the responses with the contract.
- *
- * Requests without a key come first: a host gets a key only if its responses could be the API's.
- */
+/** Requests without a key come first: a host gets a key only if its responses could be the API's. */
 export async function runCheck(send: Send, options: CheckOptions): Promise<CheckReport> {
   const { env, maxRequests, unknownKey, url } = options;
   const session = createSession(send, options);
@@ -134,11 +136,7 @@ const mostResponses = 25;
 /** The responses to a cause after which a leak on half of the nodes would have been seen, as good as always. */
 const enoughResponses = 8;
 
-/**
- * Returns why the response to the first request, which has no key, is not the API's; `undefined` if it may be.
- *
- * A redirect, a captive portal or a misspelled address must not get a key.
- */
+/** `undefined` if the response may be the API's: a redirect, a captive portal or a misspelled address must not get a key. */
 function whyNotTheApi(reply: CheckedResponse | NoResponse, url: string): string | undefined {
   if (isNoResponse(reply)) return `Failed to reach ${url}: ${reply.found}. ${reply.hint}`;
   const { status } = reply;
@@ -195,7 +193,7 @@ async function repeatRejections(session: Session, rejected: readonly CompletedAt
 }
 
 function notesOnRejections(
-  { suspects, differences, varying, responses }: ReturnType<typeof compareRejections>,
+  { suspects, differences, varying, responses }: ComparedRejections,
   requests: number,
 ) {
   const paths = suspects.map(({ pathId }) => pathId).join(", ");

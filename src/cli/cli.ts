@@ -14,7 +14,7 @@ import {
   splitAtDashes,
   tellingOf,
 } from "./io.js";
-import { lacksDashes, parse, printHelp, unknownWord } from "./program.js";
+import { checkHelpFlags, lacksDashes, parse, printHelp, unknownWord } from "./program.js";
 import { wrapLines } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
@@ -86,12 +86,12 @@ async function run(argv: readonly string[], io: Io): Promise<number> {
     return exitCode.fine;
   }
   if (first === "help") return printHelpOf(before[1], io, before.slice(2));
-  if (first === "completion" && before[1] === "complete") {
-    const { printFitting } = await import("./commands/completion.js");
-    return printFitting(behind, commands, io);
-  }
   const implied = !Object.hasOwn(commands, first);
-  if (implied && asksHelp) return printHelpOf(undefined, io);
+  if (implied && asksHelp) {
+    const [standard = ""] = Object.keys(commands);
+    await checkHelpFlags(standard, await load(standard, io), before, io);
+    return printHelpOf(undefined, io);
+  }
   const [name, given] = implied ? [Object.keys(commands)[0] as string, argv] : [first, argv.slice(1)];
   const command = await load(name, io);
   const { rest: needed } = command;

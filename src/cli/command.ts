@@ -16,8 +16,6 @@ export interface CliCommand<Flags extends FlagSet = FlagSet> {
   readonly description: string;
   /** Its arguments in commander's notation (`<needed>`, `[optional]`, `<several...>`), with descriptions. */
   readonly words?: Readonly<Record<string, string>>;
-  /** The possible values of its first argument. Default: any. */
-  readonly choices?: readonly string[];
   /** The name of the command line after `--`, which we do not read. */
   readonly rest?: string;
   /** Without `--verbose`, which every command has. */
@@ -42,7 +40,7 @@ export interface Flag<Value> {
   readonly spec: string;
   readonly text: string;
   /** Reads a value; `from` is its flag or variable. Throws a usage error with that name. */
-  readonly read: ((text: string, from: string) => Value) & { readonly choices?: readonly string[] };
+  readonly read: (text: string, from: string) => Value;
   /** The environment variables for it; the first set variable wins. */
   readonly variables: readonly string[];
   readonly conflicts: readonly string[];
@@ -106,8 +104,7 @@ export function wholeNumber(min: number, max: number, meaning = ""): Flag<number
 }
 
 export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
-  const read = reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
-  return Object.assign(read, { choices });
+  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
 }
 
 export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {

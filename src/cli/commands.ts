@@ -13,7 +13,6 @@ export const commands: Commands = {
   verify: async () => (await import("./commands/verify.js")).verifyCommand,
   play: async () => (await import("./commands/play.js")).playCommand,
   fixtures: async () => (await import("./commands/fixtures.js")).fixturesCommand,
-  collection: async () => (await import("./commands/collection.js")).collectionCommand,
   explain: async () => (await import("./commands/explain.js")).explainCommand,
   check: async () => (await import("./commands/check.js")).checkCommand,
   report: async () => (await import("./commands/running/server.js")).reportCommand,
@@ -22,8 +21,6 @@ export const commands: Commands = {
   stop: async () => (await import("./commands/running/server.js")).stopCommand,
   instance: async () => (await import("./commands/running/instance.js")).instanceCommand,
   claim: async () => (await import("./commands/running/instance.js")).claimCommand,
-  completion: async () => (await import("./commands/completion.js")).completionCommand,
-  mcp: async () => (await import("./commands/mcp.js")).mcpCommand,
   openapi: async () => (await import("./commands/schemas.js")).openapiCommand,
   schema: async () => (await import("./commands/schemas.js")).schemaCommand,
 };

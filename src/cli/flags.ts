@@ -99,13 +99,13 @@ export const worldFlags = {
 };
 export type WorldFlags = FlagValues<typeof worldFlags>;
 
-export const host = option(
+const host = option(
   "-H, --host <address>",
   "address to listen on (default: 127.0.0.1, only this machine)",
   readHost,
 );
 
-export const controlToken = option(
+const controlToken = option(
   "--control-token <token>",
   "bearer token of the control plane (default: none on 127.0.0.1, a random one elsewhere)",
   readToken,
@@ -216,7 +216,7 @@ export const thresholdFlags = {
   failOn: failOnFlag("none"),
 };
 
-export const standardUrl = "http://127.0.0.1:4747";
+const standardUrl = "http://127.0.0.1:4747";
 
 export const runningUrl = `the sandbox's base URL or control URL (default: SVC_CONTROL_URL, or ${standardUrl})`;
 
@@ -255,6 +255,8 @@ export const endpoint = plainOption(
   (text) => text,
 );
 
-export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log");
+export const quiet = toggle("--quiet", "print as little as possible: no notes and no request log", {
+  conflicts: ["verbose"],
+});
 
 export const verbose = toggle("--verbose", "print more: request ids in the log, stack traces of defects");

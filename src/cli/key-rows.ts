@@ -4,18 +4,30 @@ import { firstEndpoint } from "../api/routes.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
-import { keyStateAt } from "../spec/api-key.js";
-import { outcomeOf } from "../spec/outcomes.js";
+import { type Environment, type KeyStateName, keyStateAt } from "../spec/api-key.js";
+import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
-export type KeyRow = ReturnType<typeof keyRows>[number];
+/** A key as `keys` prints it. */
+export interface KeyRow {
+  readonly ref: string;
+  readonly organization: string;
+  readonly environment: Environment;
+  readonly state: KeyStateName;
+  readonly secret: string;
+  readonly status: number;
+  readonly code: string | null;
+  readonly path_id: PathId;
+  /** The fault paths where it may end instead. */
+  readonly fault_paths: readonly PathId[];
+}
 
 export function keyRows(
   world: SandboxState,
   secrets = scenarioSecrets(world),
   endpoint = firstEndpoint(world),
-) {
+): KeyRow[] {
   const now = world.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
     const { key } = world.registry.key(ref);
@@ -29,7 +41,6 @@ export function keyRows(
       status: outcomeOf(pathId).status,
       code: expectedCode(world, pathId),
       path_id: pathId,
-      /** The fault paths where it may end instead. */
       fault_paths: faultPaths,
     };
   });

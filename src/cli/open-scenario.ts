@@ -51,7 +51,7 @@ export async function loadNamed(
   return { ...loaded, files: [...loaded.files, resolve(io.cwd, openapi)] };
 }
 
-interface DocumentFlags {
+export interface DocumentFlags {
   readonly openapi?: string | undefined;
   readonly operations?: readonly string[] | undefined;
 }

@@ -21,13 +21,14 @@ export async function parse(
 ) {
   // Before its flags, which may be those of another command.
   if (implied && !argv[0]?.startsWith("-")) rejectUnknownWord(argv[0], io);
+  await checkHelpFlags(name, command, argv, io);
   const commander = commanderOf(`${io.program} ${name}`, command, io, argv.includes("--all"));
   try {
     commander.parse([...argv], { from: "user" });
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     if (error.exitCode === 0) return undefined;
-    throw misread(name, await sentenceOf(error, name, command), io);
+    throw misread(name, await sentenceOf(error, name, command, argv), io);
   }
   const { args: words } = commander;
   if (implied) rejectUnknownWord(words[0], io);
@@ -41,13 +42,27 @@ export async function parse(
   return { words, flags: flagValues(commander, command, io.env) };
 }
 
+/** Rejects unknown flags next to `--help`, which Commander would not read. */
+export async function checkHelpFlags(
+  name: string,
+  command: CliCommand,
+  argv: readonly string[],
+  io: Io,
+): Promise<void> {
+  const helpFlags = ["-h", "--help", "--all"];
+  if (!argv.some((word) => helpFlags.slice(0, 2).includes(word))) return;
+  const others = argv.filter((word) => !helpFlags.includes(word));
+  const [flag] = commanderOf(name, command, io).parseOptions(others).unknown;
+  if (flag !== undefined) throw misread(name, await unknownFlag(flag, name, command), io);
+}
+
 export function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
   const isPlain = words.length > 0 && words.every((word) => !word.startsWith("-"));
   const example = isPlain ? commandLine(words) : "npm test";
   return misread(name, `${name} needs -- before your command: ${io.program} ${name} -- ${example}`, io);
 }
 
-export function misread(name: string, sentence: string, { program }: Io): SandboxError {
+function misread(name: string, sentence: string, { program }: Io): SandboxError {
   return usageError(`${sentence}\nRun \`${program} ${name} --help\` for usage.`);
 }
 
@@ -137,10 +152,10 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
 }
 
 /** What to write in place of a flag that people expect. */
-function insteadOf(flag: string, name: string, { rest }: CliCommand): string | undefined {
+function insteadOf(flag: string, name: string, { rest }: CliCommand, value = "revoked"): string | undefined {
   const behind = rest === undefined ? "" : " -- npm test";
   if (flag === "--scenario")
-    return `write the scenario without a flag, as in \`svc-sandbox ${name} revoked${behind}\``;
+    return `write the scenario without a flag, as in \`svc-sandbox ${name} ${value}${behind}\``;
   return name === "exec" && flag === "--json" ? "use --format json" : undefined;
 }
 
@@ -155,17 +170,10 @@ async function sentenceOf(
   { message, code }: CommanderError,
   name: string,
   command: CliCommand,
+  argv: readonly string[],
 ): Promise<string> {
   if (code === "commander.unknownOption") {
-    const flag = message.replace(/^error: unknown option '(.*?)(?:=.*)?'$/, "$1");
-    const instead = insteadOf(flag, name, command);
-    if (instead !== undefined) return `${name} has no ${flag}: ${instead}.`;
-    const others = await commandsWith(flag);
-    if (others.length > 0 && others.length < 5)
-      return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;
-    const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
-    const meant = nearest(flag, [...known, "--version", "--help"]);
-    return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+    return unknownFlag(message.replace(/^error: unknown option '(.*)'$/, "$1"), name, command, argv);
   }
   const text = message
     .replace(/^error: /, "")
@@ -173,6 +181,29 @@ async function sentenceOf(
     .replace(/^option '(.*)' argument missing/, "$1 needs a value");
   const sentence = /[.?]$/.test(text) ? text : `${text}.`;
   return code === "commander.conflictingOption" ? `${sentence} Leave one out.` : sentence;
+}
+
+/** `given` may have its value: `--scenario=expired`. */
+async function unknownFlag(
+  given: string,
+  name: string,
+  command: CliCommand,
+  argv: readonly string[] = [],
+): Promise<string> {
+  const [flag = "", value = argv[argv.indexOf(given) + 1]] = given.split("=");
+  const instead = insteadOf(
+    flag,
+    name,
+    command,
+    value !== undefined && isScenarioName(value) ? value : undefined,
+  );
+  if (instead !== undefined) return `${name} has no ${flag}: ${instead}.`;
+  const others = await commandsWith(flag);
+  if (others.length > 0 && others.length < 5)
+    return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;
+  const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
+  const meant = nearest(flag, [...known, "--version", "--help"]);
+  return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
 function configure(commander: Commander, io: Io): Commander {

@@ -16,8 +16,8 @@ test.each([
   [true, { TERM: "xterm" }, true],
 ])("a terminal (%j) with %j has colors: %j", (isTTY, env, hasColors) => {
   const style = styleFor({ isTTY, wrap } as never, env as Record<string, string>);
-  expect([style.palette.isColorSupported, style.isTerminal, style.width]).toEqual([
-    hasColors,
+  expect([style.palette.red("no"), style.isTerminal, style.width]).toEqual([
+    hasColors ? "\u001B[31mno\u001B[39m" : "no",
     isTTY,
     Number.POSITIVE_INFINITY,
   ]);

@@ -1,8 +1,37 @@
-import picocolors from "picocolors";
+import { styleText } from "node:util";
 import { textWidth } from "../spec/redact.js";
 import type { Io, Printer } from "./io.js";
 
-export type Palette = ReturnType<typeof picocolors.createColors>;
+type Paint = (text: string) => string;
+
+export interface Palette {
+  readonly bold: Paint;
+  readonly dim: Paint;
+  readonly red: Paint;
+  readonly green: Paint;
+  readonly yellow: Paint;
+  readonly blue: Paint;
+  readonly magenta: Paint;
+  readonly cyan: Paint;
+}
+
+function paletteFor(hasColors: boolean): Palette {
+  // The stream that styleText would look at is not always the printer's.
+  const painter =
+    (color: keyof Palette): Paint =>
+    (text) =>
+      hasColors ? styleText(color, text, { validateStream: false }) : text;
+  return {
+    bold: painter("bold"),
+    dim: painter("dim"),
+    red: painter("red"),
+    green: painter("green"),
+    yellow: painter("yellow"),
+    blue: painter("blue"),
+    magenta: painter("magenta"),
+    cyan: painter("cyan"),
+  };
+}
 
 export interface Style {
   readonly palette: Palette;
@@ -19,7 +48,7 @@ export function styleFor(
   env: Io["env"],
 ): Style {
   const isForbidden = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
-  return { palette: picocolors.createColors(isTTY && !isForbidden), isTerminal: isTTY, width: columns, wrap };
+  return { palette: paletteFor(isTTY && !isForbidden), isTerminal: isTTY, width: columns, wrap };
 }
 
 const widest = 100;

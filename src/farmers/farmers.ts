@@ -1,5 +1,5 @@
 import type { Farmer, LivestockType, Parcel } from "../sandbox/population/farmer-shape.js";
-import type { FarmerMaker, FarmerSettings } from "../sandbox/population/farmers.js";
+import type { FarmerSettings, MadeFarmers } from "../sandbox/population/farmers.js";
 import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
 import { hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
 import { chance, logNormal, normal, sumOf, unit } from "./exact-math.js";
@@ -143,7 +143,7 @@ export function farmerAt(source: FarmerSource, index: number): Farmer {
   };
 }
 
-export function makeFarmers({ seed, start, locale }: FarmerSettings): ReturnType<FarmerMaker> {
+export function makeFarmers({ seed, start, locale }: FarmerSettings): MadeFarmers {
   const locales = locale === undefined ? undefined : resolveLocale(locale);
   const source: FarmerSource = { seed, start, ...(locales !== undefined && { locales }) };
   return {

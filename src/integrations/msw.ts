@@ -41,32 +41,40 @@ export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): 
   const { baseUrl = "*" } = options;
   const response = (base: string) => resolverOf(world, base);
   if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
-  if (/^https?:\/\//i.test(baseUrl)) {
-    if (!URL.canParse(baseUrl)) {
-      const message = `Invalid base URL ${JSON.stringify(baseUrl)}. Use one such as https://api.example.`;
-      throw new SandboxError("usage", message);
-    }
+  const isAbsolute = /^https?:\/\//i.test(baseUrl);
+  const hasPattern = baseUrl.includes("*") || (isAbsolute && /\/:/.test(baseUrl.slice("https://".length)));
+  if (hasPattern) throw unusable(baseUrl, "It has no patterns");
+  if (isAbsolute) {
+    if (!URL.canParse(baseUrl)) throw unusable(baseUrl, "It is not a URL");
     const { origin, pathname } = new URL(baseUrl);
     // A base URL may have a path, which the API does not expect.
     const base = withoutSlash(pathname);
     const escaped = (origin + base).replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
     return [handlerOf(new RegExp(`^${escaped}(?:/|$)`, "i"), response(base))];
   }
-  // Relative to the page or the server, which msw knows.
+  // Without a page, no request would match, and all would go to the network, with their keys.
+  if (!("location" in globalThis)) throw unusable(baseUrl, "Only pages and jsdom have relative ones");
   const base = withoutSlash(baseUrl);
   return [handlerOf(base, response(base)), handlerOf(`${base}/*`, response(base))];
+}
+
+function unusable(baseUrl: string, why: string): SandboxError {
+  const use = "Use the whole address, such as https://api.example, or leave it out for any host";
+  return new SandboxError("usage", `Invalid base URL ${JSON.stringify(baseUrl)}. ${why}. ${use}.`);
 }
 
 /** What a server of msw 3 calls. In a workspace it gets handlers of the root's msw 2, which have only some of this. */
 const laterMembers = { kind: "request", reset() {}, restore() {}, dispose() {} };
 
-function handlerOf(path: string | RegExp, response: ReturnType<typeof resolverOf>): HttpHandler {
+function handlerOf(path: string | RegExp, response: Resolver): HttpHandler {
   const handler = http.all(path, response);
   const missing = Object.entries(laterMembers).filter(([name]) => !(name in handler));
   return Object.assign(handler, Object.fromEntries(missing));
 }
 
-function resolverOf(world: () => SandboxState, base: string) {
+type Resolver = (call: { request: Request }) => Promise<Response>;
+
+function resolverOf(world: () => SandboxState, base: string): Resolver {
   return async ({ request }: { request: Request }) => {
     try {
       return await respondToWebRequest(world, request, base);

@@ -1,5 +1,5 @@
-import { sentResponse } from "../api/handle.js";
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
+import { sentResponse } from "../api/story-sender.js";
 import { durationOf, isoOf, scenarioDuration } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
@@ -18,7 +18,7 @@ import { repeatedRequest } from "./repeated-request.js";
 import type { Capture } from "./sandbox.js";
 
 /** As given over HTTP: unchecked. */
-export type CaptureOptions = { readonly [Option in keyof Capture]?: string | undefined };
+export type CaptureOptions = Readonly<Partial<Record<keyof Capture, string | undefined>>>;
 
 /** Other requests stay without expectations, because responses may depend on them. It contains no key. */
 export function captureWorld(world: SandboxState, options: CaptureOptions = {}): Scenario {

@@ -6,7 +6,7 @@ import { clientReport } from "../report/report.js";
 import { type Instant, instantOf, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, settled } from "../sandbox/operations/operations.js";
-import { listRecords } from "../sandbox/operations/records.js";
+import { listRecords, type RecordInput } from "../sandbox/operations/records.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { snapshotWorld } from "../sandbox/snapshot.js";
@@ -131,7 +131,6 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const runtime = typeof given === "function" ? given : () => given;
   const world = () => settled(runtime());
-  const listFaults = () => describeFaults(world().faults);
   const sandbox: Sandbox = {
     get name() {
       return world().name;
@@ -148,44 +147,13 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     },
     secret: (ref) => secretFor(world(), ref) as string,
     fetch: (input, init) => fetchResponse(world, input, init),
-    clock: {
-      now: () => viewClock(world().clock).now,
-      isFrozen: () => world().clock.isFrozen(),
-      advance: (by) => operations.advance(world(), { by }).now,
-      set: (now) => operations.clock(world(), { now }).now,
-      freeze: () => void operations.clock(world(), { frozen: true }),
-      resume: () => void operations.clock(world(), { frozen: false }),
-    },
+    clock: clockOn(world),
     keys: keysOn(world),
-    organizations: {
-      list: () => viewOrganizations(world()),
-      get: (ref) => viewOrganization(world().registry.organization(ref).organization),
-      update(ref, change, by) {
-        const failure = "Failed to change the organization";
-        const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
-        return operations.organization(world(), { ...input, ref }, by).organization;
-      },
-    },
+    organizations: organizationsOn(world),
     farmers: farmersOn(world),
     records: recordsOn(world),
-    faults: {
-      list: listFaults,
-      set(faults) {
-        const given = { faults: faults ?? null };
-        const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
-        operations.faults(world(), input.faults as Fault[]);
-        return listFaults();
-      },
-    },
-    requests: {
-      list(query = {}) {
-        requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
-        const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
-        return listRequests(world(), input).map(viewRequest);
-      },
-      total: () => world().history.total(),
-      clear: () => operations.clear_requests(world()),
-    },
+    faults: faultsOn(world),
+    requests: requestsOn(world),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
@@ -197,6 +165,29 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
     reset: () => resetSandbox(runtime()),
   };
   return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
+}
+
+function clockOn(world: () => SandboxState): Sandbox["clock"] {
+  return {
+    now: () => viewClock(world().clock).now,
+    isFrozen: () => world().clock.isFrozen(),
+    advance: (by) => operations.advance(world(), { by }).now,
+    set: (now) => operations.clock(world(), { now }).now,
+    freeze: () => void operations.clock(world(), { frozen: true }),
+    resume: () => void operations.clock(world(), { frozen: false }),
+  };
+}
+
+function organizationsOn(world: () => SandboxState): Sandbox["organizations"] {
+  return {
+    list: () => viewOrganizations(world()),
+    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
+    update(ref, change, by) {
+      const failure = "Failed to change the organization";
+      const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
+      return operations.organization(world(), { ...input, ref }, by).organization;
+    },
+  };
 }
 
 function keysOn(world: () => SandboxState): Sandbox["keys"] {
@@ -239,13 +230,38 @@ function farmersOn(world: () => SandboxState): Sandbox["farmers"] {
 function recordsOn(world: () => SandboxState): Sandbox["records"] {
   const change = (input: Record<string, unknown>) => {
     const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(world(), given as never).record;
+    return operations.record(world(), given as RecordInput).record;
   };
   return {
     list: (collection) => listRecords(world(), collection),
     add: (collection, record) => change({ in: collection, add: record }),
     set: (collection, id, members) => change({ in: collection, id, set: members }),
     remove: (collection, id) => void change({ in: collection, id, remove: true }),
+  };
+}
+
+function faultsOn(world: () => SandboxState): Sandbox["faults"] {
+  const list = () => describeFaults(world().faults);
+  return {
+    list,
+    set(faults) {
+      const given = { faults: faults ?? null };
+      const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
+      operations.faults(world(), input.faults as Fault[]);
+      return list();
+    },
+  };
+}
+
+function requestsOn(world: () => SandboxState): Sandbox["requests"] {
+  return {
+    list(query = {}) {
+      requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
+      const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
+      return listRequests(world(), input).map(viewRequest);
+    },
+    total: () => world().history.total(),
+    clear: () => operations.clear_requests(world()),
   };
 }
 
@@ -276,15 +292,16 @@ interface CurrentSandboxes {
 
 // Registered globally: handlers may load the CommonJS build or another copy of this package.
 const key = Symbol.for("svc-sandbox.current");
-const shared = globalThis as unknown as Record<symbol, CurrentSandboxes | undefined>;
+const current = () => Reflect.get(globalThis, key) as CurrentSandboxes | undefined;
 
 export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
-  shared[key] ??= make();
-  return shared[key];
+  const made = current() ?? make();
+  Reflect.set(globalThis, key, made);
+  return made;
 }
 
 export function currentSandbox(): Sandbox {
-  const sandbox = shared[key]?.getStore();
+  const sandbox = current()?.getStore();
   if (sandbox !== undefined) return sandbox;
   throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
 }
@@ -293,7 +310,7 @@ export function currentSandbox(): Sandbox {
 export const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
 export function runtimeOf(sandbox: Sandbox): SandboxState {
-  const runtime = (sandbox as unknown as Record<symbol, SandboxState | undefined>)[runtimeKey];
+  const runtime = Reflect.get(sandbox, runtimeKey) as SandboxState | undefined;
   if (runtime !== undefined) return runtime;
   throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

@@ -6,14 +6,13 @@ import { SandboxError } from "../spec/errors.js";
 
 // Registered globally, so that all copies of this package share the farmers.
 const key = Symbol.for("svc-sandbox.farmers");
-const provided = globalThis as unknown as Record<symbol, FarmerMaker | undefined>;
 
 export function provideFarmers(make: FarmerMaker): void {
-  provided[key] = make;
+  Reflect.set(globalThis, key, make);
 }
 
 const pageFarmers: FarmerMaker = (settings) => {
-  const make = provided[key];
+  const make = Reflect.get(globalThis, key) as FarmerMaker | undefined;
   if (make !== undefined) return make(settings);
   throw new SandboxError(
     "usage",

@@ -1,4 +1,5 @@
-import { beginCall, completeCall } from "../api/handle.js";
+import { beginCall } from "../api/call.js";
+import { completeCall } from "../api/handle.js";
 import { receivedWeb } from "../api/request-input.js";
 import { admit } from "../api/response.js";
 import { noResponse } from "../sandbox/journal/exchange.js";

@@ -1,4 +1,4 @@
-import { storySender } from "../api/handle.js";
+import { storySender } from "../api/story-sender.js";
 import { advanceClock } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Performed, TimelineResult } from "../sandbox/steps.js";

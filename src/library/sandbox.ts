@@ -74,7 +74,7 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
 }
 
 /** The requests that clients must have sent. */
-export interface Expectation<KeyRef extends string = string> {
+interface Expectation<KeyRef extends string = string> {
   /** The request's path id, or its fault's. Default: any. */
   readonly pathId?: PathId;
   /** Default: any, or none. */
@@ -110,7 +110,7 @@ export interface SandboxClock {
 type RecordMembers = Readonly<Record<string, unknown>>;
 
 /** The records of documented endpoints. A call throws `unknown_ref` or `validation_failed`, and changes nothing then. */
-export interface SandboxRecords {
+interface SandboxRecords {
   /** In the order of creation. */
   list(collection: string): RecordView[];
   /** Default: a record of the default key's organization, in the environment `test`, created now. */
@@ -260,7 +260,7 @@ type OrganizationsIn<Value> = Value extends { readonly organizations: infer Orga
   : string;
 type KeysIn<Value> = Value extends { readonly organizations: infer Organizations }
   ?
-      | { [Ref in keyof Organizations]: KeysOf<Organizations[Ref]> }[keyof Organizations]
+      | KeysOf<Organizations[keyof Organizations]>
       | InPopulation<Value, `organization-${number}-key-${number}`>
       | MadeInTimeline<Value>
   : string;

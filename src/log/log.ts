@@ -67,8 +67,6 @@ export interface LogStatus {
   readonly bytes: number;
   /** How often a store lost data since this server started. */
   readonly losses: number;
-  /** The number of stored entries that this server skipped, because they had ended a server. */
-  readonly skipped?: number;
 }
 
 /**

@@ -2,11 +2,12 @@ import { handle } from "../api/handle.js";
 import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
-import { bytesOf } from "../sandbox/journal/exchange.js";
+import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
 import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { ApiRequest } from "../spec/request.js";
 import {
   type EndedInstance,
   type Instance,
@@ -22,9 +23,10 @@ import {
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import { type CallOrigin, controlPlace, type Log, type RunIn, runtimesOf } from "./log.js";
+import { type CallOrigin, controlPlace, type Log, type RunIn, runtimesOf, type SandboxPlace } from "./log.js";
 
 export interface MemoryLog extends Log {
+  readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange;
   readonly instances: ReturnType<typeof createInstances>;
 }
 

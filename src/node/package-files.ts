@@ -6,7 +6,7 @@ import type { ScenarioName } from "../scenario/bundled.js";
 export const { version } = project;
 export const repository = project.homepage.replace(/#.*/, "");
 
-/** Reads a file of the package by its path from the package's folder, such as `dist/site/index.html`. */
+/** Reads a file of the package by its path from the package's folder, such as `docs/errors.md`. */
 export type PackageReader = (path: string) => Uint8Array | Promise<Uint8Array>;
 
 // Both `src/node` and the built files are two levels below the package's folder.

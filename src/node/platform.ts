@@ -2,8 +2,9 @@ import type { Endpoint } from "../api/endpoint.js";
 import { type DocumentReader, endpointsIn } from "../api/routes.js";
 import { makeFarmers } from "../farmers/farmers.js";
 import { steadyTime, stopwatch, wallTime } from "../library/real-time.js";
-import type { Platform, SandboxState } from "../sandbox/sandbox.js";
-import { startSandbox } from "../sandbox/start.js";
+import type { Platform, SandboxState, StartOptions } from "../sandbox/sandbox.js";
+import { type SandboxSettings, startSandbox } from "../sandbox/start.js";
+import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 /** `node:crypto`; an import of it would be slower. */
@@ -32,7 +33,7 @@ export async function loadReader(): Promise<DocumentReader> {
 
 export const endpointsFor = (
   scenario: Scenario,
-  report?: Parameters<Platform["endpoints"]>[1],
+  report?: (mistake: ScenarioMistake) => void,
 ): readonly Endpoint[] => endpointsIn(scenario, reader, report);
 
 export const nodePlatform: Platform = {
@@ -46,7 +47,7 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type OpenWorldOptions = Omit<Parameters<typeof startSandbox>[1], "platform">;
+export type OpenWorldOptions = StartOptions & Omit<SandboxSettings, "platform">;
 
 export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });

@@ -140,8 +140,9 @@ export function formOf(
     collection,
     idOf(world, number, attempt = 0) {
       const given = base(usual)[name];
+      const group = world.idGroup === undefined ? [] : [String(world.idGroup)];
       const idWith = (make: IdKind, seed: number, one: number) =>
-        make(randomStream(seed, "record.id", collection, String(one), String(attempt)), one, given);
+        make(randomStream(seed, "record.id", collection, String(one), String(attempt), ...group), one, given);
       const isFine = (make: IdKind, isShort: boolean) =>
         [1, 2, 12].every((one) => {
           const id = idWith(make, 1, one);

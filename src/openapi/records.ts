@@ -223,6 +223,10 @@ const create: Respond = (call) => {
   const sha256 = key === undefined ? "" : world.platform.sha256(canonicalJson(input.body ?? null));
   const earlier = key === undefined ? undefined : collection.keys.get(`${owner} ${key}`);
   if (earlier !== undefined && earlier.sha256 !== sha256) return rejection(reusedKey(operation));
+  if (earlier !== undefined && !collection.ids.has(earlier.number)) {
+    const note = "the record that this Idempotency-Key has created was removed";
+    return { ...rejection(reusedKey(operation)), note };
+  }
   const most = world.given.mostRecords ?? mostRecords;
   if (earlier === undefined && countRecords(world.records) >= most)
     return { ...rejection(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };

@@ -7,7 +7,8 @@ import {
   takeWaiting,
   type Waiting,
 } from "./redis-connection.js";
-import { reasonOf } from "./redis-problems.js";
+import { brokenEntry, reasonOf } from "./redis-problems.js";
+import { ownId } from "./redis-scripts.js";
 import type { Room } from "./room.js";
 import {
   applyBatch,
@@ -22,7 +23,7 @@ import {
   restartCopy,
   type SandboxCopy,
 } from "./sandbox-copy.js";
-import { compactIn, type Loaded, type Loading, loadSandbox, onReplayed } from "./stored-sandbox.js";
+import { compactIn, type Loaded, type Loading, loadSandbox } from "./stored-sandbox.js";
 
 /** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
 const compactAfter = { entries: 256, characters: 64_000 };
@@ -65,7 +66,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     ...{ compacted: "", isCompacting: false, factor: 1 },
     onReply: (...reply) => onReply(sandbox, ...reply),
   };
-  replay(sandbox, loaded.batches);
+  applyBatches(sandbox, loaded.batches);
   return sandbox;
 }
 
@@ -143,6 +144,7 @@ function push(
   return new Promise((resolve, reject) => {
     const onTurn = (at: string, time: number) => {
       try {
+        if (sandbox.copy.broken !== undefined) throw sandbox.copy.broken;
         const outcome = outcomeOf(at, time);
         // Its caller may no longer wait.
         if (outcome instanceof Promise) outcome.catch(() => {});
@@ -151,6 +153,8 @@ function push(
         reject(error);
       }
     };
+    const { broken } = sandbox.copy;
+    if (broken !== undefined) return reject(broken);
     // No spreads: this is made for each request.
     enqueue(sandbox.shared.connection, sandbox, { text, kind, resolve, reject, onReply: onTurn });
   });
@@ -171,15 +175,17 @@ function applyStored(sandbox: FollowedSandbox, entries: readonly Waiting[], at: 
 }
 
 function applyBatches(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
+  const { options, shared } = sandbox;
+  const whose = options.id === ownId ? "the server's own sandbox" : `the instance ${options.id}`;
+  const broken = (position: string, error: unknown) => {
+    const found = brokenEntry(shared.connection.shown, `${position} of ${whose}`, error);
+    shared.report(found);
+    return found;
+  };
   for (const batch of batches) {
     [sandbox.position] = batch;
-    applyBatch(sandbox.copy, batch);
+    applyBatch(sandbox.copy, batch, broken);
   }
-}
-
-function replay(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
-  applyBatches(sandbox, batches);
-  if (batches.length > 0) onReplayed(sandbox.shared.connection, sandbox.options.id);
 }
 
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
@@ -193,7 +199,7 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   }
   restartCopy(copy, found.state);
   sandbox.position = found.position;
-  replay(sandbox, found.batches);
+  applyBatches(sandbox, found.batches);
   return true;
 }
 

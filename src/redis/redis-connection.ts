@@ -77,7 +77,6 @@ export interface RedisConnection {
   readonly client: ReturnType<typeof openClient>;
   readonly expiring: ReturnType<typeof setInterval>;
   losses: number;
-  skipped: number;
   state: State;
   /** Why it is away, and since when (on the stopwatch). */
   away: { readonly since: number; readonly reason: string };
@@ -125,7 +124,7 @@ function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...op
       connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     ),
     expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
-    ...{ losses: 0, skipped: 0, timeAt: 0, calledAt: undefined, failure: undefined },
+    ...{ losses: 0, timeAt: 0, calledAt: undefined, failure: undefined },
     ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
   };
   return connection;

@@ -229,12 +229,12 @@ function createRedisLog(
 }
 
 function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
-  const { losses, skipped } = connection;
+  const { losses } = connection;
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = room.rejection() ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
-  return { in: "store", reachable, isFull, losses, skipped, problem, bytes: stored.bytes };
+  return { in: "store", reachable, isFull, losses, problem, bytes: stored.bytes };
 }
 
 async function describeAll(server: StoreServer): Promise<ServerState> {

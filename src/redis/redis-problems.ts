@@ -1,5 +1,6 @@
 import { describeConnectionError } from "../node/clients/send-once.js";
 import { SandboxError } from "../spec/errors.js";
+import { redactKeys } from "../spec/redact.js";
 
 /**
  * A problem with a Redis, by the message of its error, and what to do. The first text continues "Failed to use the store …: ".
@@ -59,6 +60,15 @@ export function unfitStore(shown: string, why: string): SandboxError {
 
 export function reasonOf(error: unknown): string {
   return error instanceof SandboxError ? error.message : problemOf(error)[1];
+}
+
+/** What a sandbox responds whose stored entry cannot be applied: nothing of it is deleted. */
+export function brokenEntry(shown: string, what: string, error: unknown): SandboxError {
+  const why = redactKeys((error as Error).message);
+  return new SandboxError(
+    "state_unreadable",
+    `Failed to apply the entry ${what} in the store ${shown}: ${why}. It stays there. Whoever runs this server must start the version that wrote it, or remove the instance.`,
+  );
 }
 
 export function isFullness(error: unknown): boolean {

@@ -1,8 +1,7 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
-//   own sandbox `founding`, `settings` and `groups`; while it is replayed, `replaying` and `trying` (stored-sandbox.ts). Redis
-//   removes both keys of an instance when it expires.
+//   own sandbox `founding`, `settings` and `groups`. Redis removes both keys of an instance when it expires.
 // - a stream of the batches since the snapshot. A batch has the entries that one server appended together, as texts separated
 //   by a character that JSON cannot contain. Redis makes its id, so that its time never goes back.
 //
@@ -62,24 +61,10 @@ return 'created'
  * KEYS: hash, stream, list, end. ARGV: id.
  */
 export const loadScript = `
-local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'replaying')
+local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding')
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
-  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[4] or ''}
-`;
-
-/**
- * Continues a sandbox from a snapshot at a new position, which no server has, unless a batch was appended in between.
- *
- * KEYS: hash, stream. ARGV: the position of the last replayed batch, snapshot.
- */
-export const resumeScript = `
-if redis.call('HGET', KEYS[1], 'head') ~= ARGV[1] then return 'behind' end
-redis.call('HDEL', KEYS[1], 'replaying')
-local position = redis.call('XADD', KEYS[2], '*', 'e', '')
-redis.call('XTRIM', KEYS[2], 'MAXLEN', 0)
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'position', position, 'head', position)
-return 'resumed'
+  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3]}
 `;
 
 /**

@@ -16,6 +16,7 @@ import {
 } from "../sandbox/start.js";
 import { secretFrom } from "../scenario/population.js";
 import { environments } from "../spec/api-key.js";
+import { SandboxError } from "../spec/errors.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import type { ApiRequest } from "../spec/request.js";
 import { type RandomStream, randomStream } from "../spec/seed.js";
@@ -66,6 +67,8 @@ export interface SandboxCopy {
   readonly runCall: RunCall;
   readonly moment: Moment;
   startedAt: number;
+  /** Why an entry could not be applied: since then, the copy is not the sandbox. */
+  broken: SandboxError | undefined;
   /** The entries since the snapshot, and their characters. */
   sizes: { entries: number; characters: number };
 }
@@ -73,7 +76,14 @@ export interface SandboxCopy {
 export function openCopy(first: SavedSandbox, options: CopyOptions, runCall: RunCall): SandboxCopy {
   const moment: Moment = { now: first.at, hashes: [], random: undefined };
   const runtime = restored(first, platformAt(moment), options);
-  return { runtime, runCall, moment, startedAt: first.at, sizes: { entries: 0, characters: 0 } };
+  return {
+    runtime,
+    runCall,
+    moment,
+    startedAt: first.at,
+    broken: undefined,
+    sizes: { entries: 0, characters: 0 },
+  };
 }
 
 function platformAt(moment: Moment): Platform {
@@ -107,6 +117,7 @@ export function readCopy<Result>({ moment }: SandboxCopy, time: number, read: ()
 
 export function restartCopy(copy: SandboxCopy, state: SavedSandbox): void {
   copy.moment.now = copy.startedAt = state.at;
+  copy.broken = undefined;
   continueFrom(copy, state);
   const { history } = copy.runtime;
   // The description does not contain earlier requests, so that the followers' events have a gap.
@@ -133,11 +144,21 @@ export function applyEntry(
   }
 }
 
-/** Applies a batch of another server, which reports its errors; resolves once that is over. */
-export function applyBatch(copy: SandboxCopy, [position, [, texts]]: StoredBatch): Promise<unknown> {
-  const apply = async (text: string) => applyEntry(copy, JSON.parse(text), position, text.length);
-  return Promise.allSettled(texts.split(separator).map(apply));
+/** Applies a batch of another server, which reports the rejections. One that cannot be applied stays for a person to decide. */
+export function applyBatch(copy: SandboxCopy, [position, [, texts]]: StoredBatch, broken: Broken): void {
+  for (const text of texts.split(separator)) {
+    if (copy.broken !== undefined) return;
+    try {
+      applyEntry(copy, JSON.parse(text), position, text.length);
+    } catch (error) {
+      // A rejection is an outcome.
+      if (!(error instanceof SandboxError)) copy.broken = broken(position, error);
+    }
+  }
 }
+
+/** Returns what every later request of a sandbox gets. */
+export type Broken = (position: string, error: unknown) => SandboxError;
 
 function run(copy: SandboxCopy, entry: Entry, { place, read, words }: OwnPart): unknown {
   const { runtime, moment } = copy;
@@ -158,6 +179,8 @@ function run(copy: SandboxCopy, entry: Entry, { place, read, words }: OwnPart): 
       return markUnread(runtime, entry.id);
     case "compact":
       return copy.sizes.entries < entry.least ? undefined : compact(copy, entry.journal);
+    default:
+      throw new Error("an entry of another version");
   }
 }
 

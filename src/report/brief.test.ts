@@ -69,7 +69,11 @@ test("a brief names the key for each missed path, or the steps, and sums the rep
   const elsewhere = { request: { ...how.request, path: "/v1/relying-party/key-limits" }, curl: "curl it" };
   const paths = [{ scenario: "bad-day", reset: false }, { reset: true }, {}, elsewhere].map(
     (change, index) => ({
-      ...{ pathId: `401.${index}` as "401.missing", promised: true, met: false, count: 0, when: "" },
+      pathId: `401.${index}` as "401.missing",
+      promised: true,
+      met: false,
+      count: 0,
+      when: "",
       howToMeet: { ...how, ...change },
     }),
   );

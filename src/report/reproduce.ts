@@ -30,14 +30,11 @@ export interface Reproduction extends KeylessRequest {
 type Reproductions = ReadonlyMap<PathId, Reproduction>;
 
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
-export const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
+const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
 /**
- * Returns a function that shows how to cover a path now: with a request to the running sandbox, after a reset if it can be
- * covered only at the scenario's start, or with a bundled scenario. With `curlOptions`, curl trusts the server. With
- * `underExec`, the instructions use `exec`, because the sandbox has already stopped.
- *
- * Counts and changes nothing.
+ * Returns a function that shows how to cover a path: now, after a reset, or with a bundled scenario. Changes nothing.
+ * Under `exec`, the sandbox has already stopped.
  */
 export function howToCover(
   world: SandboxState,
@@ -136,7 +133,7 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 }
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
-export function reproductionsIn(world: SandboxState): Reproductions {
+function reproductionsIn(world: SandboxState): Reproductions {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {

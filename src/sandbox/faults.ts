@@ -1,7 +1,7 @@
 import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { FaultEffect } from "../spec/fault-effects.js";
-import type { ApiPathId } from "../spec/outcomes.js";
+import type { ApiPathId, PathId } from "../spec/outcomes.js";
 import { mix32, randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 
@@ -30,7 +30,7 @@ interface FaultFacts {
   /** Epoch milliseconds. */
   readonly now: number;
   /** The path id of the request without a fault; computed only if needed. */
-  readonly expectedPath: () => ApiPathId;
+  readonly expectedPath: () => PathId;
 }
 
 /** Whether a request matches. {@link fires} decides whether the fault then fires. */

@@ -49,8 +49,13 @@ function build(keys: Record<string, ScenarioKey>, population?: Scenario["populat
 
 test("what is left out has its default", () => {
   expect(build({ key: { environment: "test" } }).key).toMatchObject({
-    ...{ ref: "key", organization: "bank", name: inventKeyName(1, "key"), environment: "test" },
-    ...{ legacy: false, scopes: ["attestations:read"], limits: { perMinute: 60, perDay: 1000 } },
+    ref: "key",
+    organization: "bank",
+    name: inventKeyName(1, "key"),
+    environment: "test",
+    legacy: false,
+    scopes: ["attestations:read"],
+    limits: { perMinute: 60, perDay: 1000 },
     sha256: sha256(deriveSecret(1, { ref: "key", environment: "test", legacy: false })),
   });
 });
@@ -60,7 +65,10 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
     third: { environment: "test", limits: { per_day: 7 } },
     first: { environment: "test", state: "rotated", replaced_by: "second" },
     second: {
-      ...{ environment: "test", state: "retiring", replaced_by: "third", scopes: ["consents:read"] },
+      environment: "test",
+      state: "retiring",
+      replaced_by: "third",
+      scopes: ["consents:read"],
       limits: { per_minute: 3 },
     },
   });

@@ -194,10 +194,19 @@ interface ScenarioKeyRecord {
 }
 
 // By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
-const known = new WeakMap<object, ReturnType<typeof recordsOf>>();
+const known = new WeakMap<object, ScenarioRecords>();
+
+interface ScenarioRecords {
+  readonly seed: number;
+  readonly population: Scenario["population"];
+  readonly organizations: readonly Organization[];
+  readonly keys: readonly ScenarioKeyRecord[];
+  /** The SHA-256 of the key that stands for `unknown`. */
+  readonly unknownKey: string;
+}
 
 /** The parts that do not depend on the clock: the same objects for the same scenario and seed. */
-export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash) {
+export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
   const earlier = owner && known.get(owner);
@@ -207,9 +216,10 @@ export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash) 
   return records;
 }
 
-function recordsOf(scenario: Scenario, seed: number, sha256: Hash) {
+function recordsOf(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   return {
-    ...{ seed, population: scenario.population },
+    seed,
+    population: scenario.population,
     organizations: Array.from(describedOrganizations(scenario), ([ref, given]) =>
       buildOrganization(ref, given, seed),
     ),

@@ -27,6 +27,8 @@ export interface RecordForm {
 export interface Seeded {
   readonly seed: number;
   readonly scenario: Scenario;
+  /** The group of its ids, as of request ids: a start gives no id that another start gave. Default: none. */
+  readonly idGroup?: number | undefined;
 }
 
 type Kept = NonNullable<CollectionFields["kept"]>;

@@ -222,8 +222,13 @@ export function startRecords(
         after: timeFrom(0, after),
         ...fill({ when, set }, ["then", index]),
       })),
-      ...{ made: 0, records: new Map(), ids: new Map(), owned: new Map(), due: [] },
-      ...{ removed: new Map(), keys: new Map() },
+      made: 0,
+      records: new Map(),
+      ids: new Map(),
+      owned: new Map(),
+      due: [],
+      removed: new Map(),
+      keys: new Map(),
     };
     wrong.check(collection.set, ["set"]);
     const moves = Object.entries(collection.moves).map(([id, one]) => ["moves", id, one] as const);
@@ -271,7 +276,9 @@ function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
     if (unknown !== undefined) report(path, unknown, "write a member of the document's schema");
   };
   return {
-    ...{ report, value, names },
+    report,
+    value,
+    names,
     check(set: Members, path: Path) {
       names(set, path);
       value(form.make(world, form.idOf(world, 1), 0, [set]), path);
@@ -304,7 +311,9 @@ export function describeRecords({
   const described = [...records].map(([name, { made, records: all, removed, keys }]) => {
     const { start: _, ...fields } = scenario.records?.[name] ?? {};
     const kept = {
-      ...{ made, records: [...all.values()], removed: [...removed.values()] },
+      made,
+      records: [...all.values()],
+      removed: [...removed.values()],
       keys: Object.fromEntries(keys),
     };
     return [name, { ...fields, kept }] as const;

@@ -4,6 +4,7 @@ import type { Assumptions, Profile } from "../spec/assumptions.js";
 import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
 import type { ActiveFault } from "./faults.js";
+
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { Ending, Exchange } from "./journal/exchange.js";

@@ -43,10 +43,16 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
 const mostAnnounced = 1000;
 
 // Each report reads them, and a scenario never changes.
-const announced = new WeakMap<Scenario, ReturnType<typeof firstKeys>>();
+const announced = new WeakMap<Scenario, ShownKeys>();
+
+interface ShownKeys {
+  readonly keys: readonly DescribedKey[];
+  /** The number of keys that are left out. */
+  readonly leftOut: number;
+}
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
-export function announcedKeys({ scenario }: SandboxState) {
+export function announcedKeys({ scenario }: SandboxState): ShownKeys {
   const known = announced.get(scenario);
   if (known !== undefined) return known;
   const { written, populated } = byOrigin(scenario);
@@ -57,7 +63,7 @@ export function announcedKeys({ scenario }: SandboxState) {
 }
 
 /** Returns the first `most` keys that the scenario lists, or a few of the population if it lists none. */
-export function firstKeys({ scenario }: SandboxState, most: number) {
+export function firstKeys({ scenario }: SandboxState, most: number): ShownKeys {
   const { written, populated } = byOrigin(scenario);
   const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
   return { keys, leftOut: written.length + populated.length - keys.length };

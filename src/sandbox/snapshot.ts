@@ -1,7 +1,6 @@
-import { keyEnds, writeEnds, writeSettings } from "../scenario/format/key-settings.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { keyStateAt, keyStateTable } from "../spec/api-key.js";
+import { type KeyEnds, keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
@@ -70,9 +69,14 @@ function snapshotKey(
   const { since } = keyStateTable[state];
   // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
   const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
-  const written: { [Name in keyof Required<ScenarioKey>]: ScenarioKey[Name] | undefined } = {
+  // The start of the clock is the default.
+  const timeOf = (name: keyof KeyEnds) =>
+    key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);
+  const written: Record<keyof ScenarioKey, unknown> = {
     environment: key.environment,
-    ...writeSettings({ ...key, scopes: withoutGrantedScopes(world, key.scopes) }),
+    name: key.name,
+    scopes: [...withoutGrantedScopes(world, key.scopes)],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     usage: {
       this_minute: usage.minuteCount,
       today: usage.dayCount,
@@ -80,13 +84,13 @@ function snapshotKey(
     },
     legacy: key.legacy,
     state: state === "active" ? undefined : state,
-    ...writeEnds(key, isoOf),
-    // The start of the clock is the default.
-    ...(since !== null && key[since] === now && { [keyEnds[since].field]: undefined }),
+    revoked_at: timeOf("revokedAt"),
+    expires: timeOf("expiresAt"),
+    overlap_ends: timeOf("overlapEndsAt"),
     replaced_by: key.replacedBy,
     secret,
     sha256: secret === undefined ? sha256 : undefined,
   };
   const present = Object.entries(written).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(present) as unknown as ScenarioKey;
+  return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
 }

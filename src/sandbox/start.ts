@@ -50,7 +50,9 @@ export function startSandbox(
   const started = prepareScenario({ platform, idGroup }, scenario, options);
   const world: SandboxState = {
     ...started,
-    ...{ platform, given, idGroup },
+    platform,
+    given,
+    idGroup,
     idSeries: { last: started.requestIds.series() },
     counters: createCounters(),
     history: createHistory(() => {
@@ -147,8 +149,19 @@ function startedWith(
   const profiled = { seed, profile, givenAssumptions, variant };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
-    ...{ name, scenario, text, startedAt: start, seed, profile, assumptions, givenAssumptions, windows },
-    ...{ farmers, endpoints, records, variant },
+    name,
+    scenario,
+    text,
+    startedAt: start,
+    seed,
+    profile,
+    assumptions,
+    givenAssumptions,
+    windows,
+    farmers,
+    endpoints,
+    records,
+    variant,
     clock: createClock({
       time: platform.steadyTime,
       start,
@@ -225,7 +238,11 @@ export function describeRequests(
   const { platform, clock, requestIds, faults, registry, history, counters } = world;
   const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
   return {
-    ...{ at: platform.time(), now: clock.now(), responded: requestIds.responded(), exchanges, records },
+    at: platform.time(),
+    now: clock.now(),
+    responded: requestIds.responded(),
+    exchanges,
+    records,
     matched: faults.map(({ matched }) => matched),
     usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
     recorded: history.total(),
@@ -238,7 +255,10 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
   // Read before the clock, so that a restored clock is never late.
   const at = world.platform.time();
   return {
-    ...{ at, name, text, scenario },
+    at,
+    name,
+    text,
+    scenario,
     snapshot: { ...snapshotWorld(world), requests_responded: world.requestIds.responded() },
     timeline: { steps: timeline.steps, next: timeline.next },
     stepsRun: story.next,

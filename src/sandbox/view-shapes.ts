@@ -1,4 +1,3 @@
-import { endShapes, settingShapes } from "../scenario/format/key-settings.js";
 import { adviceIds } from "../spec/advice.js";
 import {
   environments,
@@ -38,14 +37,18 @@ const ref = () => text() as Shape<ListedKeyRef>;
 export const keyShape = mapping({
   ref: ref(),
   organization: text(),
-  ...settingShapes,
+  name: text(),
+  scopes: list(text()),
+  limits: mapping({ perMinute: count(), perDay: count() }),
   environment: choice(environments),
   legacy: flag(),
   /** The first 12 hex digits of the key's SHA-256. */
   fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
   state: choice(keyStates),
   usage: mapping({ thisMinute: count(), today: count() }),
-  ...endShapes,
+  revokedAt: nullable(instant()),
+  expiresAt: nullable(instant()),
+  overlapEndsAt: nullable(instant()),
   replacedBy: nullable(ref()),
   replaces: nullable(ref()),
 });

@@ -1,6 +1,5 @@
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import { ofEachEnd, settingsOf } from "../scenario/format/key-settings.js";
 import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
 import { SandboxError } from "../spec/errors.js";
 import type { ValueOf } from "../spec/schema/shape.js";
@@ -12,16 +11,21 @@ import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } 
 
 export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
   const usage = usageAt(entry.usage, world.windows, now);
+  const timeOf = (at: number | undefined) => (at === undefined ? null : isoOf(at));
   return {
     ref: key.ref as ListedKeyRef,
     organization: key.organization,
-    ...settingsOf(key),
+    name: key.name,
+    scopes: [...key.scopes],
+    limits: { ...key.limits },
     environment: key.environment,
     legacy: key.legacy,
     fingerprint: fingerprintOf(key.sha256),
     state: keyStateAt(key, now),
     usage: { thisMinute: usage.minuteCount, today: usage.dayCount },
-    ...ofEachEnd((name) => (key[name] === undefined ? null : isoOf(key[name]))),
+    revokedAt: timeOf(key.revokedAt),
+    expiresAt: timeOf(key.expiresAt),
+    overlapEndsAt: timeOf(key.overlapEndsAt),
     replacedBy: (key.replacedBy ?? null) as ListedKeyRef | null,
     replaces: (key.replaces ?? null) as ListedKeyRef | null,
   };
@@ -111,7 +115,16 @@ export function expectRequests(
 export function viewRequest(exchange: Exchange): RequestView {
   const { id, at, method, path, status, code, pathId, fault, advice, durationMs } = exchange;
   return {
-    ...{ id, at: new Date(at).toISOString(), method, path, status, code, pathId, fault, advice, durationMs },
+    id,
+    at: new Date(at).toISOString(),
+    method,
+    path,
+    status,
+    code,
+    pathId,
+    fault,
+    advice,
+    durationMs,
     source: sourceOf(exchange),
     ...(exchange.isUnread && { unread: true }),
     ...(exchange.note !== undefined && { note: exchange.note }),

@@ -50,6 +50,37 @@ test.each([
 });
 
 describe("a text", () => {
+  test("may merge mappings, also several and of several levels, and keep them in members that start with x-", () => {
+    const { organizations, ...rest } = parseScenario(`version: 1
+x-limits: &limits { limits: { per_minute: 6, per_day: 9 } }
+x-key: &key { <<: *limits, environment: live, name: Main }
+organizations:
+  bank:
+    type: bank
+    x-note: { environment: test }
+    keys:
+      main: { <<: *key, environment: test }
+      other: { <<: [{ name: Other }, *key] }
+`);
+    const limits = { per_minute: 6, per_day: 9 };
+    const keys = {
+      main: { environment: "test", name: "Main", limits },
+      other: { name: "Other", environment: "live", limits },
+    };
+    expect([organizations, rest]).toEqual([{ bank: { type: "bank", keys } }, { version: 1 }]);
+  });
+
+  test("merges that multiply and merges of itself take no time and end", () => {
+    const levels = Array.from(
+      { length: 60 },
+      (_, at) => `x-${at + 1}: &a${at + 1} { <<: [*a${at}, *a${at}] }\n`,
+    );
+    const text = `version: 1\nx-0: &a0 { type: bank }\n${levels.join("")}organizations: { bank: { <<: *a60 } }\n`;
+    expect(parseScenario(text)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
+    const loop = "version: 1\norganizations: { bank: &a { <<: *a, type: bank } }\n";
+    expect(parseScenario(loop)).toEqual({ version: 1, organizations: { bank: { type: "bank" } } });
+  });
+
   test("may use anchors and aliases for whole values", () => {
     const { organizations } = parseScenario(
       "version: 1\norganizations:\n  one: &one { type: bank }\n  two: *one\n",

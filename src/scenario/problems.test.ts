@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { SandboxError } from "../spec/errors.js";
+import { textWidth } from "../spec/redact.js";
 import { type Shape, shapeOf } from "../spec/schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
@@ -46,9 +47,12 @@ test("the error is a SandboxError with the code scenario_invalid and the problem
   expect(error).toBeInstanceOf(SandboxError);
   expect(error.code).toBe("scenario_invalid");
   expect(error.problems[0]).toEqual({
-    ...{ code: "unknown_field", path: "organizations.bank.keys.main.limits.perMinute" },
+    code: "unknown_field",
+    path: "organizations.bank.keys.main.limits.perMinute",
     message: 'unknown field "perMinute" in organizations.bank.keys.main.limits',
-    ...{ hint: 'did you mean "per_minute"?', line: 6, column: 44 },
+    hint: 'did you mean "per_minute"?',
+    line: 6,
+    column: 44,
     source: "      main: { environment: test, limits: { perMinute: 60 } }",
     caret: `${" ".repeat(43)}^`,
   });
@@ -74,10 +78,26 @@ test("the caret stays in its place after a shortened key", () => {
 const sourceOf = (text: string) => ({ file: undefined, text, secrets: () => secretsIn(parseDocument(text)) });
 const lineOf = (text: string, offset = 0) => describePlace({ source: sourceOf(text), offset }).source;
 
-test("the caret follows tabs and wide characters, and a combining one takes no column", () => {
-  expect(excerptOf("\tname: x", 2).caret).toBe("\t^");
-  expect(excerptOf("銀: x", 2).caret).toBe("  ^");
-  expect(excerptOf("e\u0301: x", 3).caret).toBe(" ^");
+test.each([
+  ["a tab", "\t", "\t^"],
+  ["a wide character", "銀", "  ^"],
+  ["a combining one", "e\u0301", " ^"],
+  ["a clock", "⌚", "  ^"],
+  ["an emoji with a selector", "☀️", "  ^"],
+  ["a family", "👨‍👩‍👧‍👦", "  ^"],
+  ["a flag", "🇫🇮", "  ^"],
+])("the caret is under the character after %s", (_name, character, caret) => {
+  expect(excerptOf(`${character}: x`, character.length + 1).caret).toBe(caret);
+});
+
+test.each(["銀", "⭐", "👨‍👩‍👧‍👦"])("an excerpt of a long line of %s fits in a terminal", (character) => {
+  const line = character.repeat(300);
+  for (const column of [1, 150 * character.length + 1, 299 * character.length + 1]) {
+    const { text, caret } = excerptOf(line, column);
+    expect(textWidth(text)).toBeLessThanOrEqual(74);
+    expect(text.replaceAll(character, "")).toMatch(/^…{1,2}$/);
+    expect(textWidth(text)).toBeGreaterThanOrEqual(textWidth(caret));
+  }
 });
 
 test.each([1, 50, 400, 799, 801])("of a long line the part around column %i is shown", (column) => {

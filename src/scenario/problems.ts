@@ -106,12 +106,7 @@ const unnamedScenario = "<scenario>";
 
 const shownProblems = 20;
 
-/**
- * Thrown for a scenario that is not valid, with all its problems.
- *
- * The message is for people. It shows each problem with its place, its line with a caret, and a hint. Neither the
- * message nor `problems` shows a full key.
- */
+/** Thrown for a scenario that is not valid, with all its problems. Neither the message nor `problems` shows a full key. */
 export class ScenarioError extends SandboxError {
   readonly problems: readonly ScenarioProblem[];
 
@@ -177,25 +172,40 @@ export function redactSecrets(text: string): string {
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
 }
 
-/** The maximum number of characters of an excerpt: with its indent, it fits in a terminal of 80 columns. */
+/** The maximum number of columns of an excerpt: with its indent, it fits in a terminal of 80. */
 const width = 72;
 
 /** The part of a line around a column, and a caret that is right also after tabs and wide characters. */
 export function excerptOf(line: string, column: number) {
   const at = Math.min(Math.max(column - 1, 0), line.length);
-  const start = line.length <= width ? 0 : cutBefore(line, Math.min(at - width / 2, line.length - width));
-  const end = line.length <= width ? line.length : cutBefore(line, start + width);
-  const before = (start > 0 ? "…" : "") + line.slice(start, at);
-  const text = before + line.slice(at, Math.max(end, at)) + (end < line.length ? "…" : "");
-  return { text, caret: `${blank(before)}^` };
+  // Scenarios may have lines of a megabyte.
+  const before = charactersOf(line.slice(Math.max(0, at - 1_000), at)).reverse();
+  const after = charactersOf(line.slice(at, at + 1_000));
+  const left = fitting(before, Math.max(width / 2, width - fitting(after, width).columns));
+  const right = fitting(after, width - left.columns);
+  const [start, end] = [at - left.length, at + right.length];
+  const shown = (start > 0 ? "…" : "") + line.slice(start, at);
+  return { text: shown + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(shown)}^` };
 }
 
-// Not between the halves of a surrogate pair, which would show a broken character.
-function cutBefore(line: string, wanted: number): number {
-  const index = Math.max(0, Math.floor(wanted));
-  return /[\uDC00-\uDFFF]/.test(line[index] ?? "") ? index - 1 : index;
+/** What a reader calls characters: a family is one. */
+function charactersOf(text: string): string[] {
+  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
+}
+
+/** The first characters that fit in so many columns. */
+function fitting(characters: readonly string[], limit: number): { columns: number; length: number } {
+  const fit = { columns: 0, length: 0 };
+  for (const character of characters) {
+    // A tab has at least one.
+    const columns = Math.max(1, textWidth(character));
+    if (fit.columns + columns > limit) break;
+    fit.columns += columns;
+    fit.length += character.length;
+  }
+  return fit;
 }
 
 function blank(text: string): string {
-  return Array.from(text, (one) => (one === "\t" ? one : " ".repeat(textWidth(one)))).join("");
+  return text.replace(/[^\t]+/g, (part) => " ".repeat(textWidth(part)));
 }

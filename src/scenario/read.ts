@@ -1,7 +1,7 @@
 import { isSandboxError, SandboxError } from "../spec/errors.js";
 import { shapeProblems } from "../spec/schema/check.js";
 import { mergedByName } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
+import { inQuotes, type Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import { forbiddenNames } from "./format/fields.js";
@@ -236,7 +236,9 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const own = withDocument(read(report), file, options, report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
-  const misshapen = shapeProblems(scenarioSchema, whole.fields);
+  const found = shapeProblems(scenarioSchema, whole.fields);
+  const misshapen = found.filter((one) => !isExtension(one));
+  for (const { path } of found.filter(isExtension)) removeAt(whole.fields, path);
   diagnostics.push(...misshapen);
   const scenario = whole.fields as unknown as Scenario;
   // The rules compare fields, which must have the right shape.
@@ -246,6 +248,16 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   }
   if (diagnostics.length === 0) return scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
+}
+
+/** A member such as `x-limits`: a place for anchors. */
+function isExtension({ code, path }: ScenarioMistake): boolean {
+  return code === "unknown_field" && String(path.at(-1)).startsWith("x-");
+}
+
+function removeAt(fields: Members, path: Path): void {
+  const holder = path.slice(0, -1).reduce<unknown>((inside, step) => (inside as Members)[step], fields);
+  delete (holder as Record<string, unknown>)[String(path.at(-1))];
 }
 
 /**
@@ -270,7 +282,10 @@ function problemsOf(
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, path, message, hint, place }) => {
+    .map(({ code, path, message, hint: given, needsQuotes, place }) => {
+      const spelled =
+        needsQuotes && place ? /^[\w.+-]+/.exec(place.source.text.slice(place.offset))?.[0] : undefined;
+      const hint = spelled === undefined ? given : `write ${inQuotes(spelled)}`;
       const name = place === undefined ? file : place.source.file;
       return {
         code,

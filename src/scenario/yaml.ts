@@ -1,7 +1,8 @@
-import type { DocumentOptions, Node, Pair, ParseOptions, SchemaOptions } from "yaml";
+import type { DocumentOptions, Node, Pair, ParseOptions, SchemaOptions, YAMLMap } from "yaml";
 import {
   Composer,
   Document,
+  isAlias,
   isCollection,
   isMap,
   isNode,
@@ -16,6 +17,7 @@ import { printable } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
 import { nearest, quote } from "../spec/schema/words.js";
 import { scenarioLimits } from "./limits.js";
+import { withMerges } from "./merge-keys.js";
 import {
   excerptOf,
   type PlaceDescription,
@@ -40,16 +42,17 @@ interface TextKind {
 
 /** A thousand keys need about 40,000 tokens. */
 const ofScenario: TextKind = {
-  ...{ noun: "scenario", bytes: scenarioLimits.bytes, pieces: 250_000, levels: scenarioLimits.levels },
+  noun: "scenario",
+  bytes: scenarioLimits.bytes,
+  pieces: 250_000,
+  levels: scenarioLimits.levels,
   shorten: "shorten it, or use population",
 };
 const ofDocument: TextKind = {
-  ...{
-    noun: "document",
-    bytes: scenarioLimits.bytesOfDocument,
-    pieces: 10_000_000,
-    levels: scenarioLimits.levelsOfDocument,
-  },
+  noun: "document",
+  bytes: scenarioLimits.bytesOfDocument,
+  pieces: 10_000_000,
+  levels: scenarioLimits.levelsOfDocument,
   shorten: "remove operations that your client does not call",
 };
 
@@ -98,7 +101,8 @@ function readYaml(source: SourceText, report: ReportProblem): ReadScenario | und
   // `readPlain` counts and copies repeated aliases.
   const reportAtPath: ReportProblem = (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
-  const fields = readPlain(document.toJS({ maxAliasCount: -1 }), reportAtPath, scenarioLimits.parts);
+  const value = withMerges(document.toJS({ maxAliasCount: -1 }));
+  const fields = readPlain(value, reportAtPath, scenarioLimits.parts);
   return fields && { fields, placeOf };
 }
 
@@ -289,14 +293,34 @@ function nameOf(key: Node): string {
   return isScalar(key) ? String(key.value) : "";
 }
 
+/** The pair of a member: the mapping's own, or of a mapping that it merges. */
+function pairIn(
+  document: Document.Parsed,
+  map: YAMLMap,
+  step: string | number,
+  seen = new Set<YAMLMap>(),
+): Pair<Node, Node | null> | undefined {
+  if (seen.has(map)) return undefined;
+  seen.add(map);
+  const pairs: Pair<Node, Node | null>[] = map.items as [];
+  const own = pairs.find(({ key }) => nameOf(key) === step);
+  const merged = pairs.find(({ key }) => nameOf(key) === "<<")?.value;
+  if (own !== undefined || !merged) return own;
+  for (const one of isSeq(merged) ? merged.items : [merged]) {
+    const target = isAlias(one) ? one.resolve(document) : one;
+    const found = isMap(target) ? pairIn(document, target, step, seen) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
 function placeIn(document: Document.Parsed, source: SourceText, path: Path, pointAt: "key" | "value") {
   let node: Node | null | undefined = document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;
   for (const step of path) {
     if (isMap(node)) {
-      const pairs: Pair<Node, Node | null>[] = node.items as [];
-      const pair = pairs.find(({ key }) => nameOf(key) === step);
+      const pair = pairIn(document, node, step);
       if (pair === undefined) break;
       node = pair.value;
       // An empty value has no useful place.

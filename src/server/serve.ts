@@ -5,7 +5,7 @@ import { clearInterval, nodeCrypto, setInterval } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { mountControl } from "./control/mount.js";
 import { closeServer } from "./sockets/connections.js";
-import { createHttpServer } from "./sockets/http-server.js";
+import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
 import { listenOn } from "./sockets/listen.js";
 import {
   createServerState,
@@ -85,7 +85,11 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   }
   const { localUrl, publicUrl: url = localUrl, token } = state;
   return {
-    ...{ url, localUrl, proxy, close, certificate: certificate?.cert },
+    url,
+    localUrl,
+    proxy,
+    close,
+    certificate: certificate?.cert,
     controlUrl: hasControl ? url + controlPath : undefined,
     controlToken: hasControl ? token : undefined,
   };
@@ -108,7 +112,7 @@ async function proxyOf(
 ): Promise<Interceptor | undefined> {
   if (intercept === undefined) return undefined;
   // Its hosts have only the API.
-  const open = (certificate: Parameters<typeof createHttpServer>[1]) =>
+  const open = (certificate: ServerCertificate) =>
     createHttpServer({ ...state, control: undefined }, certificate);
   // Loaded when needed: few servers have a proxy.
   return (await import("./sockets/intercept.js")).startInterceptor(intercept, passThrough, open);

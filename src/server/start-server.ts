@@ -65,7 +65,7 @@ const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxO
 type AsyncDispose = SymbolConstructor extends { readonly asyncDispose: infer Key extends symbol }
   ? Key
   : never;
-type DisposedAsync = { readonly [Key in AsyncDispose]: () => Promise<void> };
+type DisposedAsync = Readonly<Record<AsyncDispose, () => Promise<void>>>;
 
 /** A server with its sandbox. */
 export interface SandboxServer<Key extends string = string, Organization extends string = string>

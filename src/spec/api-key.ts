@@ -113,10 +113,8 @@ export function formOfKey(presented: string): string {
 }
 
 /**
- * Whether the string is a well-formed key: a prefix, then letters, digits, `_` and `-`, at most 256 characters.
- *
- * The specification does not describe the part after the prefix. The characters of URL-safe random strings are
- * accepted, so a pinned secret can look like the partner's own test data.
+ * A prefix, then letters, digits, `_` and `-`, at most 256 characters. The specification does not describe the part after
+ * the prefix, so a pinned secret can look like the partner's own test data.
  */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;

@@ -1,9 +1,4 @@
-/**
- * The sandbox's choices for what the specification leaves open, by the names that scenarios use.
- *
- * `docs/specification.md`, the scenario schema and the control plane are made from {@link assumptionTable} and
- * `assumptions.json`, which explains each assumption and the gap in the specification.
- */
+/** The sandbox's choices for what the specification leaves open; `assumptions.json` explains each one. */
 export interface Assumptions {
   readonly rate_limit_code: string;
   readonly request_id_on_errors: boolean;
@@ -41,6 +36,7 @@ export interface AssumptionDefinition<Value> {
 }
 
 export const assumptionTable: {
+  // Mapped, because each row's values have the type of its assumption.
   readonly [Name in keyof Assumptions]: AssumptionDefinition<Assumptions[Name]>;
 } = {
   rate_limit_code: { kind: "code", minimal: "rate_limited" },

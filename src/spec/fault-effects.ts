@@ -129,20 +129,24 @@ export type FaultPathId = `fault.${FaultKind}`;
 
 export const faultKinds = Object.keys(faultEffects) as FaultKind[];
 
-interface EffectValues {
-  readonly flag: boolean;
+/** The effect of a fault: a member for each kind, and two that belong to `status`. */
+export interface FaultEffect {
   /** Milliseconds of real time: a range with equal chances, or a lognormal distribution. */
-  readonly delay:
+  readonly latency?:
     | { readonly min: number; readonly max: number }
     | { readonly median: number; readonly p99: number };
-  readonly status: number;
-  readonly rate: number;
+  readonly status?: number;
+  readonly reset?: boolean;
+  readonly hang?: boolean;
+  readonly truncate?: boolean;
+  readonly malformed?: boolean;
+  /** Bytes per second. */
+  readonly slow?: number;
+  /** Whether the body is a gateway's page. */
+  readonly html?: boolean;
+  /** The seconds of a header, as a number or as a date. */
+  readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean };
 }
-
-/** `html`: the body is a gateway's page. `retryAfter`: seconds in a header, as a number or as a date. */
-export type FaultEffect = {
-  readonly [Kind in FaultKind]?: EffectValues[(typeof faultEffects)[Kind]["value"]];
-} & { readonly html?: boolean; readonly retryAfter?: { readonly seconds: number; readonly asDate: boolean } };
 
 export const failures = {
   500: { reason: "Internal Server Error", code: "internal_error", message: "The service failed to respond." },
@@ -164,14 +168,21 @@ export const failures = {
   },
 } as const;
 
-/** The failure with a status; one that only a document describes has no words of its own. */
-export function failureOf(status: number): {
+interface Failure {
   readonly reason: string;
   readonly code: string;
   readonly message: string;
-} {
-  const known: Readonly<Record<number, ReturnType<typeof failureOf>>> = failures;
-  return known[status] ?? { reason: "Error", code: "error", message: "The service responded with an error." };
+}
+
+/** The failure with a status; one that only a document describes has no words of its own. */
+export function failureOf(status: number): Failure {
+  return (
+    (failures as Readonly<Record<number, Failure>>)[status] ?? {
+      reason: "Error",
+      code: "error",
+      message: "The service responded with an error.",
+    }
+  );
 }
 
 export const effectsByRank = [...faultKinds].sort(

@@ -1,12 +1,7 @@
 import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
 import { choice, type Shape } from "./schema/shape.js";
 
-/**
- * The closed list of outcomes of a request.
- *
- * Responses, the OpenAPI document, the documentation and the coverage are made from this table. A new outcome is one
- * new row.
- */
+/** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export interface Outcome {
   readonly path: string;
   /** 0 for faults: their effects decide, and some send no status. */
@@ -211,9 +206,9 @@ const apiOutcomes = [
     path: "422.idempotency_key",
     status: 422,
     code: "idempotency_key_reused",
-    message: "This Idempotency-Key was sent with another body before.",
+    message: "This Idempotency-Key was used before, with another body or for a record that was removed.",
     ...ofRecords,
-    when: "an Idempotency-Key that was sent with another body before",
+    when: "an Idempotency-Key that was sent before, with another body or for a record that was removed",
     whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
 ] as const satisfies readonly Outcome[];
@@ -269,7 +264,11 @@ export function outcomeOf(path: PathId): Outcome {
 export function successOutcome(path: SuccessPathId): Outcome & { readonly path: SuccessPathId } {
   const [status = "", operationId = ""] = path.split(/\.(.*)/s);
   return {
-    ...{ path, status: Number(status), code: null, message: null, promised: false },
+    path,
+    status: Number(status),
+    code: null,
+    message: null,
+    promised: false,
     when: `a request to ${operationId} that passes all its checks`,
     whatToDo: "Nothing: the request succeeded.",
   };

@@ -86,6 +86,13 @@ test.each([
   ["\u001B[31mkey\u001B[39m", 3],
   ["e\u0301te\u0301", 3],
   ["銀行 🏦", 7],
+  ["⌚", 2],
+  ["☀️", 2],
+  ["⭐ ✅", 5],
+  ["👨‍👩‍👧‍👦", 2],
+  ["🇫🇮", 2],
+  ["1️⃣", 2],
+  ["…–✓", 3],
 ])("%j takes up %i columns", (text, columns) => expect(textWidth(text)).toBe(columns));
 
 test.each([

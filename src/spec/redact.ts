@@ -1,3 +1,5 @@
+export { default as textWidth } from "string-width";
+
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
@@ -52,11 +54,8 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 const mostDecodings = 10;
 
 /**
- * Decodes every percent-encoded printable ASCII character in a text, including `%u0053` and `\u0053`, even if it was
- * encoded repeatedly.
- *
- * A key that three proxies encoded is still a key. Decodes byte by byte, because the text around the key need not be
- * validly encoded. Only printable ASCII: keys have no other letters, and a line break in a log would forge a line.
+ * Decodes percent-encoded printable ASCII, also `%u0053` and `\u0053`, repeatedly: a key that three proxies encoded is
+ * still a key. Nothing else: a line break in a log would forge a line.
  */
 export function decodePrintable(text: string): string {
   let decoded = text;
@@ -211,19 +210,6 @@ export function encodePath(path: string): string {
   const encoded = (one: string) =>
     Array.from(new TextEncoder().encode(one), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
   return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
-}
-
-const colorCode = /\p{Cc}\[\d+m/gu;
-const zeroWidth = /[\p{Mn}\p{Me}\p{Cf}]/u;
-const doubleWidth =
-  /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF01-\uFF60\uFFE0-\uFFE6\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
-
-export function textWidth(text: string): number {
-  let columns = 0;
-  for (const character of text.replace(colorCode, "")) {
-    if (!zeroWidth.test(character)) columns += doubleWidth.test(character) ? 2 : 1;
-  }
-  return columns;
 }
 
 // The only sequences that we print.

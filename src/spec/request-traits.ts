@@ -31,10 +31,8 @@ export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
 }
 
 /**
- * Returns the traits in a header other than `x-api-key`; 0 for nearly every header.
- *
- * Node's `fetch` also sends `Sec-Fetch-Mode`, so that header does not identify a browser. A body without a length
- * (`Transfer-Encoding`) may be empty; only its end shows that, and no response waits for it.
+ * The traits in a header other than `x-api-key`. Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a
+ * browser; a body without a length may be empty, and no response waits for its end.
  */
 function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);

@@ -109,11 +109,8 @@ const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
 /**
- * Creates the source of a sandbox's request ids (R7).
- *
- * The n-th id depends only on the seed, the series and n. The ids of a series differ, because the mixing is one-to-one.
- * `responded` requests already have their ids. The number of a request contains its series. A `group` has its own series:
- * the first one of group n is series n without a group.
+ * Creates the request ids of a sandbox (R7). The n-th id depends only on the seed, the series and n, and differs from the
+ * others, because the mixing is one-to-one. `responded` requests have theirs; a `group` has its own series.
  */
 export function createRequestIds(seed: number, responded = 0, group?: number) {
   const labels = group === undefined ? [] : [String(group)];

@@ -16,29 +16,39 @@ interface ActionRow {
 /** The actions of timelines and stories: by an administrator, the network or the service. */
 export const actions = {
   create_key: {
-    ...{ isForAdministrators: true, organization: "organization", makes: "ref" },
+    isForAdministrators: true,
+    organization: "organization",
+    makes: "ref",
     route: ["POST /keys", "Creates a key; only this response has its secret"],
   },
   rotate: {
-    ...{ isForAdministrators: true, key: "key", makes: "as", done: "rotated" },
+    isForAdministrators: true,
+    key: "key",
+    makes: "as",
+    done: "rotated",
     route: ["POST /keys/{ref}/rotate", "Replaces an active key; the old one works until its overlap ends"],
   },
   revoke: {
-    ...{ isForAdministrators: true, key: "key", done: "revoked" },
+    isForAdministrators: true,
+    key: "key",
+    done: "revoked",
     route: [
       "POST /keys/{ref}/revoke",
       "Revokes a key immediately: an active one, or a replaced one in its overlap",
     ],
   },
   expire: {
-    ...{ isForAdministrators: true, key: "key", done: "given an end" },
+    isForAdministrators: true,
+    key: "key",
+    done: "given an end",
     route: [
       "POST /keys/{ref}/expire",
       "Sets when a key expires: an active one, or a replaced one in its overlap",
     ],
   },
   organization: {
-    ...{ isForAdministrators: true, organization: "ref" },
+    isForAdministrators: true,
+    organization: "ref",
     route: ["PATCH /organizations/{ref}", "Changes an organization's status, sandbox access or live access"],
   },
   record: {},

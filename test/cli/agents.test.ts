@@ -1,5 +1,5 @@
 import { chmodSync, readdirSync, readFileSync } from "node:fs";
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
@@ -140,7 +140,7 @@ describe("init --client", () => {
   const module = "github.com/svc-sandbox/svc-sandbox/packaging/go";
   const hasAll = {
     "package.json":
-      '{ "name": "mine", "scripts": { "test": "mine" }, "devDependencies": { "vitest": "4.1.12" } }',
+      '{ "name": "mine", "scripts": { "test": "mine" }, "devDependencies": { "jest": "30.5.2", "svc-sandbox": "1.0.0", "vitest": "4.1.12" } }',
     "pom.xml": "<artifactId>svc-sandbox-junit5</artifactId>",
     "go.mod": `module bank.example/mine\nrequire ${module} v1.0.0-next.1\n`,
   };
@@ -152,26 +152,34 @@ describe("init --client", () => {
   }
 
   test.each([
-    ["vitest", "vitest-exec", "test/whoami.test.js", "npm run test:sandbox"],
-    ["pytest", "pytest", "tests/test_whoami.py", "python3 -m pytest --min-coverage 80"],
-    ["junit", "junit5", "src/test/java/WhoamiTest.java", "mvn test -Dsvc-sandbox.min-coverage=80"],
-    ["go", "go", "whoami/whoami_test.go", "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami"],
+    ["vitest", "exec/whoami.test.js", "test/whoami.test.js", "npm run test:sandbox"],
+    ["jest", "exec/whoami.jest.cjs", "test/whoami.test.cjs", "npm run test:sandbox"],
+    ["node", "exec/whoami.node.mjs", "test/whoami.test.mjs", "npm run test:sandbox"],
+    ["pytest", "pytest/test_whoami.py", "tests/test_whoami.py", "python3 -m pytest --min-coverage 80"],
+    [
+      "junit",
+      "junit5/WhoamiTest.java",
+      "src/test/java/WhoamiTest.java",
+      "mvn test -Dsvc-sandbox.min-coverage=80",
+    ],
+    ["go", "go/whoami_test.go", "whoami/whoami_test.go", "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami"],
   ])("%s writes the example's test and a workflow, and replaces no file", async (kind, example, file, run) => {
     const options = withPython(hasAll, 0);
     const { cwd } = options;
     const text = (name: string) => readFileSync(join(cwd, name), "utf8");
     expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
-    expect(text(file)).toBe(pageOf(`examples/${example}/${basename(file)}`));
+    expect(text(file)).toBe(pageOf(`examples/${example}`));
     const { steps } = parse(text(".github/workflows/sandbox.yml")).jobs.sandbox;
     expect(steps.at(-1).run).toMatch(/^npm run test:sandbox$|pytest|mvn .*test|go test/);
     // Until there is a release, from what `npm pack` made.
     const installs = steps.flatMap((step: { run?: string }) => step.run?.match(/^npm .*/) ?? []);
-    const [from] = kind === "vitest" ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
+    const isOfNode = run === "npm run test:sandbox";
+    const [from] = isOfNode ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
     expect(installs[0]).toBe(from);
     const project = JSON.parse(text("package.json"));
     expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
     expect(project.scripts["test:sandbox"]).toEqual(
-      kind === "vitest" ? expect.stringContaining("exec key-states --format brief") : undefined,
+      isOfNode ? expect.stringContaining("exec key-states --format brief") : undefined,
     );
     expect(await runCli(["init", "--client", kind], options)).toMatchObject({
       code: 2,
@@ -180,6 +188,12 @@ describe("init --client", () => {
   });
 
   test.each([
+    ["jest", { "package.json": "{}" }, ["need jest, which package.json does not have", "--save-dev jest"]],
+    [
+      "node",
+      {},
+      ["need svc-sandbox, and there is no package.json here", `  npm install --save-dev ./${tarball}`],
+    ],
     ["vitest", {}, ["need vitest, and there is no package.json here", "  npm install --save-dev vitest"]],
     [
       "pytest",

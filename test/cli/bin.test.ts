@@ -28,12 +28,6 @@ describe("the built svc-sandbox", () => {
     },
   );
 
-  it("has its control plane with frozen intrinsics, too", async () => {
-    const env = { NODE_OPTIONS: "--frozen-intrinsics" };
-    const line = await startBin(["start", "--json", "--port", "0"], { env }).until(/\n/);
-    expect((await fetch(`${JSON.parse(line).control_url}/health`)).status).toBe(200);
-  });
-
   it("runs no code from the temporary folder, where another user of the machine could put it", async () => {
     // Node before 22.1 has no cache of compiled code.
     const folder = temporaryFolder({

@@ -56,6 +56,21 @@ test.each(Object.entries(causes))("the cause of %s is found from the id of its r
   expect((await explain("last")).stdout).toContain(String(last?.id));
 });
 
+test("explain prints the text of GET /requests/{id}, with the requests around it", async () => {
+  const { url, sandbox } = await served(frozen);
+  const headers = { "x-api-key": sandbox.secret("revoked") };
+  for (let i = 0; i < 2; i++) await fetch(url + mePath, { headers });
+  const id = sandbox.requests.list()[1]?.id ?? "";
+  const { data } = (await (await fetch(`${url}/__sandbox/requests/${id}`)).json()) as {
+    data: { text: string; around: readonly { id: string }[] };
+  };
+  expect(data.text).toMatch(
+    / {2}rejected +key .*\n[\s\S]*\nRequests with this key\n.*\n {3}this one {2}401\.revoked/,
+  );
+  expect(data.around.map((one) => one.id)).toEqual(sandbox.requests.list().map((one) => one.id));
+  expect((await runCli(["explain", id, "--url", url])).stdout).toBe(`${data.text}\n`);
+});
+
 describe("an id", () => {
   test("that the journal does not have ends with 2 and a hint, and is never explained as a key", async () => {
     const { url } = await served();

@@ -52,7 +52,7 @@ describe("help", () => {
     };
     const { stdout, flags } = await flagsIn(name, "--help");
     const all = await flagsIn("help", name, "--all");
-    expect(flags.length).toBeGreaterThan(9);
+    expect(flags.length).toBeGreaterThan(7);
     expect(flags.length).toBeLessThan(14);
     expect(stdout).toContain(
       `\n${all.flags.length - flags.length} more flags: svc-sandbox ${name} --help --all\n`,

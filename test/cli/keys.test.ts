@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
-import { storySender } from "../../src/api/handle.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
 import { runtimeOf } from "../../src/library/create-sandbox.js";
 import { settled } from "../../src/sandbox/operations/operations.js";

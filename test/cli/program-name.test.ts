@@ -24,7 +24,11 @@ test.each([
 });
 
 test("started by npx, the list of keys that are left out and the notes name npx, and the sandbox keeps its name", async () => {
-  const { stdout, stderr } = serve(["population", "--watch"], { env: npx });
-  await stdout.shows(/^svc-sandbox is listening[\s\S]* more: npx --no-install svc-sandbox keys population\n/);
-  await stderr.shows(/`npx --no-install svc-sandbox show population > my\.yaml`/);
+  const cwd = temporaryFolder({ "many.yaml": "version: 1\npopulation: { organizations: 200 }\n" });
+  const many = serve(["many.yaml"], { cwd, env: npx });
+  await many.stdout.shows(
+    /^svc-sandbox is listening[\s\S]* more: npx --no-install svc-sandbox keys many\.yaml\n/,
+  );
+  const { stderr } = serve(["rotation", "--watch"], { env: npx });
+  await stderr.shows(/`npx --no-install svc-sandbox show rotation > my\.yaml`/);
 });

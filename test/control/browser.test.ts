@@ -1,6 +1,9 @@
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, onTestFinished, test } from "vitest";
-import { noBrowser, openPage } from "../support/chromium-page.js";
+import { axeProblems } from "../support/axe.js";
+import { noBrowser, openPage, takePage } from "../support/chromium-page.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { expectUnchanged, serveControl } from "./client.js";
 
 /** What a page of another origin tries; runs in the page. Returns how each attempt ended. */
@@ -70,6 +73,24 @@ test.skipIf(noBrowser)(
     expect(report?.headers()["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("light dark");
     expect(problems).toEqual([]);
+  },
+);
+
+test.skipIf(noBrowser)(
+  "the documentation is accessible in light and dark colors, and loads nothing",
+  async () => {
+    const page = await takePage();
+    const { server } = await serveControl();
+    const text = await (await fetch(`${server.controlUrl}/docs/errors.html`)).text();
+    const file = pathToFileURL(join(temporaryFolder({ "errors.html": text }), "errors.html")).href;
+    const asked = new Set<string>();
+    page.on("request", (request) => asked.add(request.url()));
+    for (const colorScheme of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme });
+      await page.goto(file);
+      expect(await axeProblems(page)).toEqual([]);
+    }
+    expect([...asked]).toEqual([file]);
   },
 );
 

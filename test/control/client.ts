@@ -20,7 +20,7 @@ export interface Asking {
 }
 
 /** A response as it came over the wire. */
-export interface ControlResponse {
+interface ControlResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;

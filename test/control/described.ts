@@ -45,7 +45,7 @@ export interface Exchange {
 }
 
 /** The path of the description that a path of a request is one of; `undefined` when there is none. */
-export function describedPath(path: string): string | undefined {
+function describedPath(path: string): string | undefined {
   const asked = (path.split("?")[0] as string).replace(/^\/i\/[^/]+/, "").replace(/(?<=.)\/$/, "");
   return Object.keys(description.paths).find((template) => {
     const steps = template.replace(/\/$/, "").split("/");

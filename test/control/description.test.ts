@@ -56,9 +56,8 @@ test("every write names the actor, and every described write is tested", () => {
   for (const { operation } of writes)
     expect(operation.parameters).toContainEqual(expect.objectContaining({ name: "X-Sandbox-Actor" }));
   // To claim an instance takes its code (tenants.test.ts).
-  // The calls of an agent are in mcp.test.ts.
   // Only a document has records (test/records).
-  const released = writes.filter(({ path }) => !/\/claim$|\/mcp$|\/records\//.test(path));
+  const released = writes.filter(({ path }) => !/\/claim$|\/records\//.test(path));
   const tested = writesFor("").map(({ method, described }) => `${method} /__sandbox${described}`);
   expect(released.map(({ verb, path }) => `${verb.toUpperCase()} ${path}`).sort()).toEqual(
     [...new Set(tested)].sort(),

@@ -20,12 +20,10 @@ test("the documentation is served without a token, under a policy that allows no
     for (const [file, type, text] of [
       ["", "text/html", "<h1"],
       ["errors.html", "text/html", 'id="rejection-key_limit_reached"'],
-      ["style.css", "text/css", ":root"],
-      ["llms.txt", "text/plain", "(AGENTS.md): "],
+      ["README.html", "text/html", '<a href="exec.html">'],
+      ["index.md", "text/markdown", "(exec.md)"],
       ["AGENTS.md", "text/markdown", "# svc-sandbox for coding agents"],
       ["exec.md", "text/markdown", "svc-sandbox exec"],
-      ["search.js", "text/javascript", "search-index.js"],
-      ["search-index.js", "text/javascript", "live_access_not_approved"],
     ] as const) {
       const { status, headers, bytes } = await exchange(server.url, { path: `${base}${start}/${file}` });
       expect([file, status, headers["content-type"]]).toEqual([file, 200, expect.stringContaining(type)]);
@@ -74,7 +72,7 @@ test("no path leads out of its folder, and a foreign host gets nothing", async (
   const { server } = await serveControl();
   for (const path of [
     ...["/../dashboard/index.html", "/..%2fdashboard%2findex.html", "/%2e%2e/%2e%2e/package.json"],
-    ...["/..\\package.json", "//etc/passwd", "/index.html%00", "/gone.html"],
+    ...["/..\\package.json", "//etc/passwd", "/index.html%00", "/gone.html", "/package.json", "/index"],
   ]) {
     const { status } = await exchange(server.url, { path: start + path });
     expect([path, status]).toEqual([path, 404]);

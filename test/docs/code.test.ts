@@ -9,7 +9,6 @@ import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import * as msw from "msw";
 import * as mswNode from "msw/node";
-import ts from "typescript";
 import * as undici from "undici";
 import { expect, onTestFinished, test, vi } from "vitest";
 import * as core from "../../src/index.js";
@@ -18,6 +17,7 @@ import * as ourUndici from "../../src/integrations/undici.js";
 import * as ourOpenapi from "../../src/library/entries/openapi.js";
 import * as ourNode from "../../src/server/index.js";
 import { noBrowser, openPage } from "../support/chromium-page.js";
+import { compile } from "../support/compile.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
 import { commandLine, runCommand } from "../support/running-command.js";
@@ -121,7 +121,7 @@ test("--handlers of docs/integrations.md serves the handlers of the module", asy
   expect((await running.stop()).code).toBe(0);
 });
 
-test("every example compiles in TypeScript, except the lines that show an error", () => {
+test("every example compiles in TypeScript, except the lines that show an error", async () => {
   const typed = blocks.map(({ text }) => {
     const code = text.replace(/^.*; \/\/ throws \w+\n/gm, "");
     const used = /import \{[^}]*\bcreateSandbox\b/.test(code)
@@ -131,40 +131,19 @@ test("every example compiles in TypeScript, except the lines that show an error"
     const vi = /import .*\bvi\b/.test(code) ? "" : 'import { vi } from "vitest";\n';
     return used + vi + given + code;
   });
-  // Inside the project, to find its packages.
-  const files = new Map(
-    [handlersModule, ...typed].map((code, index) => [
-      join(root, "test", index === 0 ? "handlers.mts" : `example-${index}.ts`),
-      code,
-    ]),
-  );
-  const options: ts.CompilerOptions = {
-    ...{ noEmit: true, strict: false, skipLibCheck: true, resolveJsonModule: true },
-    target: ts.ScriptTarget.ESNext,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-    types: ["node"],
-  };
+  const files = typed.map((code, index) => [`example-${index + 1}.ts`, code]);
+  const packages = ["msw", "vitest", "undici", "express", "@mswjs", "@types"];
+  const folder = userFolder({ ...Object.fromEntries(files), "handlers.mts": handlersModule }, packages);
   // The examples are short: they catch errors without a type, and expect their own data.
-  const host = ts.createCompilerHost(options);
-  const { readFile, fileExists, getSourceFile } = host;
-  host.readFile = (name) => files.get(name) ?? readFile(name);
-  host.fileExists = (name) => files.has(name) || fileExists(name);
-  host.getSourceFile = (name, version) => {
-    const code = files.get(name);
-    return code === undefined ? getSourceFile(name, version) : ts.createSourceFile(name, code, version);
-  };
-  const program = ts.createProgram([...files.keys()], options, host);
-  const problems = [...files.keys()].flatMap((name) =>
-    ts
-      .getPreEmitDiagnostics(program, program.getSourceFile(name))
-      .map(({ messageText, start }) => [
-        files.get(name)?.slice(start, (start ?? 0) + 60),
-        ts.flattenDiagnosticMessageText(messageText, " ").slice(0, 200),
-      ]),
-  );
+  const loose = { strict: false, skipLibCheck: true, resolveJsonModule: true, types: ["node"] };
+  const problems = await compile(folder, {
+    ...loose,
+    target: "esnext",
+    module: "esnext",
+    moduleResolution: "bundler",
+  });
   expect(problems).toEqual([]);
-}, 300_000);
+});
 
 const documented = ["create-sandbox", "guard"]
   .map((name) => `library/${name}.ts`)

@@ -1,7 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
-import ts from "typescript";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { startCommand as start } from "../../src/cli/commands/start.js";
@@ -12,13 +11,14 @@ import { startServer } from "../../src/server/index.js";
 import { failures } from "../../src/spec/fault-effects.js";
 import { serveControl } from "../control/client.js";
 import { noBalancer } from "../support/balancer.js";
+import { compile } from "../support/compile.js";
 import { exchange } from "../support/exchange.js";
-import { blockWith, pageOf, root } from "../support/pages.js";
+import { blockWith, pageOf } from "../support/pages.js";
 import { missing, programPath } from "../support/programs.js";
 import { readMetrics } from "../support/prometheus.js";
 import { freePort } from "../support/redis-server.js";
 import { mePath } from "../support/send.js";
-import { temporaryFolder } from "../support/temporary-folder.js";
+import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 // The files that people deploy hold what the program takes: flags, variables, paths and ports that there are.
 
@@ -96,31 +96,19 @@ const typeOfKind: Readonly<Record<string, string>> = {
 };
 
 /** What the compiler says of objects that are written down as the types of Kubernetes. */
-function complaints(given: readonly { readonly kind: string }[]): string[] {
-  const file = join(root, "test/docs/kubernetes-example.ts");
+function complaints(given: readonly { readonly kind: string }[]): Promise<string[]> {
   const lines = given.map(
     (one, index) =>
       `const object${index}: import("kubernetes-types/${typeOfKind[one.kind]}").${one.kind} = ${JSON.stringify(one)};`,
   );
-  const options: ts.CompilerOptions = {
+  const folder = userFolder({ "objects.ts": `${lines.join("\n")}\nexport {};\n` }, ["kubernetes-types"]);
+  return compile(folder, {
     strict: true,
-    noEmit: true,
     types: [],
-    lib: ["lib.es2022.d.ts"],
-    target: ts.ScriptTarget.ES2022,
-    module: ts.ModuleKind.ESNext,
-    moduleResolution: ts.ModuleResolutionKind.Bundler,
-  };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile } = host;
-  host.getSourceFile = (name, language, ...rest) =>
-    name === file
-      ? ts.createSourceFile(name, `${lines.join("\n")}\nexport {};\n`, language)
-      : getSourceFile(name, language, ...rest);
-  const program = ts.createProgram([file], options, host);
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
+    lib: ["es2022"],
+    module: "esnext",
+    moduleResolution: "bundler",
+  });
 }
 
 describe("the Kubernetes example", () => {
@@ -134,11 +122,11 @@ describe("the Kubernetes example", () => {
   const pod = named("Deployment").spec.template;
   const [container] = pod.spec.containers;
 
-  test("has the shape that Kubernetes accepts, and the test would find an unknown field", () => {
-    expect(complaints(objects)).toEqual([]);
+  test("has the shape that Kubernetes accepts, and the test would find an unknown field", async () => {
+    expect(await complaints(objects)).toEqual([]);
     const wrong = structuredClone(named("Deployment"));
     wrong.spec.template.spec.containers[0].readyProbe = {};
-    expect(complaints([wrong]).join()).toContain("readyProbe");
+    expect((await complaints([wrong])).join()).toContain("readyProbe");
   });
 
   test("gives flags and variables that start reads, and its own Redis", () => {

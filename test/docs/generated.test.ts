@@ -1,8 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import peerResults from "../../bench/peers/results.json" with { type: "json" };
-import { partOf, type Results } from "../../bench/peers/table.js";
 import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
@@ -50,7 +48,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   requests: ["requests", "expect", "send", "report", "capture", "request-checks", "events"],
   story: ["story"],
   instances: ["instances"],
-  server: ["health", "ready", "metrics", "export", "mcp", "stop", "openapi.json", "control.openapi.json", ""],
+  server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
 /** The tables of docs/errors.md. */
@@ -65,7 +63,6 @@ const errorParts = {
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
   "docs/check.md": { variables: variablesPart },
-  "docs/reliability.md": { peers: () => partOf(peerResults as unknown as Results) },
   "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { commands: commandsPart },
   "docs/control-plane.md": Object.fromEntries(
@@ -94,7 +91,6 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", {
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
   "README.md": ["HTTP/1.1 401"],
-  "docs/agents.md": ['{ "mcpServers"'],
   // The sessions and the curl lines run in shell.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
   "docs/errors.md": ["HTTP/1.1 "],
@@ -114,8 +110,12 @@ test("every sample of output on a page is made by the product, or compared by an
   expect(pageOf("src/cli/serve/named-store.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
-test("examples/vitest-exec has a row for each promised path (npm run docs:update)", async () => {
-  const page = "examples/vitest-exec/whoami.test.js";
+test.each([
+  "whoami.test.js",
+  "whoami.jest.cjs",
+  "whoami.node.mjs",
+])("examples/exec/%s has a row for each promised path, and the same client (npm run docs:update)", async (name) => {
+  const page = `examples/exec/${name}`;
   const sandbox = createSandbox();
   const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToMeet }) => {
     // Its client calls `/me`.
@@ -125,7 +125,11 @@ test("examples/vitest-exec has a row for each promised path (npm run docs:update
     const row = [howToMeet.ref, status, ...(word ? [word] : [])];
     return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
   });
-  const text = pageOf(page).replace(/(?<=test\.each\(\[\n).*?(?=\]\))/s, () => rows.join(""));
+  const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));
+  const client = (file: string) => file.slice(file.indexOf("const { env }"), file.indexOf("test("));
+  expect(client(text).split("beforeEach")[0]).toBe(
+    client(pageOf("examples/exec/whoami.test.js")).split("beforeEach")[0],
+  );
   await expect(text).toMatchFileSnapshot(join(root, page));
 });
 

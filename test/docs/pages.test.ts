@@ -1,13 +1,19 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { anyStatus, rejected, variationTable } from "../../src/api/variation/table.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
+import { aboutAdvice, aboutPath, aboutRejection } from "../../src/dashboard/elements/docs-link.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
+import { problemCauses } from "../../src/scenario/problems.js";
+import { renderDocs } from "../../src/server/control/docs-page.js";
+import { httpRejections } from "../../src/server/control/rejections.js";
 import { routes } from "../../src/server/control/routes/routes.js";
+import { adviceTable } from "../../src/spec/advice.js";
 import { keyStates } from "../../src/spec/api-key.js";
+import { errorCauses } from "../../src/spec/errors.js";
 import { type Outcome, outcomeOf } from "../../src/spec/outcomes.js";
 import { actionNames } from "../../src/spec/steps.js";
 import { hostileGroups } from "../support/hostile-requests.js";
@@ -15,6 +21,51 @@ import { wrongScenarios } from "../support/messages.js";
 import { membersIn, pageNames, pageOf, root, scenarioSchema, sectionOf } from "../support/pages.js";
 
 // Each page names all that there is of its subject, and its links lead somewhere.
+
+const markdownIn = (folder: string) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".md") && !name.includes("node_modules"))
+    .map((name) => posix.join(folder, name));
+
+test("every link of a page leads to a file, and to an anchor of it", () => {
+  const pages = [
+    ...["README.md", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
+    ...["docs", "examples", "fixtures", "test"].flatMap(markdownIn),
+  ];
+  const anchors = new Map<string, string[]>();
+  const anchorsOf = (page: string) => {
+    const found = anchors.get(page) ?? [
+      ...(renderDocs("index", pageOf(page)).match(/(?<= id=")[^"]+/g) ?? []),
+    ];
+    anchors.set(page, found);
+    return found;
+  };
+  const dead = pages.flatMap((page) =>
+    [...pageOf(page).matchAll(/\]\(([^)\s#]*)(?:#([^)\s]+))?\)/g)].flatMap(([link, path = "", anchor]) => {
+      if (/^[a-z]+:/.test(path)) return [];
+      const file = path === "" ? page : posix.join(posix.dirname(page), path);
+      const isThere = existsSync(join(root, file));
+      return isThere && (anchor === undefined || anchorsOf(file).includes(anchor)) ? [] : `${page}: ${link}`;
+    }),
+  );
+  expect([pages.length > 60, dead]).toEqual([true, []]);
+});
+
+test("every code has a place on its page, where the dashboard links to it", () => {
+  const targets = [
+    ...outcomes.map(({ path }) => aboutPath(path)),
+    ...adviceTable.map(({ id }) => aboutAdvice(id)),
+    ...Object.keys({ ...errorCauses, ...httpRejections }).map(aboutRejection),
+    ...Object.keys(problemCauses).map((code) => `errors.html#problem-${code}`),
+    ...outcomes.flatMap(({ code }) => (code === null ? [] : `errors.html#code-${code}`)),
+  ];
+  const [errors, report] = ["errors", "report"].map((page) => renderDocs(page, pageOf(`docs/${page}.md`)));
+  const missed = targets.filter((target) => {
+    const [page, anchor] = target.split("#");
+    return !(page === "errors.html" ? errors : report)?.includes(` id="${anchor}"`);
+  });
+  expect([targets.length > 150, missed]).toEqual([true, []]);
+});
 
 /** Those of the names that do not stand on a page as code. */
 const missingOn = (text: string, names: readonly string[]) =>
@@ -105,14 +156,6 @@ test("docs/reliability.md names for each promise a test file and a case in it, a
   expect(page).toContain(`${sum} conversations of ${groups.length} kinds`);
 });
 
-test("README.md compares the measured rates of docs/reliability.md", () => {
-  const [, ours, wireMock] =
-    /^\| requests per second.*? \| ([\d.]+) \| ([\d.]+) \|/m.exec(pageOf("README.md")) ?? [];
-  const measured = sectionOf("docs/reliability.md", "Compared with other mock servers");
-  expect(measured).toContain(`| svc-sandbox | ${ours} (`);
-  expect(measured).toContain(`| WireMock | ${wireMock} (`);
-});
-
 test("docs/install.md names calls of the control plane that exist", () => {
   const named = [...pageOf("docs/install.md").matchAll(/`([A-Z]+) \/__sandbox(\/[\w/{}-]+)/g)];
   expect(named.length).toBeGreaterThan(5);
@@ -183,7 +226,7 @@ test("the workflows run all tests for each push, and what takes long each week, 
     .map(({ command }: { command: string }) => command)
     .join("\n");
   const named = [...commands.matchAll(/npm run (\S+)/g)].map(([, name = ""]) => name);
-  expect([...new Set(named)]).toEqual(["outages", "histories", "mutants"]);
+  expect([...new Set(named)]).toEqual(["outages", "histories"]);
   expect(named.filter((name) => !(name in project.scripts))).toEqual([]);
   expect(commands).toContain("NIGHTLY=1");
 });

@@ -62,7 +62,7 @@ const toldOfKeys = () =>
 function cleanClone(folder: string): string {
   const clone = join(folder, "svc-sandbox");
   const [skipped, made] = [
-    /^(?:(?:bench\/peers\/)?node_modules|dist|\.git|\.svc-sandbox|coverage)(?:\/|$)|\.tgz$/,
+    /^(?:node_modules|dist|\.git|\.svc-sandbox|coverage)(?:\/|$)|\.tgz$/,
     /\.generated\.ts$/,
   ];
   const filter = (file: string) => {

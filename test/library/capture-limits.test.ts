@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { storySender } from "../../src/api/handle.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture.js";
 import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
@@ -151,7 +151,12 @@ test("probes of any server stay in a capture without expectations, as later resp
 test.skipIf(noRedis)("any replica of a store captures all replicas' requests since compaction", async () => {
   const redis = await startRedis();
   onTestFinished(redis.close);
-  const replicas = [await startReplica(redis.url, scenario), await startReplica(redis.url, scenario)];
+  // A busy machine may be silent for longer than two seconds.
+  const patient = { timeout: 60_000 };
+  const replicas = [
+    await startReplica(redis.url, scenario, patient),
+    await startReplica(redis.url, scenario, patient),
+  ];
   onTestFinished(async () => void (await Promise.all(replicas.map((one) => one.close(0)))));
   const [one, other] = replicas as [(typeof replicas)[0], (typeof replicas)[0]];
   const headers = { "x-api-key": one.copy.secret("main") };

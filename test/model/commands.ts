@@ -6,7 +6,7 @@ import type { Model } from "./specification-model.js";
 /** When the clock of the model's world starts: shortly before a minute and a day end. */
 export const start = Date.parse("2026-03-02T23:58:30Z");
 export const refs = ["a", "b", "c", "d", "e", "f"] as const;
-export const organizations = ["bank", "insurer"] as const;
+const organizations = ["bank", "insurer"] as const;
 
 /** Something that happens in the model's world. */
 export const command = fc.oneof(

@@ -14,7 +14,7 @@ export interface ModelKey {
   readonly counted: number[];
 }
 
-export interface ModelOrganization {
+interface ModelOrganization {
   active: boolean;
   live: "approved" | "suspended" | "not_approved";
   sandboxAccess: boolean;

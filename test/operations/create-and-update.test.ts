@@ -1,5 +1,4 @@
 import { expect, test } from "vitest";
-import { ofEachEnd } from "../../src/scenario/format/key-settings.js";
 import { expectRejection, fill, minute, open, responses, testKey } from "./world.js";
 
 test("R29 a created key has the requested fields and works at once", async () => {
@@ -14,7 +13,7 @@ test("R29 a created key has the requested fields and works at once", async () =>
     ...{ ref: "nightly-batch", organization: "insurer", name: "Nightly batch", environment: "test" },
     ...{ legacy: false, fingerprint: expect.stringMatching(/^[0-9a-f]{12}$/), state: "active" },
     ...{ scopes: ["attestations:read", "consents:write"], limits: { perMinute: 5, perDay: 50 } },
-    ...{ usage: { thisMinute: 0, today: 0 }, ...ofEachEnd(() => null) },
+    ...{ usage: { thisMinute: 0, today: 0 }, revokedAt: null, expiresAt: null, overlapEndsAt: null },
     ...{ replacedBy: null, replaces: null },
   });
   expect(secret).toMatch(/^SVC_test_sbx[0-9A-Za-z]{29}$/);

@@ -4,7 +4,7 @@ import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 export const minute = 60_000;
 export const hour = 60 * minute;
 export const day = 24 * hour;
-export const start = "2026-03-02T09:00:00.000Z";
+const start = "2026-03-02T09:00:00.000Z";
 export const at = (afterStart: number) => new Date(Date.parse(start) + afterStart).toISOString();
 
 /** Two organizations, and a key in every state. */

@@ -21,8 +21,7 @@ const service = ts.createLanguageService({
 
 const imports = `import { createSandbox } from "./dist/esm/index.js";
 import { startServer } from "./dist/esm/node.js";
-import { sandboxTest } from "./dist/esm/vitest.js";
-import { sandboxTest as playwrightTest } from "./dist/esm/playwright.js";`;
+import { sandboxTest } from "./dist/esm/vitest.js";`;
 
 /** What an editor suggests at the bar, with whether it shows a description. */
 function suggested(text: string): Map<string, boolean> {
@@ -47,13 +46,11 @@ const inside = (fields: string) =>
 test.each([
   ["an organization", inside("|"), ["type", "live_access", "keys"]],
   ["a key", inside('type: "bank", keys: { main: { | } }'), ["environment", "usage", "overlap_ends"]],
-  ...["createSandbox", "startServer", "sandboxTest", "playwrightTest"].map(
-    (name): [string, string, string[]] => [
-      `a scenario in ${name}`,
-      `${name}({ scenario: { | } });`,
-      ["version", "organizations"],
-    ],
-  ),
+  ...["createSandbox", "startServer", "sandboxTest"].map((name): [string, string, string[]] => [
+    `a scenario in ${name}`,
+    `${name}({ scenario: { | } });`,
+    ["version", "organizations"],
+  ]),
   ["the keys of a sandbox", "createSandbox().keys.|", ["list", "get", "create", "rotate", "revoke"]],
   ["organizations", "createSandbox().organizations.|", ["list", "get", "update"]],
 ])("an editor describes every member of %s", (_what, text, some) => {

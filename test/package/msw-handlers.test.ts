@@ -1,5 +1,5 @@
 import { getResponse } from "msw";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers, handlers, sandbox as readySandbox } from "../../src/integrations/msw.js";
 
@@ -42,13 +42,23 @@ test.each([
   ["/api/", "http://localhost:3000/api/v1/relying-party/nothing", 404],
   ["/api", "http://localhost:3000/v1/relying-party/me", undefined],
   ["/", "http://localhost:3000/v1/relying-party/me", 200],
-])("a base URL of %s is one of the page's or server's own: %s gets %s", async (baseUrl, url, expected) => {
+])("in a page, a base URL of %s is one of its own: %s gets %s", async (baseUrl, url, expected) => {
+  vi.stubGlobal("location", new URL("http://localhost:3000/"));
+  onTestFinished(() => void vi.unstubAllGlobals());
   expect(await status(baseUrl, url, "http://localhost:3000")).toBe(expected);
 });
 
-test.each(["https://", "http://a b"])("%s is rejected: it is not a URL", (baseUrl) => {
+test.each(
+  [
+    ["https://", "http://a b", "", "api.example", "/base", "api.example/*"],
+    ["https://*.example", "https://api.example/:tenant"],
+  ].flat(),
+)("%j is rejected in Node, where no request would match it", (baseUrl) => {
   expect(() => createHandlers(sandbox, { baseUrl })).toThrow(
-    expect.objectContaining({ code: "usage", message: expect.stringContaining(JSON.stringify(baseUrl)) }),
+    expect.objectContaining({
+      code: "usage",
+      message: expect.stringContaining(`${JSON.stringify(baseUrl)}. `),
+    }),
   );
 });
 

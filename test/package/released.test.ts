@@ -46,7 +46,6 @@ test("no test of coverage, checks or formats fails when an endpoint with a scope
   writeFileSync(routes, row(readFileSync(routes, "utf8")));
   const about = [
     "test/cli/agents",
-    "test/cli/collection",
     "test/check/requests",
     "test/openapi/check",
     "test/report/formats",

@@ -30,7 +30,6 @@ test.each([
   ["Express", /x-powered-by/],
   ["the client of Redis", /disableOfflineQueue/],
   ["the metrics", /nodejs_eventloop_lag/],
-  ["the scripts of completion", /shellCompDirective/],
 ])("a start does not load %s", (_what, sign) => {
   expect(files.some((file) => file.endsWith(".js") && sign.test(textOf(file)))).toBe(true);
   expect(loaded.filter(([, text]) => sign.test(text)).map(([file]) => file)).toEqual([]);

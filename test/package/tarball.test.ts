@@ -37,8 +37,7 @@ beforeAll(async () => {
   // A second user has msw and the types of Node beside it.
   await install(join(folder, "beside"), [packed.tarball]);
   mkdirSync(join(folder, "beside/node_modules/@types"));
-  mkdirSync(join(folder, "beside/node_modules/@playwright"));
-  for (const name of ["msw", "undici", "vitest", "@playwright/test", "@types/node"])
+  for (const name of ["msw", "undici", "vitest", "@types/node"])
     symlinkSync(join(root, "node_modules", name), join(folder, "beside/node_modules", name));
 });
 
@@ -74,7 +73,6 @@ describe("the tarball", () => {
       /^packaging\/(?:go|java|python)\/(?:[\w/]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py))$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
       ...[/^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/, /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/],
-      /^dist\/site\/(?:[a-z0-9-]+\.html|style\.css|search\.js|search-index\.js|icon\.svg|llms\.txt)$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg)\.br)$/,
     ];
     const others = packed.files.filter(({ path }) => !expected.some((one) => one.test(path)));
@@ -136,27 +134,23 @@ describe("the tarball", () => {
       const text = readFileSync(join(installed, path), "utf8").replaceAll("./node_modules/svc-sandbox", "");
       if (text.includes(root) || text.includes("sourceMappingURL")) return true;
       // The pages and workflows speak of those of the reader.
-      return (
-        !/^(?:docs|dist\/site|examples\/\w+\/sandbox\.yml$)/.test(path) && text.includes("/node_modules/")
-      );
+      return !/^(?:docs|examples\/\w+\/sandbox\.yml$)/.test(path) && text.includes("/node_modules/");
     });
     expect(leaking.map(({ path }) => path)).toEqual([]);
   });
 
-  test("is small, and the dashboard and the documentation are small parts of it", () => {
+  test("is small, and the dashboard is a small part of it", () => {
     const sizeOf = (folder: string) => {
       const files = packed.files.filter(({ path }) => path.startsWith(folder));
       const sizes = files.map(({ path }) => gzipSync(readFileSync(join(installed, path))).length);
       const sum = (all: readonly number[]) => all.reduce((total, one) => total + one, 0);
       return { packed: sum(sizes), unpacked: sum(files.map(({ size }) => size)) };
     };
-    const [dashboard, site] = [sizeOf("dist/dashboard/"), sizeOf("dist/site/")];
+    const dashboard = sizeOf("dist/dashboard/");
     expect(dashboard.packed).toBeGreaterThan(50_000);
     expect(dashboard.packed).toBeLessThan(600_000);
-    expect(site.packed).toBeGreaterThan(150_000);
-    expect(site.packed).toBeLessThan(400_000);
-    expect(packed.size - dashboard.packed - site.packed).toBeLessThan(1_900_000);
-    expect(packed.unpackedSize - site.unpacked).toBeLessThan(8_700_000);
+    expect(packed.size - dashboard.packed).toBeLessThan(2_450_000);
+    expect(packed.unpackedSize).toBeLessThan(9_900_000);
   });
 
   test("names the packages that are bundled in it, with their license texts", () => {
@@ -188,7 +182,6 @@ describe("an installation", () => {
     ["msw", "msw 2.0"],
     ["undici", "undici 5.20"],
     ["vitest", "vitest 3.2"],
-    ["playwright", "@playwright/test 1.18"],
   ];
 
   /** What the entry points that need packages of the user reject with, or throw, in a folder. */
@@ -219,14 +212,14 @@ describe("an installation", () => {
 
   test("an entry point whose package is too old rejects with package_unusable, imported and required", async () => {
     await install(join(folder, "old"), [packed.tarball]);
-    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4", "@playwright/test": "1.9.0" };
+    const old = { msw: "1.3.5", undici: "5.19.1", vitest: "3.1.4" };
     for (const [name, version] of Object.entries(old)) {
       const place = join(folder, "old/node_modules", name);
       mkdirSync(place, { recursive: true });
       writeFileSync(join(place, "package.json"), JSON.stringify({ name, version }));
       writeFileSync(join(place, "index.js"), "");
     }
-    const found = ["an older one", "5.19.1", "3.1.4", "1.9.0"];
+    const found = ["an older one", "5.19.1", "3.1.4"];
     expect(await failures("old")).toEqual(
       needed.map(([entry, version], index) =>
         sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
@@ -299,7 +292,6 @@ const otherDoors = `
 import { setupServer } from "msw/node";
 import { createHandlers, handlers, sandbox as ready } from "svc-sandbox/msw";
 import { loadScenario, startServer, type SandboxServer } from "svc-sandbox/node";
-import { test as ofPlaywright } from "svc-sandbox/playwright";
 import { createDispatcher } from "svc-sandbox/undici";
 import { test as ofVitest } from "svc-sandbox/vitest";
 import { type Dispatcher, setGlobalDispatcher } from "undici";
@@ -311,13 +303,6 @@ ofVitest("a test", async ({ sandbox, server, secret }) => {
   secret(sandbox.seed);
   ofVitest.override({ sandboxOptions: { scenario: "rotation", seed: 2 } });
   const url: string = server.url;
-});
-ofPlaywright.use({ sandboxOptions: { scenario: "./bank.yaml", frozen: false } });
-// @ts-expect-error: no such option
-ofPlaywright.use({ sandboxOptions: { scenarios: "rotation" } });
-ofPlaywright("a test", async ({ page, request, sandbox, secret }) => {
-  await request.get("/v1/relying-party/me", { headers: { "x-api-key": secret("active") } });
-  sandbox.clock.advance("1m");
 });
 export const start = async (): Promise<SandboxServer> => startServer({ scenario: (await loadScenario("x")).scenario });
 `;

@@ -81,6 +81,10 @@ test("an Idempotency-Key gets the same response again, and another body the docu
   expect((await once(6)).status).toBe(422);
   expect((await once(6, "others")).status).toBe(201);
   expect(sandbox.records.list("loans")).toHaveLength(2);
+  await ask(`DELETE /loans/${first.body.data.id}`);
+  expect((await once(5)).status).toBe(422);
+  expect(sandbox.records.list("loans")).toHaveLength(1);
+  expect(sandbox.requests.list().at(-1)?.note).toContain("was removed");
 });
 
 test("R46 a body that no valid record can have, or that has a key, gets the documented 422", async () => {

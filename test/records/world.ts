@@ -9,7 +9,7 @@ const key = (environment: "test" | "live" = "test") => ({
 });
 
 /** The organizations of these tests: two banks, one with a live key. */
-export const organizations: NonNullable<Scenario["organizations"]> = {
+const organizations: NonNullable<Scenario["organizations"]> = {
   bank: { type: "bank", live_access: "approved", keys: { main: key(), second: key(), live: key("live") } },
   other: { type: "bank", keys: { others: key() } },
 };

@@ -28,7 +28,6 @@ const defaultKeys: Readonly<Record<ScenarioName, readonly [ref: string, path: Pa
   "announced-endpoints": ["lending", "200.test"],
   // Its keys are made while it runs.
   onboarding: undefined,
-  population: ["core-banking", "200.test"],
 };
 const names = Object.keys(defaultKeys) as ScenarioName[];
 

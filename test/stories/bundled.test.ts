@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { storySender } from "../../src/api/handle.js";
+import { storySender } from "../../src/api/story-sender.js";
 import { loadReader, nodePlatform } from "../../src/node/platform.js";
 import { settled } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";

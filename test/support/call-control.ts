@@ -1,10 +1,4 @@
-export interface ControlResponse {
-  readonly status: number;
-  // biome-ignore lint/suspicious/noExplicitAny: what a test reads of it, it checks
-  readonly body: any;
-}
-
-/** Calls a control plane, with a body as JSON. */
+/** Calls a control plane, with a body as JSON. What a test reads of the response, it checks. */
 export async function control(controlUrl: string | undefined, call: string, body?: object) {
   const [method, path] = call.split(" ");
   const response = await fetch(`${controlUrl}${path}`, {

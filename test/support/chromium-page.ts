@@ -19,7 +19,7 @@ export const chromiumFlags = ["gpu", "quic", "background-networking", "component
 let launched: Promise<Browser> | undefined;
 
 /** The browser of all test files that run in this process; it ends with the process. */
-export function theBrowser(): Promise<Browser> {
+function theBrowser(): Promise<Browser> {
   launched ??= chromium.launch({
     executablePath: programPath("chromium"),
     chromiumSandbox: false,

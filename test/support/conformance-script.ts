@@ -25,7 +25,7 @@ export interface ConformanceCase {
 }
 
 /** What came of a request: a response, or the client's rejection to send it, as status 0 and the name of the error. */
-export function rejectedByClient(error: unknown): Seen {
+function rejectedByClient(error: unknown): Seen {
   return { status: 0, headers: [], body: (error as Error).name };
 }
 

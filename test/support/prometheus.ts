@@ -1,5 +1,5 @@
 /** A sample of a metric: its value under its labels. */
-export interface Sample {
+interface Sample {
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;

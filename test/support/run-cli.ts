@@ -27,7 +27,7 @@ export interface Ran {
 }
 
 /** An output that remembers, and that can be waited for. */
-export interface Written extends Output {
+interface Written extends Output {
   readonly text: () => string;
   /** Resolves with the match once the text matches. */
   readonly shows: (pattern: RegExp) => Promise<RegExpExecArray>;

@@ -1,5 +1,4 @@
 import { createSandbox } from "../../src/index.js";
-import { control } from "./call-control.js";
 import { blockWith, type Part, pageOf } from "./pages.js";
 import { probeKeys, serveProbed } from "./probed-server.js";
 import { runCli, serve } from "./run-cli.js";
@@ -130,14 +129,6 @@ async function reportOfServer(): Promise<string> {
   );
 }
 
-/** The response to a second revocation of a key, as the control plane and MCP send it. */
-async function rejection(): Promise<string> {
-  const { controlUrl } = await served({ frozen: true });
-  const revoke = () => control(controlUrl, "POST /keys/live/revoke", {});
-  await revoke();
-  return block(JSON.stringify((await revoke()).body), "json");
-}
-
 /** The first farmers, without the last columns. */
 async function farmers(): Promise<string> {
   const { stdout } = await runCli(["fixtures", "farmers", "--count", "10", "--format", "csv"]);
@@ -212,7 +203,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       client: coveringAll(["401.rotated"]),
       stream: "stderr",
     }),
-    rejection,
     failure: printed("exec --format brief -- npm-test", {
       client: coveringAll(["401.expired", "429.per_day"], 201),
       ...{ stream: "stderr", language: "json" },

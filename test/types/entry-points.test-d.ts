@@ -1,8 +1,6 @@
-import { defineConfig } from "@playwright/test";
 import type { Dispatcher } from "undici";
 import { expectTypeOf, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
-import { test as ofPlaywright, sandboxTest as playwrightOf } from "../../src/integrations/playwright.js";
 import { createDispatcher } from "../../src/integrations/undici.js";
 import { test as ofVitest, sandboxTest as vitestOf } from "../../src/integrations/vitest.js";
 
@@ -10,8 +8,6 @@ test("a misspelled field of an inline scenario is a mistake for the fixtures as 
   const organizations = { bank: { type: "bank" } } as const;
   // @ts-expect-error organisations
   vitestOf({ scenario: { version: 1, organizations, organisations: {} } });
-  // @ts-expect-error organisations
-  playwrightOf({ scenario: { version: 1, organizations, organisations: {} } });
   vitestOf({ scenario: { version: 1, organizations } });
   vitestOf({ scenario: "./my.yaml" });
 });
@@ -46,33 +42,6 @@ test("the fixtures of Vitest know refs, scenarios and durations as createSandbox
     });
     vitestOf({ scenario: "./bank.yaml" })("a test", ({ secret }) => secret("any text"));
     vitestOf()("a test", ({ secret }) => secret("any text"));
-  };
-  expectTypeOf(use).toBeFunction();
-});
-
-test("the fixtures and the configuration of Playwright know refs, scenarios and options", () => {
-  const use = () => {
-    ofPlaywright.use({ sandboxOptions: { scenario: "rotation", frozen: false }, locale: "en" });
-    // @ts-expect-error a seed is a number
-    ofPlaywright.use({ sandboxOptions: { seed: "7" } });
-    defineConfig({ use: { sandboxOptions: { scenario: "rotation", intercept: "https://api.example/**" } } });
-    // @ts-expect-error no such scenario, and no file
-    defineConfig({ use: { sandboxOptions: { scenario: "rotatoin" } } });
-    ofPlaywright("a test", ({ sandbox, secret, server, baseURL, page }) => {
-      sandbox.keys.revoke("active");
-      // @ts-expect-error no such key
-      secret("revokd");
-      expectTypeOf(secret("revoked")).toEqualTypeOf<string>();
-      expectTypeOf(server.url).toEqualTypeOf<string>();
-      expectTypeOf(baseURL).toEqualTypeOf<string | undefined>();
-      expectTypeOf(page.url()).toEqualTypeOf<string>();
-    });
-    playwrightOf({ scenario: "rotation" })("a test", ({ secret }) => {
-      expectTypeOf(secret("rotated")).toEqualTypeOf<string>();
-      // @ts-expect-error a key of another scenario
-      secret("active");
-    });
-    playwrightOf()("a test", ({ secret }) => secret("any text"));
   };
   expectTypeOf(use).toBeFunction();
 });

@@ -6,6 +6,7 @@ import {
   type CreatedKey,
   createSandbox,
   type Farmer,
+  type KeyRef,
   type PathId,
   type Report,
   type Sandbox,
@@ -26,15 +27,6 @@ test("the refs of a bundled scenario are known to the compiler", () => {
   sandbox.secret("retirng");
 });
 
-test("of a population the compiler knows how its refs are formed", () => {
-  const sandbox = createSandbox({ scenario: "population" });
-  expectTypeOf<"organization-7-key-2" | "core-banking">().toExtend<Parameters<typeof sandbox.secret>[0]>();
-  expectTypeOf<"organization-200">().toExtend<Parameters<typeof sandbox.organizations.get>[0]>();
-  // @ts-expect-error no population has such a key
-  sandbox.secret("organization-7-kay-2");
-  expectTypeOf(sandbox.farmers.at(0)).toEqualTypeOf<Farmer>();
-});
-
 test("the refs of a scenario value are known to the compiler, also with a population", () => {
   const organizations = { bank: { type: "bank", keys: { main: { environment: "test" } } } } as const;
   const sandbox = createSandbox({ scenario: { version: 1, organizations } });
@@ -42,8 +34,12 @@ test("the refs of a scenario value are known to the compiler, also with a popula
   expectTypeOf(sandbox.organizations.update).parameter(0).toEqualTypeOf<"bank">();
   const many = createSandbox({ scenario: { version: 1, organizations, population: { organizations: 3 } } });
   expectTypeOf<"main" | "organization-3-key-1">().toExtend<Parameters<typeof many.secret>[0]>();
+  expectTypeOf<"bank" | "organization-3">().toExtend<Parameters<typeof many.organizations.get>[0]>();
   // @ts-expect-error there is no such key
   many.secret("mian");
+  // @ts-expect-error no population has such a key
+  many.secret("organization-7-kay-2");
+  expectTypeOf(many.farmers.at(0)).toEqualTypeOf<Farmer>();
 });
 
 test("the refs of a scenario that is known at run time only are any text", () => {
@@ -104,17 +100,24 @@ test("unknown options are mistakes", () => {
   expectTypeOf(createSandbox(options)).toEqualTypeOf<Sandbox>();
 });
 
+test("a function that gets a ref has the type KeyRef, as docs/library.md shows", () => {
+  const sandbox = createSandbox({ scenario: "key-states" });
+  const keyOf = (ref: KeyRef<"key-states">) => sandbox.secret(ref);
+  keyOf("revoked");
+  // @ts-expect-error any text
+  const keyOfText = (ref: string) => sandbox.secret(ref);
+  expectTypeOf(keyOfText).toBeFunction();
+});
+
 test("a misspelled field of an inline scenario is a mistake", () => {
   const keys = { main: { environment: "test" } } as const;
   const organizations = { bank: { type: "bank", keys } } as const;
   // @ts-expect-error organizations
   createSandbox({ scenario: { version: 1, organisations: {} } });
+  const [version, type, environment] = [1, "bank", "test"] as const;
   createSandbox({
     // @ts-expect-error expires
-    scenario: {
-      version: 1,
-      organizations: { b: { type: "bank", keys: { k: { environment: "test", expirs: "-1d" } } } },
-    },
+    scenario: { version, organizations: { b: { type, keys: { k: { environment, expirs: "-1d" } } } } },
   });
   const scenario = { version: 1, organizations, organisations: {} } as const;
   // @ts-expect-error organisations

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { beginCall } from "../../src/api/call.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
-import { beginCall } from "../../src/api/handle.js";
 import { rejectCall, successResponse } from "../../src/api/response.js";
 import { documentedRows, type VariationRow, variationTable } from "../../src/api/variation/table.js";
 import { type Selector, selector, variationOf } from "../../src/api/variation/vary.js";

@@ -84,7 +84,7 @@ def pytest_sessionfinish(session, exitstatus):
     if missed:
         lines.append("Not covered (send the key): " + ", ".join(f"{path} ({ref})" for path, ref in missed.items()))
     if report and report["advice"]:
-        lines.append("Advice: " + ", ".join(report["advice"]))
+        lines.append("Advice: " + ", ".join(report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:
         lines.append(f"The coverage is below --min-coverage {minimum:g}.")
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED

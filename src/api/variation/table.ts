@@ -59,7 +59,10 @@ export function row(
   // Drawn on first use: an import would draw the salts of all rows.
   let salt: number | undefined;
   return {
-    ...{ id, statuses, fixedBy, variants: variants as [RowVariant, ...RowVariant[]] },
+    id,
+    statuses,
+    fixedBy,
+    variants: variants as [RowVariant, ...RowVariant[]],
     get salt() {
       salt ??= randomStream(0, "variation.row", id)();
       return salt;

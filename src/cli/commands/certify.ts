@@ -117,7 +117,12 @@ const flags = {
   openapi: worldFlags.openapi,
   frozen: worldFlags.frozen,
   ...interceptFlags,
-  ...{ host, handlers, control, tls, cert, key },
+  host,
+  handlers,
+  control,
+  tls,
+  cert,
+  key,
   quiet,
 };
 type CertifyCall = CallOf<typeof flags>;

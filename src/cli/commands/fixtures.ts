@@ -56,7 +56,6 @@ export const fixturesCommand = declareCommand({
   description:
     "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
   words: { "<kind>": "organizations or farmers" },
-  choices: ["organizations", "farmers"],
   flags,
   examples: {
     "svc-sandbox fixtures farmers": "ten of them, one JSON object a line",

@@ -10,8 +10,8 @@ import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping } from "../../spec/schema/shape.js";
-import { quote } from "../../spec/schema/words.js";
-import { declareCommand, oneOf, plainOption, plainToggle } from "../command.js";
+import { listed, quote } from "../../spec/schema/words.js";
+import { declareCommand, plainOption, plainToggle } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
 import { force, quiet } from "../flags.js";
@@ -20,34 +20,92 @@ import { ownScenario } from "../open-scenario.js";
 
 const goModule = `${repository.replace("https://", "")}/packaging/go`;
 
-/** What a client needs: the files that name it, and how to install it from the package's folder (%). */
-const clients = {
+const clientKinds = ["vitest", "jest", "node", "pytest", "junit", "go"] as const;
+type ClientKind = (typeof clientKinds)[number];
+
+interface ClientFiles {
+  /** The folder in `examples`, its test, and where a project has it. */
+  readonly example: string;
+  readonly test: string;
+  readonly to: string;
+  /** What the tests need, and the files of a project that name it. */
+  readonly needs: string;
+  readonly files: readonly string[];
+  /** The command of the script `test:sandbox`, which runs with a sandbox. */
+  readonly script?: string;
+  readonly run: string;
+  /** How to install it, from the package's folder (%). */
+  readonly install: string;
+}
+
+const clients: Readonly<Record<ClientKind, ClientFiles>> = {
   vitest: {
-    ...{ example: "vitest-exec", folder: "test", test: "whoami.test.js", needs: '"vitest"' },
+    example: "exec",
+    test: "whoami.test.js",
+    to: "test/whoami.test.js",
+    needs: '"vitest"',
     files: ["package.json"],
+    script: "vitest run",
     run: "npm run test:sandbox",
     install: "npm install --save-dev vitest",
   },
+  jest: {
+    example: "exec",
+    test: "whoami.jest.cjs",
+    to: "test/whoami.test.cjs",
+    needs: '"jest"',
+    files: ["package.json"],
+    script: "jest",
+    run: "npm run test:sandbox",
+    install: "npm install --save-dev jest",
+  },
+  node: {
+    example: "exec",
+    test: "whoami.node.mjs",
+    to: "test/whoami.test.mjs",
+    needs: '"svc-sandbox"',
+    files: ["package.json"],
+    script: "node --test",
+    run: "npm run test:sandbox",
+    install: "npm install --save-dev %",
+  },
   pytest: {
-    ...{ example: "pytest", folder: "tests", test: "test_whoami.py", needs: "svc_sandbox", files: [] },
+    example: "pytest",
+    test: "test_whoami.py",
+    to: "tests/test_whoami.py",
+    needs: "svc_sandbox",
+    files: [],
     run: "python3 -m pytest --min-coverage 80",
     install: "python3 -m pip install pytest %/packaging/python",
   },
   junit: {
-    ...{ example: "junit5", folder: "src/test/java", test: "WhoamiTest.java", needs: "svc-sandbox-junit5" },
+    example: "junit5",
+    test: "WhoamiTest.java",
+    to: "src/test/java/WhoamiTest.java",
+    needs: "svc-sandbox-junit5",
     files: ["pom.xml", "build.gradle", "build.gradle.kts"],
     run: "mvn test -Dsvc-sandbox.min-coverage=80",
     install: "mvn --file %/packaging/java install",
   },
   go: {
-    ...{ example: "go", folder: "whoami", test: "whoami_test.go", needs: goModule, files: ["go.mod"] },
+    example: "go",
+    test: "whoami_test.go",
+    to: "whoami/whoami_test.go",
+    needs: goModule,
+    files: ["go.mod"],
     run: "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami",
     // In lines that no terminal breaks: each is pasted.
     install: `module=${goModule}\n  go mod edit -require=$module@v${version}\n  go mod edit -replace=$module=%/packaging/go`,
   },
-} as const;
-type ClientKind = keyof typeof clients;
-const clientKinds = Object.keys(clients) as ClientKind[];
+};
+
+function readClient(text: string, from: string): ClientKind {
+  const kind = clientKinds.find((one) => one === text);
+  if (kind !== undefined) return kind;
+  throw usageError(
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with a sandbox: svc-sandbox exec -- <your command>. docs/languages.md has recipes.`,
+  );
+}
 
 export const initCommand = declareCommand({
   summary: "write a commented scenario to start from, or the first tests of a client",
@@ -58,8 +116,8 @@ export const initCommand = declareCommand({
     force,
     client: plainOption(
       "--client <kind>",
-      "write first tests of a client: vitest, pytest, junit, go",
-      oneOf(clientKinds),
+      `write first tests of a client: ${clientKinds.join(", ")}`,
+      readClient,
     ),
     agent: plainToggle(
       "--agent",
@@ -114,10 +172,10 @@ async function writeClientFiles(
   io: Io,
   force: { readonly force?: boolean },
 ): Promise<string[]> {
-  const { example, folder, test, run } = clients[kind];
+  const { example, test, to, script, run } = clients[kind];
   await checkNeeds(kind, io);
   const copies = [
-    [test, `${folder}/${test}`],
+    [test, to],
     ["sandbox.yml", ".github/workflows/sandbox.yml"],
   ] as const;
   const files = copies.map(([from, name]) => ({
@@ -125,10 +183,10 @@ async function writeClientFiles(
     file: newFile(name, io.cwd, force),
   }));
   for (const { from, file } of files) await write(file, await packageFile(from));
-  if (kind === "vitest") await addScript(join(io.cwd, "package.json"));
+  if (script !== undefined) await addScript(join(io.cwd, "package.json"), script);
   const names = copies.map(([, name]) => name).join(", ");
   return [
-    `Wrote ${names}${kind === "vitest" ? ", and the script test:sandbox" : ""}.`,
+    `Wrote ${names}${script === undefined ? "" : ", and the script test:sandbox"}.`,
     `Run it with: ${run}`,
   ];
 }
@@ -153,7 +211,7 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   const lines = [
     ...(installed ? [] : [`${how} ./svc-sandbox-${version}.tgz`]),
     ...(file === "go.mod" && found.length === 0 ? ["go mod init example.com/client"] : []),
-    install.replace("%", unpacked),
+    ...(kind === "node" && !installed ? [] : [install.replace("%", unpacked)]),
   ];
   const from = installed ? "" : ", with the file of npm pack (there is no release yet)";
   const steps = [
@@ -167,11 +225,11 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   );
 }
 
-async function addScript(file: string): Promise<void> {
+async function addScript(file: string, command: string): Promise<void> {
   const project = parsedJson(existsSync(file) ? await readFile(file, "utf8") : "{}");
   if (!isMapping(project))
     throw usageError(`${quote(file)} is not valid JSON, so no script was added to it.`);
-  const line = "svc-sandbox exec key-states --format brief --fail-on warning -- vitest run";
+  const line = `svc-sandbox exec key-states --format brief --fail-on warning -- ${command}`;
   const scripts = { "test:sandbox": line, ...(project.scripts as object | undefined) };
   await write(file, `${JSON.stringify({ ...project, scripts }, null, 2)}\n`);
 }

@@ -8,7 +8,7 @@ import { refsIn } from "../../spec/steps.js";
 import { declareCommand, oneOf, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
-import { keyRows, keyTable } from "../key-rows.js";
+import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
 
@@ -53,7 +53,7 @@ export const keysCommand = declareCommand({
 
 async function tableOf(
   world: SandboxState,
-  keys: ReturnType<typeof keyRows>,
+  keys: readonly KeyRow[],
   open: () => SandboxState,
   { palette, width }: Style,
 ): Promise<string> {

@@ -1,4 +1,4 @@
-import { storySender } from "../../api/handle.js";
+import { storySender } from "../../api/story-sender.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";

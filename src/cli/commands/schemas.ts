@@ -34,7 +34,6 @@ export const schemaCommand = declareCommand({
   description:
     "Prints the JSON Schema (2020-12) of the scenario format or of certificates, for editors and for other languages; or a configuration of gitleaks that finds keys of the API, except for a sandbox's own keys.",
   words: { "[format]": `${formats} (default: scenario)` },
-  choices: Object.keys(schemas),
   flags: {},
   examples: {
     "svc-sandbox schema > scenario.schema.json": "keep it in a file",

@@ -1,4 +1,5 @@
 import { finished } from "node:stream";
+import type { Log } from "../../log/log.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
@@ -129,13 +130,7 @@ export const startCommand = declareCommand({
       const log = await openNamedLog(call, { own, logger, onProblem, stop });
       if (log === undefined) return code;
       shutdown.push(async () => {
-        try {
-          await log.close();
-        } catch (error) {
-          if (!(error instanceof SandboxError)) throw error;
-          logger.problem(error.message);
-          code = exitCode.failed;
-        }
+        if (!(await closeLog(log, logger))) code = exitCode.failed;
       });
       logEvents(log, flags, logger);
       const server = await serve(log, { ...options, own, onAudit: logger.audit });
@@ -144,20 +139,11 @@ export const startCommand = declareCommand({
         isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
       shutdown.push(() => server.close(undefined, drained()));
       const { runtime } = log;
-      const writeVariables = async () => {
-        if (flags.writeEnv === undefined) return;
-        // Loaded when needed, as is the reload below.
-        const { writeEnvFile } = await import("../serve/client-environment.js");
-        await writeEnvFile(flags.writeEnv, io.cwd, settled(runtime), server);
-      };
-      const warn = async () => {
-        warnOfPinned(settled(runtime), flags, logger);
-        warnOfDates(settled(runtime), logger);
-        await warnOfDocument(served.loaded, settled(runtime), logger, flags.verbose);
-        await warnOfSteps(served.loaded, flags, io, logger);
-      };
+      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, runtime, server);
+      const warn = () => warnOf(served.loaded, settled(runtime), call, logger);
       await writeVariables();
       if (flags.watch) {
+        // Loaded when needed.
         const { startWatching } = await import("../serve/reload.js");
         const onReload = async () => {
           await writeVariables().catch((error) => logger.problem(error.message));
@@ -185,6 +171,42 @@ export const startCommand = declareCommand({
     return code;
   },
 });
+
+/** Returns whether everything could be stored. */
+async function closeLog(log: Log, logger: Logger): Promise<boolean> {
+  try {
+    await log.close();
+    return true;
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    logger.problem(error.message);
+    return false;
+  }
+}
+
+async function warnOf(
+  loaded: LoadedScenario,
+  world: SandboxState,
+  { flags, io }: StartCall,
+  logger: Logger,
+): Promise<void> {
+  warnOfPinned(world, flags, logger);
+  warnOfDates(world, logger);
+  await warnOfDocument(loaded, world, logger, flags.verbose);
+  await warnOfSteps(loaded, flags, io, logger);
+}
+
+async function writeVariablesTo(
+  file: string | undefined,
+  cwd: string,
+  runtime: SandboxState,
+  server: RunningServer,
+): Promise<void> {
+  if (file === undefined) return;
+  // Loaded when needed.
+  const { writeEnvFile } = await import("../serve/client-environment.js");
+  await writeEnvFile(file, cwd, settled(runtime), server);
+}
 
 function isDrained(stop: AbortSignal, drain: number): boolean {
   return stop.reason === "SIGTERM" && drain > 0;

@@ -10,6 +10,7 @@ import { exitCode } from "../exit-codes.js";
 import { json, quiet, verbose, worldFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import {
+  type DocumentFlags,
   documentNotes,
   fallbackScenario,
   firstNotes,
@@ -56,7 +57,7 @@ export const validateCommand = declareCommand({
   },
 });
 
-async function check(file: string, flags: Parameters<typeof loadNamed>[2], io: Io): Promise<Verdict> {
+async function check(file: string, flags: DocumentFlags, io: Io): Promise<Verdict> {
   try {
     const loaded = await loadNamed(file, io, flags);
     const problems = await stepsThatFail(loaded, {}, io);

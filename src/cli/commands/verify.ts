@@ -75,7 +75,7 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
-  const outcomes: Awaited<ReturnType<typeof verifiedAs>>[] = [];
+  const outcomes: Verified[] = [];
   for (const name of names) {
     const outcome = await verifiedAs(name, call);
     // Separates long texts.
@@ -105,7 +105,16 @@ function totalText(count: number, failed: number, { green, red }: Palette): stri
   return `\n${red(`${total}: ${failed} failed`)}\n`;
 }
 
-async function verifiedAs(name: string, { flags, io }: VerifyCall) {
+interface Verified {
+  readonly exitCode: number;
+  readonly files: readonly string[];
+  readonly error: string | undefined;
+  /** `undefined` if the scenario could not be read. */
+  readonly text: string | undefined;
+  readonly json: unknown;
+}
+
+async function verifiedAs(name: string, { flags, io }: VerifyCall): Promise<Verified> {
   try {
     const loaded = await loadScenario(name, io);
     const verdict = await verdictOn(loaded, flags, io.cwd);

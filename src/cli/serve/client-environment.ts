@@ -29,6 +29,16 @@ export async function writeEnvFile(
 // Variables of another sandbox or the real API would send the command there, or real keys here.
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;
 
+/** The hosts that a command must not reach over a proxy of the network, added to its own; none without a proxy. */
+export function directHosts(own: Io["env"], baseUrl: string): readonly string[] {
+  const hasProxy = Object.keys(own).some((name) => /^(?:https?|all)_proxy$/i.test(name) && own[name]);
+  if (!hasProxy) return [];
+  const theirs = `${own.NO_PROXY ?? ""},${own.no_proxy ?? ""}`.split(",").map((host) => host.trim());
+  return [...new Set([...theirs.filter(Boolean), ...localHosts(baseUrl)])];
+}
+
+const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname];
+
 export async function execEnvironment(
   own: Io["env"],
   world: SandboxState,
@@ -40,6 +50,7 @@ export async function execEnvironment(
   const others = proxy === undefined || proxy.passThrough;
   const trust = certificates.length === 0 ? undefined : await writeTrust(certificates, own, others);
   const proxied = proxy && proxyVariables(server.url, proxy.port);
+  const direct = directHosts(own, server.url).join(",");
   // Of two conflicting options, the last one applies.
   const java = [
     own.JAVA_TOOL_OPTIONS,
@@ -51,6 +62,7 @@ export async function execEnvironment(
     SVC_SANDBOX_RUN: runFolder,
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),
+    ...(direct !== "" && { NO_PROXY: direct, no_proxy: direct }),
     ...trust?.variables,
     ...proxied?.variables,
     ...(trust && { JAVA_TOOL_OPTIONS: java.join(" ").trim() }),
@@ -98,7 +110,10 @@ async function writeTrust(certificates: readonly string[], own: Io["env"], other
     files.writeFile(join(folder, "php.ini"), `curl.cainfo="${file}"\nopenssl.cafile="${file}"\n`),
   ]);
   const variables = {
-    ...{ SVC_CA_FILE: file, SSL_CERT_FILE: file, CURL_CA_BUNDLE: file, REQUESTS_CA_BUNDLE: file },
+    SVC_CA_FILE: file,
+    SSL_CERT_FILE: file,
+    CURL_CA_BUNDLE: file,
+    REQUESTS_CA_BUNDLE: file,
     // OpenSSL and Go also trust a folder.
     ...(!others && { SSL_CERT_DIR: folder }),
     NODE_EXTRA_CA_CERTS: forNode,
@@ -111,11 +126,15 @@ async function writeTrust(certificates: readonly string[], own: Io["env"], other
 
 function proxyVariables(baseUrl: string, port: number) {
   const proxy = `http://127.0.0.1:${port}`;
-  const direct = [...new Set(["localhost", "127.0.0.1", "::1", new URL(baseUrl).hostname])];
+  const direct = [...new Set(localHosts(baseUrl))];
   const variables = {
     // Ruby always reads the proxy for http.
-    ...{ HTTPS_PROXY: proxy, https_proxy: proxy, HTTP_PROXY: proxy, http_proxy: proxy },
-    ...{ NO_PROXY: direct.join(","), no_proxy: direct.join(",") },
+    HTTPS_PROXY: proxy,
+    https_proxy: proxy,
+    HTTP_PROXY: proxy,
+    http_proxy: proxy,
+    NO_PROXY: direct.join(","),
+    no_proxy: direct.join(","),
     NODE_USE_ENV_PROXY: "1",
   };
   const java = [

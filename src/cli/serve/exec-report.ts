@@ -27,19 +27,16 @@ export function runsOnGithub({ env }: Pick<Io, "env">): boolean {
 }
 
 export function whyNoRequest(
-  { env, cwd }: Pick<Io, "env" | "cwd">,
+  { cwd }: Pick<Io, "cwd">,
   { tls, cert }: Pick<ReportFlags, "tls" | "cert">,
 ): string {
-  const proxy = Object.keys(env).find((name) => /^(https?|all)_proxy$/i.test(name) && env[name]);
-  const noProxy =
-    proxy === undefined ? "" : ` ${proxy} is set: does NO_PROXY name the sandbox's address, 127.0.0.1?`;
   const trust = tls || cert !== undefined ? " Does it trust the certificate in SVC_CA_FILE?" : "";
   const project = join(cwd, "package.json");
   const hasMsw = existsSync(project) && /"msw"\s*:/.test(readFileSync(project, "utf8"));
   const mocks = hasMsw
     ? "its tests mock HTTP with other handlers of msw, which package.json lists"
     : "its tests mock HTTP, for example with msw";
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw, whose requests count.${noProxy}`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw, whose requests count.`;
 }
 
 /** Resolves to whether every file could be written; if not, the report is on stderr. */

@@ -17,8 +17,14 @@ export async function openNamedState(
   const log = await openFileLog(
     { file: resolve(io.cwd, name), given: name },
     {
-      ...{ own, start: () => startNamed(own(), flags), given, onProblem },
-      ...{ maxInstances, instanceTtl, maxMemory, imported: await readImport(flags, io) },
+      own,
+      start: () => startNamed(own(), flags),
+      given,
+      onProblem,
+      maxInstances,
+      instanceTtl,
+      maxMemory,
+      imported: await readImport(flags, io),
     },
   );
   if (log.note !== "") logger.note(log.note);

@@ -22,9 +22,19 @@ export async function openNamedStore(
   const imported = await readImport(flags, io);
   const open = () =>
     openStore({
-      ...{ imported, address, named: own(), given: givenFlags(flags, own()), runCall },
-      ...{ prefix, timeout, maxInstances, instanceTtl, maxMemory, onProblem },
-      ...{ onNote: logger.note, onWarning: logger.warning },
+      imported,
+      address,
+      named: own(),
+      given: givenFlags(flags, own()),
+      runCall,
+      prefix,
+      timeout,
+      maxInstances,
+      instanceTtl,
+      maxMemory,
+      onProblem,
+      onNote: logger.note,
+      onWarning: logger.warning,
     });
   let known = "";
   while (!stop.aborted) {

@@ -13,7 +13,7 @@ import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { WorldFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
-import { execEnvironment } from "./client-environment.js";
+import { directHosts, execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
@@ -55,6 +55,9 @@ export async function runServed(
   warnOfPinned(settled(runtime), flags, logger);
   const { name, seed, profile } = settled(runtime);
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
+  const direct = directHosts(io.env, server.url);
+  if (flags.verbose && direct.length > 0)
+    logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
     const { env, remove } = await execEnvironment(io.env, settled(runtime), server, folder.folder);
     // A missing command was rejected before.

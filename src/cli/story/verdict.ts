@@ -1,4 +1,4 @@
-import { storySender } from "../../api/handle.js";
+import { storySender } from "../../api/story-sender.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { placeInScenario } from "../../node/rehearsal.js";
 import { stepJson } from "../../node/step-data.js";

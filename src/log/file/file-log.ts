@@ -18,6 +18,7 @@ import {
   followAll,
   type KeptFiles,
   keepChanges,
+  keepRecords,
   listFiles,
   openFiles,
   saveUnsaved,
@@ -45,7 +46,8 @@ export interface FileLogOptions extends InstanceLimits {
   readonly onProblem: (error: unknown) => void;
 }
 
-export interface FileLog extends MemoryLog {
+export interface FileLog extends Log {
+  readonly instances: MemoryLog["instances"];
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
   /** Sentences about another version or a missing file; empty if there is nothing to note. */
@@ -126,6 +128,7 @@ function fileLog(server: Continued, options: FileLogOptions, unlock: () => void)
       requireWhole(server, id);
       return log.enter(id);
     },
+    request: (request, at) => keepRecords(files, () => log.request(request, at)),
     countUnread(at, id) {
       log.countUnread(at, id);
       // Its request may already be in the file.

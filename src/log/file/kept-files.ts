@@ -1,5 +1,6 @@
 import { makeOwnFolder } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { describeRequests, describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
@@ -113,6 +114,35 @@ export async function keepChanges(files: KeptFiles, run: (changed: Set<KeptSandb
   return response;
 }
 
+/** Handles a request. If it changed records, resolves once they are in the file, which rejects with `state_unwritable`. */
+export function keepRecords(files: KeptFiles, run: () => Exchange): Exchange | Promise<Exchange> {
+  const changed = new Set<KeptSandbox>();
+  files.called = changed;
+  let exchange: Exchange;
+  try {
+    exchange = run();
+  } finally {
+    files.called = undefined;
+  }
+  for (const file of changed) {
+    if (!hasRecords(file)) saveSoon(files, file);
+    else return saveRecords(files, file).then(() => exchange);
+  }
+  return exchange;
+}
+
+const hasRecords = ({ unsaved }: KeptSandbox) => unsaved.changes.some((change) => !change.isByRule);
+
+async function saveRecords({ options }: KeptFiles, file: KeptSandbox): Promise<void> {
+  const isKnown = file.failure !== undefined;
+  try {
+    await saveKept(file);
+  } catch (error) {
+    if (!isKnown) options.onProblem(error);
+    throw error;
+  }
+}
+
 /** Saves a file for which nobody waits, and reports its first failure. */
 function saveSoon(files: KeptFiles, file: KeptSandbox): Promise<void> {
   const isKnown = file.failure !== undefined;
@@ -131,9 +161,9 @@ function keep(files: KeptFiles, file: KeptSandbox, { history }: SandboxState): (
     }
     if (event.type === "record.changed") {
       addRecordChange(file, event.change);
-      files.called?.add(file);
       // A rule runs again at its time.
       if (event.change.isByRule) return undefined;
+      files.called?.add(file);
     } else changeFile(files, file);
     // A call saves once it has its result; nobody waits for a timeline step.
     if (files.called === undefined && event.type !== "timeline.step") saveSoon(files, file);

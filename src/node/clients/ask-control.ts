@@ -19,7 +19,7 @@ import {
 import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
-import { isNoResponse, type RawResponse, sendOnce } from "./send-once.js";
+import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
 export interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
@@ -39,7 +39,8 @@ const running = { scenario: text(), started_at: timeText };
 const healthShape = openMapping({
   status: always("ok"),
   version: versionText,
-  ...{ scenario: optional(running.scenario), started_at: optional(running.started_at) },
+  scenario: optional(running.scenario),
+  started_at: optional(running.started_at),
 });
 const stoppingShape = openMapping(running);
 const errorShape = openMapping({
@@ -90,7 +91,7 @@ export async function askRequest(call: ControlAddress, id: string) {
   }
   const details = readAs(detailsShape, found.data) as InJson<ValueOf<typeof requestDetailsShape>> | undefined;
   if (details === undefined) throw found.failed(isNot(found.status, "a request"));
-  return { details, requests };
+  return details;
 }
 
 export async function askExport(call: ControlAddress): Promise<string> {
@@ -157,13 +158,23 @@ async function healthOf(base: string, timeout: number) {
   return health && { version: health.version, ...shown(health) };
 }
 
+/** The response of a control plane; `failed` makes the error of a call that it rejected. */
+export interface ControlReply {
+  readonly url: string;
+  readonly status: number;
+  readonly data: unknown;
+  readonly error: ValueOf<typeof errorShape> | undefined;
+  readonly text: string;
+  readonly failed: (why: string) => SandboxError;
+}
+
 export async function ask(
   { url: given, token, tokenFrom, timeout, ca }: ControlAddress,
   what: string,
   method: "GET" | "POST" | "DELETE",
   path: string,
   { maxBody = maxResponse, json }: { readonly maxBody?: number; readonly json?: object } = {},
-) {
+): Promise<ControlReply> {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
   const failed = (why: string) =>
@@ -173,7 +184,11 @@ export async function ask(
     );
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const response = await send(url, {
-    ...{ method, headers, timeout, maxBody, ca: ca === undefined ? undefined : authorityIn(ca) },
+    method,
+    headers,
+    timeout,
+    maxBody,
+    ca: ca === undefined ? undefined : authorityIn(ca),
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
   if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
@@ -192,7 +207,7 @@ export async function ask(
 }
 
 // Accepts any certificate on this machine, where plain HTTP would also be unchecked: most are self-signed.
-function send(url: URL, options: Parameters<typeof sendOnce>[1]): ReturnType<typeof sendOnce> {
+function send(url: URL, options: SendOptions): Promise<RawResponse | NoResponse> {
   return sendOnce(url, { ...options, anyCertificate: options.ca === undefined && isLoopbackHost(url.host) });
 }
 

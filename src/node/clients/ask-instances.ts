@@ -11,7 +11,15 @@ import {
   type ValueOf,
 } from "../../spec/schema/shape.js";
 import { readHttpUrl } from "../addresses.js";
-import { ask, type ControlAddress, isNot, noControlPlane, readAs, timeText } from "./ask-control.js";
+import {
+  ask,
+  type ControlAddress,
+  type ControlReply,
+  isNot,
+  noControlPlane,
+  readAs,
+  timeText,
+} from "./ask-control.js";
 
 const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
 const linkShape = openMapping({ claim_url: plain(600) });
@@ -88,7 +96,7 @@ export async function claimInstance(link: string, call: Omit<ControlAddress, "ur
 
 function readOrFail<Of extends Shape>(
   shape: Of,
-  { status, data, error, failed }: Awaited<ReturnType<typeof ask>>,
+  { status, data, error, failed }: ControlReply,
   wanted: number,
 ): ValueOf<Of> {
   const found = status === wanted ? readAs(shape, data) : undefined;

@@ -60,7 +60,7 @@ export function createSend(url: URL, timeout: number): Send {
     });
 }
 
-interface SendOptions {
+export interface SendOptions {
   readonly method?: string;
   /** Default: `{}`, or no body for GET. */
   readonly body?: string;

@@ -31,11 +31,8 @@ export interface LoadedScenario {
 export const stdinName = "-";
 
 /**
- * Loads a bundled scenario by name, or a scenario file.
- *
- * A bundled name wins; write `./name` for a file with the same name. Throws `scenario_not_found`, `file_unreadable`, or a
- * `ScenarioError` with all problems of the file. Reads stdin to its end, or throws `file_unreadable` when the signal is
- * aborted. A given document replaces the scenario's own.
+ * Loads a bundled scenario by name, or a file; a bundled name wins, `./name` is a file. Throws `scenario_not_found`,
+ * `file_unreadable`, or a `ScenarioError`. A given document replaces the scenario's own.
  */
 export async function loadScenario(
   nameOrFile: string,

@@ -1,6 +1,6 @@
 import type { AdviceId } from "../../spec/advice.js";
 import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../spec/api-key.js";
-import { successPath } from "../../spec/authorize.js";
+import { type Presented, successPath } from "../../spec/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
 import type { ApiRequest } from "../../spec/request.js";
 import {
@@ -28,28 +28,32 @@ export interface ClientBehavior {
 const rejectedCapacity = 1000;
 const pagesCapacity = 100;
 
+/** The parts of a call that show something about its client, and that the journal must not keep. */
 export interface ObservedCall {
   readonly request: ApiRequest;
+  /** `undefined` if the API does not have the path, or the user's handler responds. */
+  readonly route: object | undefined;
+  readonly endpoint: object | undefined;
+  /** Whether the user's handler responds. It may accept anything. */
+  readonly isGuarded: boolean;
+  /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
+  readonly now: number;
+  readonly presented: Presented;
   readonly sha256: string;
   readonly entry: KeyEntry | undefined;
 }
 
-export type Observed = Pick<
-  Exchange,
-  "at" | "traits" | "isMisdirected" | "leaksRealKey" | "presented" | "pathId" | "delivery"
->;
-
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
 /**
- * Returns what a request shows about its client, and stores what its response shows the client. Depends only on the
- * order of requests, never on elapsed time or connections.
+ * Adds to an exchange what the request shows about its client, and stores what its response shows the client. Depends
+ * only on the order of requests, never on elapsed time or connections.
  */
 export function observe(
   { behavior }: { readonly behavior: ClientBehavior },
   call: ObservedCall,
-  exchange: Observed,
-): Pick<Exchange, "advice" | "isResent"> {
+  exchange: Exchange,
+): void {
   const { entry, sha256 } = call;
   const { apiKey = "" } = call.request;
   const { pathId } = exchange;
@@ -65,18 +69,20 @@ export function observe(
   if (entry === undefined && sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
   // A delayed response may not have arrived yet.
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
-  const isResent = isResentKey(behavior, call, exchange);
-  if (isResent) advice.push("sent-again-after-rejection");
-  return { advice: advice.length === 0 ? noAdvice : Object.freeze(advice), isResent: isResent || undefined };
+  if (isResentKey(behavior, call, exchange)) {
+    advice.push("sent-again-after-rejection");
+    exchange.isResent = true;
+  }
+  if (advice.length > 0) exchange.advice = Object.freeze(advice);
 }
 
 // On a key with the mark of a sandbox that this one does not have.
-function adviceOnStray(apiKey: string, { presented, pathId }: Observed): readonly AdviceId[] {
+function adviceOnStray(apiKey: string, { presented, pathId }: Exchange): readonly AdviceId[] {
   if (presented !== "well_formed" || !isMarked(apiKey) || !pathId.startsWith("401")) return noAdvice;
   return [isSandboxKey(apiKey) ? "key-of-another-sandbox" : "key-cut"];
 }
 
-function adviceOnTraits(call: ObservedCall, exchange: Observed, pages: Set<string>): AdviceId[] {
+function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<string>): AdviceId[] {
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
@@ -95,12 +101,12 @@ function adviceOnTraits(call: ObservedCall, exchange: Observed, pages: Set<strin
   return advice;
 }
 
-function hasKeyAnywhere({ request }: ObservedCall, { traits }: Observed): boolean {
+function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
   return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
 }
 
 // A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
-function isPageWithKey(call: ObservedCall, exchange: Observed, pages: Set<string>): boolean {
+function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
   if (shows(traits, isPreflightForKey)) {
@@ -118,7 +124,7 @@ const rejections: readonly (number | undefined)[] = [401, 403, 429];
 function isResentKey(
   { rejected }: ClientBehavior,
   { request, sha256 }: ObservedCall,
-  { pathId }: Observed,
+  { pathId }: Exchange,
 ): boolean {
   if (request.apiKey === undefined || isFault(pathId)) return false;
   const isSame = rejected.get(sha256) === pathId;

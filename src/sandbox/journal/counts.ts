@@ -33,9 +33,9 @@ export interface Counts {
   requests: number;
   unread: number;
   /** By path id, also of the successes of other endpoints. */
-  readonly paths: { [path in PathId]?: PathCount };
+  readonly paths: Partial<Record<PathId, PathCount>>;
   readonly endpoints: Record<string, number>;
-  readonly advice: { [id in AdviceId]?: AdviceCount };
+  readonly advice: Partial<Record<AdviceId, AdviceCount>>;
   /** By path and key; the first hundred. */
   readonly repeats: RepeatCount[];
   /** Without the counts that other sandboxes have passed on. Default: the same. */

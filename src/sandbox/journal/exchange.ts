@@ -39,8 +39,8 @@ export interface Ending<Path = PathId> {
 }
 
 /**
- * The record of a completed request: plain data, created once, the source of everything that shows or counts requests.
- * It contains no key: method, path and content can be shown unchanged (R46).
+ * The record of a completed request, without a key: method, path and content can be shown unchanged (R46).
+ * `appendExchange` sets the members that are not readonly.
  */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
@@ -62,13 +62,13 @@ export interface Exchange {
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */
-  readonly isProbe: boolean;
+  isProbe: boolean;
   /** Whether a sandbox of another process got it: captures omit it. */
   readonly isElsewhere?: true;
   /** Its traits, without the input that its endpoint accepts. */
-  readonly traits: RequestTraits;
+  traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
-  readonly leaksRealKey: boolean;
+  leaksRealKey: boolean;
   readonly presented: Presented;
   /** Lower-case names and values in turn, without keys. */
   readonly client: readonly string[];
@@ -90,15 +90,15 @@ export interface Exchange {
   readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
-  /** Whether the client did not wait for the delayed response: the one member that is set later. */
+  /** Whether the client did not wait for the delayed response; set later. */
   isUnread?: true;
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */
   readonly durationMs: number;
-  readonly advice: readonly AdviceId[];
+  advice: readonly AdviceId[];
   /** Whether it added a record, even if the client did not get the response. */
   readonly hasCreated?: true | undefined;
   /** Whether its key's response before this one was the same rejection; `undefined` for not. */
-  readonly isResent: true | undefined;
+  isResent: true | undefined;
 }
 
 const bytesBesideTexts = 700;

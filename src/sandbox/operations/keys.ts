@@ -8,7 +8,7 @@ import {
   reservedKeyRefs,
 } from "../../scenario/format/fields.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { readSettings, settingsOf } from "../../scenario/format/key-settings.js";
+import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import {
   countsAsActive,
@@ -47,11 +47,7 @@ export function requireAdministrator({ actor }: Initiator): void {
   throw new SandboxError("not_an_administrator", `${only}; this request came from a member.`, { actor });
 }
 
-/**
- * Creates an active key; returns its secret only this once (R34). Throws `validation_failed`, `unknown_ref`,
- * `sandbox_access_off` (R30), `live_access_not_approved` (R31), `scopes_required` (R29), `unknown_scope`,
- * `key_limit_reached` (R32) or `name_taken`, without changes.
- */
+/** Creates an active key; returns its secret only this once (R34). A rejection (R29–R32) changes nothing. */
 export function createKey(
   world: SandboxState,
   input: ControlBody<"key_creation">,
@@ -72,7 +68,9 @@ export function createKey(
   const described = {
     ref,
     organization: input.organization,
-    ...settingsOf(settings),
+    name,
+    scopes: [...scopes],
+    limits: { ...settings.limits },
     environment,
     ...ends,
   };
@@ -90,10 +88,8 @@ export interface RotateInput {
 }
 
 /**
- * Replaces an active key with a new one that has the same settings (R37). The old key works until the
- * overlap ends (R38–R40). The replacement does not inherit an expiry, so that an expiring key can be rotated. Throws
- * `unknown_ref`, `key_not_active`, `overlap_out_of_range`, `validation_failed`, `key_limit_reached` or `name_taken`,
- * without changes.
+ * Replaces an active key with one that has the same settings (R37); the old one works until the overlap ends (R38–R40).
+ * An expiry is not inherited, so that an expiring key can be rotated.
  */
 export function rotateKey(
   world: SandboxState,
@@ -107,8 +103,15 @@ export function rotateKey(
   // If a retiring key counts as active, there must be room for both during the overlap.
   if (overlap > 0 && countsAsActive("retiring", world.assumptions)) requireRoomForKey(world, entry.key, now);
   const replacedBy = input.as ?? freeRef(world, ref);
-  const settings = settingsOf(entry.key);
-  const described = { ref: replacedBy, organization, ...settings, environment, replaces: ref };
+  const described = {
+    ref: replacedBy,
+    organization,
+    name: entry.key.name,
+    scopes: [...entry.key.scopes],
+    limits: { ...entry.key.limits },
+    environment,
+    replaces: ref,
+  };
   const isInherited = world.assumptions.replacement_usage === "inherited";
   const usage = isInherited ? structuredClone(usageAt(entry.usage, world.windows, now)) : undefined;
   const { key: replacement, secret } = issueKey(world, described, now, by, usage);

@@ -11,10 +11,8 @@ import { changeRecord } from "./records.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
 /**
- * Every change that users make to a running sandbox, by name. Steps of scenarios, the control plane and the library all
- * run these: `(world, input, by)`. Input members have the names of scenarios and HTTP (their schemas: `actionFields`
- * and `controlBodies`). A rejected operation throws a `SandboxError` and changes nothing. A successful one is
- * announced, and returns the new state of the changed records.
+ * Every change that users make to a running sandbox, by name: steps of scenarios, the control plane and the library run
+ * these. A rejected one throws a `SandboxError` and changes nothing; a successful one emits an event.
  */
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
@@ -45,7 +43,11 @@ export function recorded<Input, Result>(
       if (by.dueAt !== undefined) return;
       const { key, replacement } = result;
       history.operation({
-        ...{ name, input: structuredClone(input), actor: by.actor, at, rejection },
+        name,
+        input: structuredClone(input),
+        actor: by.actor,
+        at,
+        rejection,
         made: (replacement ?? key)?.ref,
       });
     };
@@ -64,15 +66,15 @@ export function recorded<Input, Result>(
 }
 
 const nothing: Performed = {
-  ...{ rejection: null, key: null, replacement: null, secret: null },
-  ...{ organization: null, record: null },
+  rejection: null,
+  key: null,
+  replacement: null,
+  secret: null,
+  organization: null,
+  record: null,
 };
 
-/**
- * Runs the operation of a step: of a story, or of the timeline at its instant `dueAt`. A rejection is a result; any
- * other error is thrown. Secrets of new keys derive from the seed and their refs, so that a scenario always plays the
- * same way.
- */
+/** A rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
 export function performAction(world: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;

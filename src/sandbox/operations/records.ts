@@ -18,7 +18,7 @@ import type { SandboxState } from "../sandbox.js";
 import type { StepAction } from "../steps.js";
 import type { RecordView } from "../view-shapes.js";
 
-type RecordInput = NonNullable<StepAction["record"]>;
+export type RecordInput = NonNullable<StepAction["record"]>;
 
 /**
  * Adds, changes or removes a record, no matter what the moves of its collection allow. Throws `unknown_ref`,
@@ -105,8 +105,13 @@ function viewRecord(collection: Collection, record: KeptRecord): RecordView {
   const { number, organization, environment, next, members } = record;
   const possible = Object.entries(moves).filter(([, { when }]) => matches(members, when));
   return {
-    ...{ collection: form.collection, id: idOf(collection, record), number, organization, environment },
-    ...{ createdAt: record.created_at, updatedAt: record.updated_at },
+    collection: form.collection,
+    id: idOf(collection, record),
+    number,
+    organization,
+    environment,
+    createdAt: record.created_at,
+    updatedAt: record.updated_at,
     next: next === undefined ? null : { at: next.at, set: { ...rules[next.rule]?.set } },
     moves: possible.map(([operation, { set }]) => ({ operation, set: { ...set } })),
     members: { ...members },

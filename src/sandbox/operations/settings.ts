@@ -54,11 +54,7 @@ export function clearRequests({ history, counters }: SandboxState): void {
 
 export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
 
-/**
- * Changes assumptions, effective with the next request. With a profile, all others become the profile's. Usage in the
- * current minute and day stays counted. Throws `validation_failed` for assumptions that contradict the sandbox's state,
- * without changes.
- */
+/** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
 export function changeAssumptions(
   world: SandboxState,
   { profile, ...input }: AssumptionsInput,

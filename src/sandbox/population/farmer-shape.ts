@@ -3,14 +3,13 @@ import { described, type Shape, type ValueOf } from "../../spec/schema/shape.js"
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 
-const text = (description: string, of: Parameters<typeof shapes.text>[0] = {}) =>
+const text = (description: string, of: Omit<shapes.TextKind, "kind"> = {}) =>
   described(shapes.text(of), description);
 const number = (description: string) => described(shapes.number({ least: 0 }), description);
-const whole = (description: string, of: Parameters<typeof shapes.count>[0] = {}) =>
-  described(shapes.count(of), description);
+const whole = (description: string, of: shapes.Limits = {}) => described(shapes.count(of), description);
 const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
   described(shapes.choice(values), description);
-const list = <Item>(description: string, item: Shape<Item>, of: Parameters<typeof shapes.list>[1] = {}) =>
+const list = <Item>(description: string, item: Shape<Item>, of: shapes.Limits = {}) =>
   described(shapes.list(item, of), description);
 const always = <const Value extends string | boolean>(description: string, value: Value) =>
   described(shapes.always(value), description);

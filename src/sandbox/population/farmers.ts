@@ -11,21 +11,32 @@ export interface FarmerSettings {
   readonly locale: string | undefined;
 }
 
-/** Creates farmers from settings: the same ones each time. */
-export type FarmerMaker = (settings: FarmerSettings) => {
+export interface MadeFarmers {
   readonly at: (index: number) => Farmer;
   readonly idOf: (index: number) => string;
   readonly indexOf: (id: string) => number | undefined;
-};
+}
+
+/** Creates farmers from settings: the same ones each time. */
+export type FarmerMaker = (settings: FarmerSettings) => MadeFarmers;
+
+/** The farmers of a sandbox. `at` and `get` throw `unknown_ref`. */
+export interface Farmers extends MadeFarmers {
+  readonly count: number;
+  /** When their dates count from (epoch milliseconds). */
+  readonly start: number;
+  readonly get: (id: string) => Farmer;
+  readonly list: (page: { readonly offset: number; readonly limit: number }) => Farmer[];
+}
 
 /** Each farmer is created on demand, so that a million cost nothing before. */
 export function farmersOf(
   { population = {} }: Scenario,
   { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },
-) {
+): Farmers {
   const { farmers: count = 1000, locale, as_of: asOf } = population;
   const start = asOf === undefined ? clockStart : Date.parse(asOf);
-  let made: ReturnType<FarmerMaker> | undefined;
+  let made: MadeFarmers | undefined;
   const all = () => {
     if (make === undefined)
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
@@ -47,19 +58,17 @@ export function farmersOf(
     at,
     indexOf,
     idOf: (index: number): string => all().idOf(index),
-    get(id: string): Farmer {
+    get(id): Farmer {
       const index = indexOf(id);
       if (index !== undefined) return at(index);
       throw unknownFarmer(id, `none of the ${count} farmers has this id`, count);
     },
-    list({ offset, limit }: { readonly offset: number; readonly limit: number }): Farmer[] {
+    list({ offset, limit }): Farmer[] {
       const length = Math.max(0, Math.min(limit, count - offset));
       return Array.from({ length }, (_, position) => at(offset + position));
     },
   };
 }
-
-export type Farmers = ReturnType<typeof farmersOf>;
 
 function unknownFarmer(ref: unknown, problem: string, count: number): SandboxError {
   const message = `Unknown farmer ${JSON.stringify(ref)}: ${problem}.`;

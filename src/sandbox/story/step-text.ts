@@ -1,5 +1,4 @@
 import { defaultOverlap, minute } from "../../spec/api-key.js";
-import type { ActionName } from "../../spec/steps.js";
 import { actionIn } from "../operations/operations.js";
 import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
 
@@ -28,8 +27,7 @@ export function actionSentences(action: StepAction, performed: Performed): strin
   const { rejection } = performed;
   const { actor: role } = action[name] as { readonly actor?: string };
   const administrator = role === "member" ? "A member of the organization" : "An administrator";
-  const words = sentences[name as keyof typeof sentences];
-  const { actor = administrator, verb, object, after = "" } = words(action[name] as never, performed);
+  const { actor = administrator, verb, object, after = "" } = sentenceOf(action, performed);
   if (rejection !== null) return `${actor} tries to ${verb} ${object}. It is rejected: ${rejection.code}.`;
   return `${actor} ${verb}s ${object}.${after}`;
 }
@@ -41,41 +39,45 @@ interface Sentence {
   readonly object: string;
   readonly after?: string;
 }
-type Words<Name extends ActionName> = (
-  given: NonNullable<StepAction[Name]>,
-  performed: Performed,
-) => Sentence;
 
-/** The words of each action except faults, which are never rejected. */
-const sentences: { readonly [Name in Exclude<ActionName, "faults">]: Words<Name> } = {
-  create_key({ ref, environment, organization, name }, { key }) {
-    const made = ref ?? key?.ref;
+/** The words of an action other than faults, which are never rejected. */
+function sentenceOf(action: StepAction, performed: Performed): Sentence {
+  const { create_key: creation, rotate, revoke, expire, organization, record, assumptions } = action;
+  if (creation !== undefined) {
+    const made = creation.ref ?? performed.key?.ref;
     const named = made === undefined ? "key" : `key ${made}`;
-    const object = `the ${environment} ${named} for ${organization} (${JSON.stringify(name)})`;
+    const name = JSON.stringify(creation.name);
+    const object = `the ${creation.environment} ${named} for ${creation.organization} (${name})`;
     return { verb: "create", object };
-  },
-  rotate({ key, as = "another one", overlap }, { replacement }) {
-    const after = ` The new key is ${replacement?.ref ?? as}; ${oldKey(overlap)}.`;
+  }
+  if (rotate !== undefined) {
+    const { key, as = "another one", overlap } = rotate;
+    const after = ` The new key is ${performed.replacement?.ref ?? as}; ${oldKey(overlap)}.`;
     return { verb: "rotate", object: `the key ${key}`, after };
-  },
-  revoke: ({ key }) => ({ verb: "revoke", object: `the key ${key}` }),
-  expire: ({ key, expires }) => ({ verb: "set", object: `the end of the key ${key}: ${expires}` }),
-  organization({ ref, ...changes }) {
+  }
+  if (revoke !== undefined) return { verb: "revoke", object: `the key ${revoke.key}` };
+  if (expire !== undefined)
+    return { verb: "set", object: `the end of the key ${expire.key}: ${expire.expires}` };
+  if (organization !== undefined) {
+    const { ref, ...changes } = organization;
     const what = Object.entries(changes).map(([name, value]) => changeInWords(name, value));
     return { verb: "set", object: `${what.join(" and ")} for ${ref}` };
-  },
-  record({ in: name, id, set, add, remove }, { record }) {
-    const object = `the record ${record?.id ?? id ?? ""} of ${name}`.replace("  ", " ");
-    if (add !== undefined) return { actor: "The service", verb: "add", object };
-    if (remove !== undefined) return { actor: "The service", verb: "remove", object };
-    const after = ` Now it has ${JSON.stringify(set)}.`;
-    return { actor: "The service", verb: "change", object, after };
-  },
-  assumptions(assumptions) {
-    const changed = Object.entries(assumptions).map(([name, value]) => `${name} ${value}`);
-    return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
-  },
-};
+  }
+  if (record !== undefined) return recordSentence(record, performed);
+  const changed = Object.entries(assumptions ?? {}).map(([name, value]) => `${name} ${value}`);
+  return { actor: "The service", verb: "change", object: `its responses: ${changed.join(", ") || "none"}` };
+}
+
+function recordSentence(
+  { in: name, id, set, add, remove }: NonNullable<StepAction["record"]>,
+  { record }: Performed,
+): Sentence {
+  const object = `the record ${record?.id ?? id ?? ""} of ${name}`.replace("  ", " ");
+  if (add !== undefined) return { actor: "The service", verb: "add", object };
+  if (remove !== undefined) return { actor: "The service", verb: "remove", object };
+  const after = ` Now it has ${JSON.stringify(set)}.`;
+  return { actor: "The service", verb: "change", object, after };
+}
 
 function oldKey(overlap = `${defaultOverlap / minute}m`): string {
   if (/^\+?0+[a-z]+$/.test(overlap)) return "the old one stops working immediately";

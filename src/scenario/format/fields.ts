@@ -123,11 +123,7 @@ export const ref = () =>
     code: "bad_ref",
     pattern: refPattern,
     most: maximumRefLength,
-    // A key is not shown in any spelling (R46).
-    hint: (given) =>
-      redactKeys(given) === given
-        ? `write it in kebab-case: ${refOfName(given)}`
-        : "write the ref of the key",
+    hint: refHint,
   });
 
 export const time = () =>
@@ -218,6 +214,17 @@ export function isReserved(ref: unknown): ref is ReservedKeyRef {
 /** Whether a text is in kebab-case: `core-banking`. */
 export function isRef(text: string): boolean {
   return text.length <= maximumRefLength && refPattern.test(text) && !forbiddenNames.has(text);
+}
+
+function refHint(given: string, others: Readonly<Record<string, unknown>> = {}): string {
+  // A key is not shown in any spelling (R46).
+  if (redactKeys(given) !== given) return "write the ref of the key";
+  const plain = given.normalize("NFD").replace(/\p{Mn}/gu, "");
+  const proposal = refOfName(plain);
+  const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
+  const isSure = isAscii(plain) && !Object.hasOwn(others, proposal);
+  const how = isAscii(given) ? "in kebab-case" : "with the letters a to z, digits and hyphens";
+  return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
 }
 
 /** Makes a ref from the name of a key; a name without usable letters gets a general ref. */

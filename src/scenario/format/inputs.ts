@@ -57,26 +57,23 @@ export const inputShapes = {
   }),
 } as const;
 
-export type Query<Values = Readonly<Record<string, unknown>>> = MappingKind & Shape<Values>;
+export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
-export const query = <Of extends Readonly<Record<string, Shape>>>(parameters: Of) => {
-  const fields = Object.entries(parameters).map(([name, shape]) => [name, optional(shape)]);
-  return mapping(Object.fromEntries(fields)) as Query<{ [Name in keyof Of]?: ValueOf<Of[Name]> }>;
-};
-
-export const requestQuery = query({
-  limit: count(),
-  path_id: pathIdShape(),
-  key: ref(),
-  source: choice(requestSources),
-  probes: flag(),
-  faults: flag(),
+export const requestQuery = mapping({
+  limit: optional(count()),
+  path_id: optional(pathIdShape()),
+  key: optional(ref()),
+  source: optional(choice(requestSources)),
+  probes: optional(flag()),
+  faults: optional(flag()),
 });
 
-export const expectationQuery = query({
-  path_id: described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
-  key: ref(),
-  count: described(count(), "How many requests there must be. Default: at least one."),
+export const expectationQuery = mapping({
+  path_id: optional(
+    described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
+  ),
+  key: optional(ref()),
+  count: optional(described(count(), "How many requests there must be. Default: at least one.")),
 });
 
 export const recordChange = shapeAt(timelineSchema, [0, "record"]) as Shape<
@@ -94,7 +91,6 @@ export const controlBodies = {
   scenario_text: mapping({ text: text() }),
   scenario_choice: mapping({ name: shortText() }),
   instance_claim: mapping({ code: shortText() }),
-  mcp_message: record(anything()),
   nothing: mapping({}),
 } as const;
 

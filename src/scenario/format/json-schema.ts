@@ -33,17 +33,14 @@ export function descriptionOf(shape: Shape): string | undefined {
   return shape.description ?? described.get(shape);
 }
 
-/**
- * The scenario file as JSON Schema 2020-12, for editors and other languages; `bundled` lists the names that an editor
- * suggests for `extends`.
- *
- * A file that extends another one can omit required fields.
- */
+/** The scenario file as JSON Schema 2020-12. A file that extends another one can omit required fields. */
 export function scenarioJsonSchema(bundled: readonly string[]): JsonSchema {
-  const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, descriptionOf), (_, part) =>
+  const document = JSON.stringify(jsonSchemaDocument(scenarioSchema, descriptionOf), (_, part) => {
     // Larger integers are not exact in JSON.
-    part?.type === "integer" ? { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER } : part,
-  );
+    if (part?.type === "integer") return { ...part, maximum: part.maximum ?? Number.MAX_SAFE_INTEGER };
+    // A place for anchors.
+    return part?.additionalProperties === false ? { ...part, patternProperties: { "^x-": {} } } : part;
+  });
   const schema: RequiredFields = JSON.parse(document);
   const { description, ...name } = schema.properties.extends;
   schema.properties.extends = { description, anyOf: [{ type: "string", enum: bundled }, name] };

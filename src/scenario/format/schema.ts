@@ -21,8 +21,17 @@ import {
   text,
 } from "../../spec/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
-import { positiveDuration, ref, sha256, shortText, time } from "./fields.js";
-import { endFields, settingFields } from "./key-settings.js";
+import {
+  limits,
+  maximumScopes,
+  positiveDuration,
+  ref,
+  scope,
+  sha256,
+  shortText,
+  time,
+  timeOrDuration,
+} from "./fields.js";
 import {
   assumptionsSchema,
   faultsSchema,
@@ -46,10 +55,14 @@ const usage = mapping({
 
 const key = mapping({
   environment: choice(environments),
-  ...settingFields,
+  name: optional(shortText()),
+  scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
+  limits: optional(limits),
   usage: optional(usage),
   state: optional(choice(keyStates)),
-  ...endFields,
+  revoked_at: ofSnapshots(time()),
+  expires: optional(timeOrDuration()),
+  overlap_ends: optional(timeOrDuration()),
   legacy: optional(flag()),
   replaced_by: optional(ref()),
   secret: optional(shortText()),

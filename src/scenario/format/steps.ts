@@ -1,7 +1,7 @@
 import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
 import { rejectionCodes } from "../../spec/errors.js";
-import { type FaultKind, faultEffects, faultKinds } from "../../spec/fault-effects.js";
+import { type FaultKind, faultKinds } from "../../spec/fault-effects.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
 import {
   always,
@@ -15,6 +15,7 @@ import {
   mapping,
   needing,
   number,
+  type Optional,
   ofSnapshots,
   openMapping,
   optional,
@@ -29,6 +30,7 @@ import { scenarioLimits } from "../limits.js";
 import {
   duration,
   durationOrNone,
+  limits,
   maximumScopes,
   positiveDuration,
   ref,
@@ -37,7 +39,6 @@ import {
   timeOrDuration,
   wait,
 } from "./fields.js";
-import { creationFields } from "./key-settings.js";
 
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
@@ -83,23 +84,20 @@ const when = mapping({
 
 const failureStatus = count({ least: 400, most: 599 });
 
-const effectShapes = { flag, delay: () => latency, status: () => failureStatus, rate: positive };
-
-type EffectFields = {
-  readonly [Kind in FaultKind]: {
-    readonly optional: ReturnType<(typeof effectShapes)[(typeof faultEffects)[Kind]["value"]]>;
-  };
-};
-
-const effectFields = faultKinds.map((kind) => [
-  kind,
-  optional<Shape>(effectShapes[faultEffects[kind].value]()),
-]);
+const effectFields = {
+  latency: optional(latency),
+  status: optional(failureStatus),
+  reset: optional(flag()),
+  hang: optional(flag()),
+  truncate: optional(flag()),
+  malformed: optional(flag()),
+  slow: optional(positive()),
+} satisfies Record<FaultKind, Optional>;
 // The body and the header of a status have no effect without it.
 const then = needing(
   faultKinds,
   mapping({
-    ...(Object.fromEntries(effectFields) as EffectFields),
+    ...effectFields,
     body: optional(choice(["json", "html"])),
     retry_after: optional(retryAfter),
   }),
@@ -116,7 +114,10 @@ const longestNarration = 2000;
 export const keyCreationFields = {
   organization: ref(),
   environment: choice(environments),
-  ...creationFields,
+  name: shortText(),
+  // An empty list and an unknown scope have their own error codes (R29).
+  scopes: optional(list(scope())),
+  limits: optional(limits),
   ref: optional(ref()),
   expires: optional(timeOrDuration()),
 };

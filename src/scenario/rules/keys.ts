@@ -1,6 +1,7 @@
 import {
   countsAsActive,
   defaultScopes,
+  type KeySettings,
   type KeyStateName,
   keyStateAt,
   maximumActiveKeys,
@@ -10,7 +11,7 @@ import {
 } from "../../spec/api-key.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import { listed, quote } from "../../spec/schema/words.js";
-import { endsFrom, readEnds, settingNames } from "../format/key-settings.js";
+import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
 import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { ScenarioMistake } from "../problems.js";
@@ -25,7 +26,8 @@ export function unknownScopes(
       known.includes(scope)
         ? []
         : {
-            ...{ code: "unknown_scope", path: [...path, "scopes", index] },
+            code: "unknown_scope",
+            path: [...path, "scopes", index],
             message: `there is no scope ${quote(scope)}`,
             hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
           },
@@ -83,7 +85,7 @@ const timesFitState: ScenarioRule = (facts) => {
 function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | undefined {
   const ends = readEnds(fields);
   if (ends === undefined) return "active";
-  if (start === undefined && Object.values(ends.times).some((when) => "at" in when)) return undefined;
+  if (start === undefined && hasFixedTime(ends)) return undefined;
   return keyStateAt(endsFrom(start ?? 0, ends), start ?? 0);
 }
 
@@ -203,6 +205,8 @@ function replacementIsExpected({ path, fields }: KeyFacts, { wrong }: Facts): vo
 function isReplaced(state: KeyFacts["fields"]["state"]): boolean {
   return state === "retiring" || state === "rotated";
 }
+
+const settingNames = ["name", "scopes", "limits"] as const satisfies (keyof KeySettings)[];
 
 function replacementIsAlike(old: KeyFacts, replacement: KeyFacts, { wrong }: Facts): void {
   const path = [...old.path, "replaced_by"];

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
@@ -16,7 +15,7 @@ import { listed } from "../../spec/schema/words.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
-import { sendCompressed, servePageFiles } from "./page.js";
+import { documentPolicy, sendCompressed, servePageFiles } from "./page.js";
 import { sendControlError } from "./rejections.js";
 import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
 import { callName, routes, runCall } from "./routes/routes.js";
@@ -64,7 +63,10 @@ async function runRoute(row: Route, local: LocalContext) {
   // Before the call, which must not wait for anything before it changes something.
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, local, {
-    ...{ route: callName(row), makes: row.makes, actor: actorOf(request), isYaml },
+    route: callName(row),
+    makes: row.makes,
+    actor: actorOf(request),
+    isYaml,
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
     body,
@@ -79,13 +81,6 @@ async function runRoute(row: Route, local: LocalContext) {
     : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
   if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
-}
-
-// A document has text and its own style; nothing that a text brings along is loaded or run.
-function documentPolicy(html: string): string {
-  const [, style = ""] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
-  const hash = createHash("sha256").update(style).digest("base64");
-  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox`;
 }
 
 function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
@@ -162,8 +157,8 @@ function requireType({ runYaml }: Route) {
 }
 
 // Ignores the body of a GET. A missing body of a write is an empty object; a body that the route does not accept is rejected.
-function inputOf({ method, isRaw, body = "nothing" }: Route, request: Request): unknown {
-  if (method === "GET" || isRaw) return {};
+function inputOf({ method, body = "nothing" }: Route, request: Request): unknown {
+  if (method === "GET") return {};
   const text = textOf(request);
   return checkInput(controlBodies[body], text === "" ? {} : parseJson(text));
 }

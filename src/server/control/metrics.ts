@@ -96,7 +96,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxStat
 
 function addStored(registry: Registry, status: LogStatus, unstored: number) {
   const set = gaugesIn(registry);
-  const { reachable, losses, skipped = 0, bytes, problem, isFull } = status;
+  const { reachable, losses, bytes, problem, isFull } = status;
   const place = status.in;
   set(`${place}_bytes`, "Size of all sandboxes there, as of a few seconds ago.", bytes);
   set(`${place}_full`, "1 when it has no room, 0 when it has.", isFull ? 1 : 0);
@@ -112,8 +112,6 @@ function addStored(registry: Registry, status: LogStatus, unstored: number) {
   set("store_up", "1 when the store responded the last time, 0 when not.", reachable ? 1 : 0);
   const lost = "How often the store has lost data: the sandbox restarted from the rest.";
   new Counter(named(registry, "store_losses_total", lost)).inc(losses);
-  const help = "Stored entries that this server skipped, because they had ended a server.";
-  new Counter(named(registry, "store_skipped_entries_total", help)).inc(skipped);
 }
 
 function gaugesIn(registry: Registry) {

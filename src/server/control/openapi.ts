@@ -38,7 +38,7 @@ export function controlOpenApiDocument(routes: readonly Route[]): Record<string,
 }
 
 // Linters of OpenAPI reject this keyword, which is for editors.
-export function withoutHints<Schema extends object>(schema: Schema): Schema {
+function withoutHints<Schema extends object>(schema: Schema): Schema {
   return JSON.parse(JSON.stringify(schema, (name, value) => (name === "doNotSuggest" ? undefined : value)));
 }
 

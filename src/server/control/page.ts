@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompress, gzip } from "node:zlib";
@@ -12,10 +13,6 @@ import { controlRoute, type Route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
 const assets = "dist/dashboard/assets/";
-const folders: readonly (readonly [path: string, folder: string])[] = [
-  [`${controlPath}/assets/`, assets],
-  [`${docsPath}/`, "dist/site/"],
-];
 
 // Allows only files and requests of the same server, and no framing.
 const policy = [
@@ -40,16 +37,38 @@ export const pageRoute: Route = controlRoute("GET /", {
 
 export const servePageFiles: RequestHandler = (request, response, next) => {
   const { path, method } = request;
-  const [start = "", site = ""] = folders.find(([start]) => path.startsWith(start)) ?? [];
-  const file = path === `${docsPath}/` ? "index.html" : path.slice(start.length);
-  // Markdown is for agents.
-  const folder =
-    !file.endsWith(".md") || start !== `${docsPath}/` ? site : file === "AGENTS.md" ? "" : "docs/";
-  if (method !== "GET" && method !== "HEAD") next();
-  else if (path === docsPath) response.redirect(308, "./docs/");
-  else if (start === "" || !/^[\w-]+(?:\.[\w-]+)+$/.test(file)) next();
-  else sendPageFile(request, response, folder, file).catch(next);
+  if (method !== "GET" && method !== "HEAD") return next();
+  if (path === docsPath) return response.redirect(308, "./docs/");
+  const [, folder, file] = /^(.+\/)((?:\w[\w-]*(?:\.[\w-]+)+)?)$/.exec(path) ?? [];
+  if (folder === `${controlPath}/assets/` && file) sendPageFile(request, response, assets, file).catch(next);
+  else if (folder === `${docsPath}/`) sendDocs(request, response, file || "index.html").catch(next);
+  else next();
 };
+
+/** Sends a page of the documentation: as a page for people, or as its Markdown for agents. */
+async function sendDocs(request: Request, response: Response, file: string): Promise<void> {
+  const { renderDocs, markdownFileOf } = await import("./docs-page.js");
+  const [, page = "", type = ""] = /^([\w-]+)\.(html|md)$/.exec(file) ?? [];
+  const markdown = (await orNotFound(packageFile(markdownFileOf(page)), file)).toString();
+  response.set("Referrer-Policy", "no-referrer").vary("Accept-Encoding").type(type);
+  const text = type === "html" ? renderDocs(page, markdown) : markdown;
+  response.set("Content-Security-Policy", documentPolicy(text));
+  await sendCompressed(request, response, Buffer.from(text));
+}
+
+/** The policy of a document: it has text and its own style; nothing that a text brings along is loaded or run. */
+export function documentPolicy(html: string): string {
+  const [, style = ""] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
+  const hash = createHash("sha256").update(style).digest("base64");
+  return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox`;
+}
+
+function orNotFound(read: Promise<Buffer>, file: string): Promise<Buffer> {
+  return read.catch((error) => {
+    if (isOfMachine(error)) throw error;
+    throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
+  });
+}
 
 async function sendPageFile(
   request: Request,
@@ -60,10 +79,7 @@ async function sendPageFile(
   const isAsset = folder === assets;
   // Browsers accept Brotli only on this machine or with TLS.
   const encoding = isAsset && (["br", "gzip"] as const).find((one) => request.acceptsEncodings(one));
-  const content = await (isAsset ? assetIn(encoding, file) : packageFile(folder + file)).catch((error) => {
-    if (isOfMachine(error)) throw error;
-    throw new SandboxError("not_found", `Unknown page or file ${redactPath(file)}.`);
-  });
+  const content = await orNotFound(isAsset ? assetIn(encoding, file) : packageFile(folder + file), file);
   response.set("Content-Security-Policy", policy).set("Referrer-Policy", "no-referrer");
   response.type(extname(file)).vary("Accept-Encoding");
   if (!isAsset) return sendCompressed(request, response, content);

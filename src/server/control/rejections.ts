@@ -94,7 +94,7 @@ export function sendControlError(
   return code;
 }
 
-export function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
+function controlErrorOf(error: unknown, onDefect: (error: unknown) => void = () => {}) {
   const { status, code, message, details = {} } = rejectionOf(error, onDefect);
   // Message and details may quote a key that the client sent (R46). If a change was made but not saved, the error shows the new
   // secret, which exists nowhere else.

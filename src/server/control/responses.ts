@@ -89,7 +89,9 @@ const { ListedKey } = named({
     ...keyShape.fields,
     // Computed as in `explain`, without a request.
     nextRequest: mapping({
-      ...{ status: count(), pathId, verdict: text() },
+      status: count(),
+      pathId,
+      verdict: text(),
       /** When a limit resets and the key gets 200 again; otherwise `null`. */
       until: orNull(instant()),
     }),
@@ -164,8 +166,12 @@ export const responses = {
         }),
       ),
       /** The positions of the first and last key of the page among the matching keys. */
-      ...{ first: count(), last: count() },
-      ...{ matching: count(), total: count(), page: count(), pages: count() },
+      first: count(),
+      last: count(),
+      matching: count(),
+      total: count(),
+      page: count(),
+      pages: count(),
     }),
     AssumptionRow: mapping({
       assumption: text(),

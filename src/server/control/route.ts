@@ -4,7 +4,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
-import { count, described, type Shape, type ValueOf } from "../../spec/schema/shape.js";
+import { count, described, optional, type Shape, type ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
@@ -36,8 +36,6 @@ export interface Route<
   readonly path: string;
   readonly summary: string;
   readonly body?: Name;
-  /** Whether it reads and checks its body itself. */
-  readonly isRaw?: true;
   readonly longestBody?: number;
   readonly query?: Parameters;
   readonly status: 200 | 201 | 204;
@@ -70,8 +68,8 @@ type Returned<Of> = Value<Of> | Promise<Value<Of>>;
 
 /** The fields of a query for a part of a list. `usual` is the number without a limit. */
 export const pageFields = (usual: number | "all", limit = count()) => ({
-  offset: described(count(), "The index of the first one. Default: 0."),
-  limit: described(limit, `At most this many. Default: ${usual}.`),
+  offset: optional(described(count(), "The index of the first one. Default: 0.")),
+  limit: optional(described(limit, `At most this many. Default: ${usual}.`)),
 });
 
 const isText = Symbol("text response");

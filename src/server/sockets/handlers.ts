@@ -27,7 +27,13 @@ type GetResponse = (
   context: { readonly baseUrl: string },
 ) => Promise<Response | undefined>;
 
-export type CustomHandlers = Awaited<ReturnType<typeof createCustomHandlers>>;
+/** Lets the user's handlers respond; calls `fallback` if none does. */
+export type CustomHandlers = (
+  runtime: SandboxState,
+  request: IncomingMessage,
+  response: ServerResponse,
+  fallback: () => void,
+) => Promise<void>;
 
 export interface UserHandlerOptions {
   /** The user's msw handlers, for paths that the API does not have. Default: none. */
@@ -48,7 +54,7 @@ export async function createCustomHandlers(
   { handlersFile, maxBody = 10, onDefect = () => {}, onHandlerError = onDefect }: UserHandlerOptions,
   own: SandboxState,
   baseUrl: () => string,
-) {
+): Promise<CustomHandlers> {
   const handlers = await readHandlers(given, sandboxOn(own));
   const getResponse = loadMsw(handlersFile ?? join(process.cwd(), "handlers.js"));
   const current = currentSandboxes(() => new AsyncLocalStorage());

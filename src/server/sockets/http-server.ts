@@ -44,11 +44,16 @@ type TimedResponse = ServerResponse & { [arrivedAt]: number };
 // Importing "node:http" from an ES module costs ten times as much on Node 22 and later.
 const http = process.getBuiltinModule("node:http");
 
+export type ServerCertificate = CertificatePair & Pick<TlsOptions, "SNICallback">;
+
+export interface HttpServer {
+  readonly server: AnyServer;
+  /** Its open connections. */
+  readonly open: ReadonlySet<Socket>;
+}
+
 /** Every request gets a response, and none ends the process. */
-export function createHttpServer(
-  state: Server,
-  certificate?: CertificatePair & Pick<TlsOptions, "SNICallback">,
-): { readonly server: AnyServer; readonly open: ReadonlySet<Socket> } {
+export function createHttpServer(state: Server, certificate?: ServerCertificate): HttpServer {
   const listener = (_request: IncomingMessage, response: ServerResponse) => receive(state, response);
   const server =
     certificate === undefined
@@ -189,7 +194,7 @@ function fail({ traffic, audit, onDefect }: Server, error: unknown, response: Se
     message = "",
     details,
   } = error instanceof SandboxError ? error : ({} as Partial<SandboxError>);
-  if (code === "store_unavailable") {
+  if (code === "store_unavailable" || code === "state_unwritable") {
     traffic.unstored += 1;
     const { method, url = "" } = response.req;
     const action = `${method} ${redactPath(url.split("?", 1)[0] as string)}`;

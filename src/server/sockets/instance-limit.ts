@@ -13,7 +13,10 @@ const pause = 250;
 /** Each server counts only its own requests: a shared count would cost more than it saves. */
 export function createInstanceLimit(now: () => number = stopwatch) {
   const minutes = new WeakMap<SandboxState, { readonly since: number; count: number }>();
-  return ({ tenancy: { requestsPerMinute: most }, runtime }: Pick<Instance, "tenancy" | "runtime">) => {
+  return ({
+    tenancy: { requestsPerMinute: most },
+    runtime,
+  }: Pick<Instance, "tenancy" | "runtime">): Excess | undefined => {
     if (most === undefined) return undefined;
     const at = now();
     const last = minutes.get(runtime);
@@ -27,7 +30,11 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   };
 }
 
-type Excess = NonNullable<ReturnType<ReturnType<typeof createInstanceLimit>>>;
+export interface Excess {
+  readonly most: number;
+  /** Seconds. */
+  readonly retryAfter: number;
+}
 
 export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(

@@ -5,7 +5,7 @@ import { createSecureContext, type SecureContext } from "node:tls";
 import { bareName, nameIn } from "../../node/addresses.js";
 import { didYouMean, listed } from "../../spec/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
-import type { createHttpServer } from "./http-server.js";
+import type { HttpServer, ServerCertificate } from "./http-server.js";
 import { listenOn } from "./listen.js";
 import type { Interceptor } from "./server-state.js";
 import { makeCertificate } from "./tls.js";
@@ -14,7 +14,7 @@ import { makeCertificate } from "./tls.js";
 export async function startInterceptor(
   hosts: readonly string[],
   passThrough: boolean,
-  open: (certificate: Parameters<typeof createHttpServer>[1]) => ReturnType<typeof createHttpServer>,
+  open: (certificate: ServerCertificate) => HttpServer,
 ): Promise<Interceptor> {
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
@@ -27,8 +27,6 @@ export async function startInterceptor(
     if (!isOurs(name)) return done(new Error(`${name} is not intercepted`));
     contextOf(name).then((one) => done(null, one), done);
   };
-  const covers = (pattern: string, host: string) =>
-    pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
   const isOurs = (host: string) => hosts.some((pattern) => covers(pattern, host));
   /** The hosts that clients connected to, and whether they sent a request. */
   const reached = new Map<string, boolean>();
@@ -67,25 +65,38 @@ export async function startInterceptor(
   const outside = followConnections(proxy);
   const { port } = await listenOn(proxy, 0, "127.0.0.1");
   return {
-    ...{ port, certificate: issuer.cert, passThrough },
+    port,
+    certificate: issuer.cert,
+    passThrough,
     close: (grace: number) => closeServer(proxy, new Set([...outside, ...inside.open]), grace),
-    notes() {
-      const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
-      const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
-      const notes = [
-        pinned.length > 0 &&
-          `Your client connected to ${listed(pinned, "and")} and sent no request: it rejects the sandbox's certificate. It pins the real one, or trusts other files than SVC_CA_FILE.`,
-        rejected.size > 0 &&
-          `Rejected connections to ${listed([...rejected], "and")}. Add --intercept for a host of the API, or --pass-through to reach the real hosts.`,
-        reached.size + rejected.size === 0 &&
-          "Nothing came through the proxy of --intercept: your client ignores HTTPS_PROXY, as Node before 22.21 does, or a tool in between drops the environment.",
-        reached.size + rejected.size > 0 &&
-          missed.length > 0 &&
-          `Nothing called ${listed(missed, "or")}.${didYouMean(missed[0] as string, [...rejected])}`,
-      ];
-      return notes.filter((note) => note !== false);
-    },
+    notes: () => interceptNotes(hosts, reached, rejected),
   };
+}
+
+function covers(pattern: string, host: string): boolean {
+  return pattern.startsWith("*.") ? host.endsWith(pattern.slice(1)) : host === pattern;
+}
+
+/** What a person should know about the hosts: which got no request, and which were rejected. */
+function interceptNotes(
+  hosts: readonly string[],
+  reached: ReadonlyMap<string, boolean>,
+  rejected: ReadonlySet<string>,
+): string[] {
+  const pinned = [...reached].flatMap(([host, hasRequest]) => (hasRequest ? [] : [host]));
+  const missed = hosts.filter((pattern) => ![...reached.keys()].some((host) => covers(pattern, host)));
+  const notes = [
+    pinned.length > 0 &&
+      `Your client connected to ${listed(pinned, "and")} and sent no request: it rejects the sandbox's certificate. It pins the real one, or trusts other files than SVC_CA_FILE.`,
+    rejected.size > 0 &&
+      `Rejected connections to ${listed([...rejected], "and")}. Add --intercept for a host of the API, or --pass-through to reach the real hosts.`,
+    reached.size + rejected.size === 0 &&
+      "Nothing came through the proxy of --intercept: your client ignores HTTPS_PROXY, as Node before 22.21 does, or a tool in between drops the environment.",
+    reached.size + rejected.size > 0 &&
+      missed.length > 0 &&
+      `Nothing called ${listed(missed, "or")}.${didYouMean(missed[0] as string, [...rejected])}`,
+  ];
+  return notes.filter((note) => note !== false);
 }
 
 // A client may send a new name in each TLS hello.

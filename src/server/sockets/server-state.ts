@@ -82,7 +82,11 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
   const names = namesOf(options);
   const state = {
     instanceTtl: limitsOf(options).instanceTtl,
-    ...{ log, traffic, explain, instanceRate, ...names },
+    log,
+    traffic,
+    explain,
+    instanceRate,
+    ...names,
     /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
     startedAt: nodePlatform.time(),

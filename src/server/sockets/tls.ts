@@ -77,6 +77,8 @@ export async function makeCertificate(options: {
   readonly hosts?: readonly string[];
   readonly issuer?: Issuer;
 }): Promise<CertificatePair & Issuer> {
+  // @peculiar/x509 leaves this polyfill to its users.
+  await import("reflect-metadata");
   const x509 = await import("@peculiar/x509");
   const webCrypto = nodeCrypto.webcrypto as Crypto;
   const { subject = "svc-sandbox", names = [], hosts } = options;

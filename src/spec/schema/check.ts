@@ -156,7 +156,8 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (name !== undefined && !isAllowed(name, given)) add("name", inner, name, given);
+      if (name !== undefined && !isAllowed(name, given) && found.length < mostMistakes)
+        found.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
       check(member, value, inner);
     }
   }

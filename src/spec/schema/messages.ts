@@ -36,6 +36,8 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly hint?: string | undefined;
   readonly pointAt?: "key" | "value";
   readonly suggestion?: Path | undefined;
+  /** Whether the hint is to write the value in quotes, which a text spells in its own way: `007`. */
+  readonly needsQuotes?: boolean;
 }
 
 export function inWords({ kind, path, shape, value, holder }: Mistake, root: Shape): ShapeProblem {
@@ -46,17 +48,17 @@ export function inWords({ kind, path, shape, value, holder }: Mistake, root: Sha
     return explained(path, labelOf(path), { code: "missing_field", problem: "has no effect", hint });
   }
   if (kind === "value") return explained(path, labelOf(path), wrongValue(value, shape));
-  const wrong = wrongText(value as string, shape as TextKind, "is not");
+  const wrong = wrongText(value as string, shape as TextKind, "is not", holder);
   return { ...explained(path, quote(value), wrong), pointAt: "key" };
 }
 
-interface Explanation extends Pick<ShapeProblem, "code"> {
+interface Explanation extends Pick<ShapeProblem, "code" | "needsQuotes"> {
   readonly problem: string;
   readonly hint: string;
 }
 
-function explained(path: Path, name: string, { code, problem, hint }: Explanation): ShapeProblem {
-  return { code, path, message: `${name} ${problem}`, hint };
+function explained(path: Path, name: string, { problem, ...wrong }: Explanation): ShapeProblem {
+  return { ...wrong, path, message: `${name} ${problem}` };
 }
 
 function missingField(path: Path, shape: Shape): ShapeProblem {
@@ -91,6 +93,7 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
     code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
     problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
     hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape)}`,
+    needsQuotes: shape.kind === "text" && typeof value !== "object",
   };
 }
 
@@ -106,7 +109,7 @@ function typeHint(value: unknown, shape: Shape): string {
     case "list":
       return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
     case "text":
-      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${value}"`;
+      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : inQuotes(value);
     case "record":
       return recordHint(shape, value);
     default: {
@@ -114,14 +117,17 @@ function typeHint(value: unknown, shape: Shape): string {
         ([name, field]) => [name, shapeOf(field)] as const,
       );
       const fit =
-        fields.find(([, one]) => one.kind === "choice" && one.choices.includes(value as never)) ??
-        fields.find(([, one]) => one.kind === "number" && typeof value === "number");
+        fields.find(
+          ([, one]) => one.kind === "choice" && (one.choices as readonly unknown[]).includes(value),
+        ) ?? fields.find(([, one]) => one.kind === "number" && typeof value === "number");
       if (fit !== undefined) return `{ ${fit[0]}: ${value} }`;
       const [first = "name"] = fields.map(([name]) => name);
       return `{ ${first}: … }, or ${first}: … on the next line`;
     }
   }
 }
+
+export const inQuotes = (value: unknown) => `it in quotes: "${value}"`;
 
 /** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
 function recordHint({ member }: RecordKind, value: unknown): string {
@@ -162,12 +168,19 @@ function wrongLength(length: number, { most }: ListKind): Explanation {
   return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${most}` };
 }
 
-function wrongText(value: string, shape: TextKind, is: "must be" | "is not" = "must be"): Explanation {
+function wrongText(
+  value: string,
+  shape: TextKind,
+  is: "must be" | "is not" = "must be",
+  others: Members = {},
+): Explanation {
   const { noun, example, hint, most } = shape;
   return {
     code: shape.code ?? (noun === undefined && most !== undefined ? "out_of_range" : "bad_format"),
     problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
-    hint: hint?.(value) ?? `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
+    hint:
+      hint?.(value, others) ??
+      `write ${example === undefined ? nounOf(shape) : `a value such as ${example}`}`,
   };
 }
 
@@ -238,8 +251,10 @@ function unknownField(path: Path, shape: Shape, holder: unknown, around: Shape |
     const inner = shapeOf(field);
     return inner.kind === "choice" && inner.choices.includes(spelled);
   };
-  const state = members[name] === true && Object.entries(fieldsOf(shape) ?? {}).find(isState);
-  if (state) return { ...diagnostic, hint: `write ${state[0]}: ${spelled}` };
+  const state = Object.entries(fieldsOf(shape) ?? {}).find(isState);
+  // `rotated: { to: … }` is about the replacement.
+  if (state && (!isMapping(members[name]) || meaningsOf(spelled)[0] === state[0]))
+    return { ...diagnostic, hint: `write ${state[0]}: ${spelled}` };
   const outer = path.at(-2);
   if (typeof outer === "string" && around !== undefined && writtenFields(around).includes(name)) {
     return { ...diagnostic, hint: `${name} belongs next to ${outer}, not in it` };

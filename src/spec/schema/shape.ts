@@ -34,7 +34,7 @@ export interface Traits<Value> {
   readonly Value?: Value;
 }
 
-export interface PlainKind {
+interface PlainKind {
   readonly kind: "boolean" | "null" | "anything";
 }
 
@@ -49,7 +49,8 @@ export interface TextKind extends Limits {
   readonly example?: string;
   /** For an invalid text. Default: `bad_format`, or `out_of_range` for a text without `noun`. */
   readonly code?: ShapeCode;
-  readonly hint?: (text: string) => string | undefined;
+  /** `others` has the other names of a record. */
+  readonly hint?: (text: string, others?: Readonly<Record<string, unknown>>) => string | undefined;
 }
 
 export interface NumberKind extends Limits {
@@ -93,7 +94,7 @@ export interface RecordKind {
   readonly member: Shape;
 }
 
-export interface EitherKind {
+interface EitherKind {
   readonly kind: "either";
   readonly options: readonly Shape[];
 }

@@ -35,7 +35,6 @@ export const instanceCommand = declareCommand({
   description:
     "Creates an isolated sandbox inside a running server, with its own keys, and prints its claim link, which works once: your partner opens it in a browser, or runs claim. list shows each instance with its coverage, link makes a new link, and remove ends an instance. Set SVC_SANDBOX_CONTROL_TOKEN: others on this machine can read arguments.",
   words: { "[action]": `${listed(actions, "or")} (default: creates one)`, "[id]": "the id of an instance" },
-  choices: actions,
   flags: {
     label: plainOption("--label <text>", "whose it is, such as Harvest Bank", readText),
     expires: plainOption(
@@ -92,7 +91,9 @@ export const instanceCommand = declareCommand({
       note(adviceOn(link, io));
     } else {
       const made = await askNewInstance(call, {
-        ...{ label, scenario, seed },
+        label,
+        scenario,
+        seed,
         expires: expires === undefined ? undefined : `${expires}ms`,
       });
       // The partner gets token and keys, with the link.
@@ -153,11 +154,7 @@ export const claimCommand = declareCommand({
     const { token, environment, ...rest } = await claimInstance(link, controlCall(undefined, flags, io));
     const variables = { ...environment, SVC_SANDBOX_CONTROL_TOKEN: token };
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...rest, environment: variables })}\n`);
-    else
-      await write(
-        environmentLines(variables),
-        `Base URL: ${rest.base_url}. Agents use ${rest.control_url}/mcp with the token in SVC_SANDBOX_CONTROL_TOKEN.`,
-      );
+    else await write(environmentLines(variables), `Base URL: ${rest.base_url}.`);
     return exitCode.fine;
   },
 });

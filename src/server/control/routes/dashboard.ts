@@ -4,25 +4,29 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import {
-  type ControlBody,
-  type ControlBodyName,
-  type Query,
-  query,
-} from "../../../scenario/format/inputs.js";
+import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
-import { choice, count, described, type Shape, text, type ValueOf } from "../../../spec/schema/shape.js";
+import {
+  choice,
+  count,
+  described,
+  mapping,
+  optional,
+  type Shape,
+  text,
+  type ValueOf,
+} from "../../../spec/schema/shape.js";
 import { type ActionName, actionRow } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
-const directoryQuery = query({
-  filter: described(text(), "Words that the key or its organization must contain. Default: none."),
-  state: described(choice(keyStates), "Only keys in this state."),
-  page: described(count(), "Counted from 1. Default: 1."),
+const directoryQuery = mapping({
+  filter: optional(described(text(), "Words that the key or its organization must contain. Default: none.")),
+  state: optional(described(choice(keyStates), "Only keys in this state.")),
+  page: optional(described(count(), "Counted from 1. Default: 1.")),
 });
 
 /** A page of keys without a limit: more would delay everybody's requests. */
@@ -31,7 +35,7 @@ const keysOnAPage = 1000;
 export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
-    query: query(pageFields("all")),
+    query: mapping(pageFields("all")),
     response: responses.OrganizationPage,
     isBare: true,
     run: ({ world, query }) => ({
@@ -48,7 +52,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
-    query: query(pageFields(keysOnAPage)),
+    query: mapping(pageFields(keysOnAPage)),
     response: responses.KeyPage,
     isBare: true,
     run({ world, query: { offset, limit = keysOnAPage } }) {
@@ -99,7 +103,8 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   const { key, organization = "", makes, route } = actionRow(name);
   const [call, summary] = route as NonNullable<typeof route>;
   return controlRoute<Body, Query, Of>(call, {
-    ...{ ...shapes, summary },
+    ...shapes,
+    summary,
     ...(makes !== undefined && { makes: "key", status: 201 }),
     run({ world, actor, params: { ref }, body }) {
       const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
@@ -172,8 +177,12 @@ function directoryOf(
         ),
       };
     }),
-    ...{ first: before + 1, last: before + keysIn(shown) },
-    ...{ matching: keysIn(rows), total: world.registry.keys.size, page, pages },
+    first: before + 1,
+    last: before + keysIn(shown),
+    matching: keysIn(rows),
+    total: world.registry.keys.size,
+    page,
+    pages,
   };
 }
 

@@ -16,13 +16,12 @@ import { mostRecordsOfInstance } from "../../../sandbox/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
-import { query } from "../../../scenario/format/inputs.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { choice, described, flag, text } from "../../../spec/schema/shape.js";
+import { choice, described, flag, mapping, optional, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { responses } from "../responses.js";
@@ -33,13 +32,15 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
     isOfInstances: true,
-    query: query({
-      label: described(text(), "Only instances with this text in their label or id, in any case."),
-      sort: described(
-        choice(["created", "errors", "last_request", "expiry"]),
-        "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
+    query: mapping({
+      label: optional(described(text(), "Only instances with this text in their label or id, in any case.")),
+      sort: optional(
+        described(
+          choice(["created", "errors", "last_request", "expiry"]),
+          "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
+        ),
       ),
-      errors: described(flag(), "Whether only instances with errors are listed."),
+      errors: optional(described(flag(), "Whether only instances with errors are listed.")),
       ...pageFields("all"),
     }),
     response: responses.InstancePage,
@@ -114,7 +115,10 @@ export const instanceRoutes: readonly Route[] = [
       const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
       const madeBy = repeatable && nodePlatform.sha256(`${repeatable}\n${JSON.stringify(context.body)}`);
       const settings: Tenancy = {
-        ...{ label, requestsPerMinute: requests_per_minute ?? server.instanceRate, madeBy, ...hashes },
+        label,
+        requestsPerMinute: requests_per_minute ?? server.instanceRate,
+        madeBy,
+        ...hashes,
         expiresAt: expires === undefined ? undefined : time + (parseDuration(expires) as number),
       };
       // Nobody without the control token can guess it.
@@ -129,7 +133,8 @@ export const instanceRoutes: readonly Route[] = [
       return {
         ...summaryOf(instance, context),
         keys: secretsForClients(settled(instance.runtime)),
-        ...{ token: instanceTokenPrefix + token.text, claimUrl: linkTo(instance, code.text, context) },
+        token: instanceTokenPrefix + token.text,
+        claimUrl: linkTo(instance, code.text, context),
       };
     },
   }),
@@ -174,7 +179,8 @@ export const instanceRoutes: readonly Route[] = [
       const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
       return {
         ...summary,
-        ...{ token: instanceTokenPrefix + token.text, keys: secretsForClients(world) },
+        token: instanceTokenPrefix + token.text,
+        keys: secretsForClients(world),
         environment: clientEnvironment(world, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
       };
     },
@@ -220,8 +226,13 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
   const { label = null, expiresAt, requestsPerMinute = null } = tenancy;
   const url = `${baseUrl()}/i/${id}`;
   return {
-    ...{ id, label, createdAt: isoOf(createdAt) },
-    ...{ baseUrl: url, controlUrl: url + controlPath, scenario: name, seed },
+    id,
+    label,
+    createdAt: isoOf(createdAt),
+    baseUrl: url,
+    controlUrl: url + controlPath,
+    scenario: name,
+    seed,
     expiresAt: expiresAt === undefined ? null : isoOf(expiresAt),
     requestsPerMinute,
   };

@@ -1,7 +1,6 @@
 import { operations } from "../../../sandbox/operations/operations.js";
-import { listRecords } from "../../../sandbox/operations/records.js";
-import { query } from "../../../scenario/format/inputs.js";
-import { list } from "../../../spec/schema/shape.js";
+import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
+import { list, mapping } from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
@@ -15,14 +14,16 @@ export const recordRoutes: readonly Route[] = [
       [...world.records].map(([collection, { records, moves }]) => {
         const { create, read, list: all, update, remove } = world.scenario.records?.[collection] ?? {};
         return {
-          ...{ collection, records: records.size, moves: Object.keys(moves) },
+          collection,
+          records: records.size,
+          moves: Object.keys(moves),
           operations: JSON.parse(JSON.stringify({ create, read, list: all, update, remove })),
         };
       }),
   }),
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
-    query: query(pageFields(usualPage)),
+    query: mapping(pageFields(usualPage)),
     response: responses.RecordPage,
     isBare: true,
     run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {
@@ -36,14 +37,14 @@ export const recordRoutes: readonly Route[] = [
     response: responses.Record,
     status: 201,
     run: ({ world, params: { collection = "" }, body }) =>
-      operations.record(world, { in: collection, add: body as never }).record,
+      operations.record(world, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
   }),
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
     response: responses.Record,
     run: ({ world, params: { collection = "", id = "" }, body }) =>
-      operations.record(world, { in: collection, id, set: body as never }).record,
+      operations.record(world, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
   }),
   controlRoute("DELETE /records/{collection}/{id}", {
     summary: "Removes a record",

@@ -13,7 +13,6 @@ import { controlRoute, type LocalContext, type Route, textResponse } from "../ro
 import { captureRoute } from "./capture.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
-import { mcpRoute } from "./mcp.js";
 import { recordRoutes } from "./records.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
@@ -74,7 +73,6 @@ export const routes: readonly Route[] = [
       response.set("Content-Type", contentType).send(text);
     },
   }),
-  mcpRoute(() => routes),
   controlRoute("GET /openapi.json", {
     summary: "The OpenAPI document of the relying-party API",
     response: document,

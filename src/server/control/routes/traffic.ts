@@ -1,6 +1,6 @@
-import { storySender } from "../../../api/handle.js";
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
+import { storySender } from "../../../api/story-sender.js";
 import { repeatedRequest } from "../../../library/repeated-request.js";
 import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
@@ -8,6 +8,7 @@ import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
 import { clientReport } from "../../../report/report.js";
 import { renderReport } from "../../../report/report-document.js";
+import { requestText } from "../../../report/request-text.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
@@ -16,15 +17,24 @@ import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
-import { type ControlBody, expectationQuery, query, requestQuery } from "../../../scenario/format/inputs.js";
+import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
-import { choice, count, described, either, flag, list, mapping } from "../../../spec/schema/shape.js";
+import {
+  choice,
+  count,
+  described,
+  either,
+  flag,
+  list,
+  mapping,
+  optional,
+} from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
-const farmerQuery = query(pageFields(defaultFarmerPage, count({ most: 1000 })));
+const farmerQuery = mapping(pageFields(defaultFarmerPage, count({ most: 1000 })));
 
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
@@ -46,12 +56,16 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
-    query: query({
-      format: described(choice(reportFormats), "The format of the report. Default: json."),
-      story: described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
-      own: described(
-        flag(),
-        "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
+    query: mapping({
+      format: optional(described(choice(reportFormats), "The format of the report. Default: json.")),
+      story: optional(
+        described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
+      ),
+      own: optional(
+        described(
+          flag(),
+          "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
+        ),
       ),
     }),
     // The brief form is JSON, too.
@@ -163,10 +177,11 @@ export const requestChecksRoutes: readonly Route[] = [
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     response: responses.RequestDetails,
-    run: ({ world, params: { id = "" } }) => ({
-      ...requestDetails(world, id),
-      repeat: repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">,
-    }),
+    run({ world, params: { id = "" } }) {
+      const details = requestDetails(world, id);
+      const repeat = repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">;
+      return { ...details, repeat, text: requestText(details) };
+    },
   }),
   controlRoute("POST /send", {
     summary: "Sends a request to the API; it is in the journal, not in the report",

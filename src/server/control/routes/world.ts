@@ -54,11 +54,9 @@ export const worldRoutes: readonly Route[] = [
       if (why !== undefined) throw new HttpRejection("not_ready", why);
       const stored = server.log.status();
       return {
-        ...{
-          status: "ready" as const,
-          version,
-          memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
-        },
+        status: "ready" as const,
+        version,
+        memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
         ...(stored?.in === "file" && { state: stateOf(stored, "saved") }),
         ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
       };

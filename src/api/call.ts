@@ -1,0 +1,63 @@
+import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { isWellFormedKey } from "../spec/api-key.js";
+import type { Assumptions } from "../spec/assumptions.js";
+import type { Presented } from "../spec/authorize.js";
+import type { ApiRequest } from "../spec/request.js";
+import type { Endpoint } from "./endpoint.js";
+import { type ApiRoute, routeOf } from "./routes.js";
+import { type Variation, variationOf } from "./variation/vary.js";
+
+/** A request with everything that its checks and its response need; read once, so that they agree. */
+export interface ApiCall extends ObservedCall {
+  readonly route: ApiRoute | undefined;
+  readonly endpoint: Endpoint | undefined;
+  readonly started: number;
+  readonly number: number;
+  /** The request id, even if the response does not have it. */
+  readonly id: string;
+  readonly assumptions: Assumptions;
+  /** The variation of its response; `undefined` except in the profile `varied`. */
+  readonly variation: Variation | undefined;
+}
+
+/** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
+export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
+  const { apiKey, keyHash } = request;
+  const started = world.platform.stopwatch();
+  const now = world.clock.now();
+  // Settles the timeline up to this instant, even if the clock has moved since.
+  if (world.timeline.dueAt <= now) settled(world);
+  const sha256 = apiKey === undefined ? "" : (keyHash ?? world.platform.sha256(apiKey));
+  const entry = world.registry.find(sha256);
+  const { number, id } = world.requestIds.next();
+  const variation = isVaried(world) ? variationOf(world, number) : undefined;
+  const route = isGuarded ? undefined : routeOf(world, request.path);
+  return {
+    request,
+    route,
+    endpoint: route?.methods.get(request.method),
+    isGuarded,
+    started,
+    now,
+    presented: presentedAs(apiKey),
+    sha256,
+    entry,
+    number,
+    id: variation === undefined ? id : variation.requestId,
+    assumptions: variation === undefined ? world.assumptions : variation.assumptions,
+    variation,
+  };
+}
+
+// Whether responses vary, or the variant of a run chooses their variants.
+function isVaried({ profile, variant }: SandboxState): boolean {
+  return profile === "varied" || (profile === "typical" && variant !== undefined);
+}
+
+/** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */
+export function presentedAs(apiKey: string | undefined): Presented {
+  if (apiKey === undefined) return "missing";
+  return isWellFormedKey(apiKey) ? "well_formed" : "malformed";
+}

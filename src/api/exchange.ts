@@ -1,0 +1,84 @@
+import { noAdvice } from "../sandbox/journal/client-behavior.js";
+import type { Ending, Exchange } from "../sandbox/journal/exchange.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { fingerprintOf, formOfKey } from "../spec/api-key.js";
+import { outcomeOf } from "../spec/outcomes.js";
+import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
+import type { RequestContent } from "../spec/request.js";
+import { hasBody, hasQuery, type RequestTraits } from "../spec/request-traits.js";
+import type { ApiCall } from "./call.js";
+import type { InputSchema } from "./endpoint.js";
+import { asChosen } from "./response.js";
+
+/** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
+export function exchangeOf(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
+  const { request, route, endpoint, entry } = begun;
+  const { pathId, fault = null, delivery } = ending;
+  const response = request.method === "HEAD" ? { ...ending.response, body: "" } : ending.response;
+  const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
+  const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
+  const content = keptContent(begun);
+  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  return {
+    number: begun.number,
+    id: call.id,
+    at: begun.now,
+    // Unknown methods and paths may contain anything, including keys.
+    method: endpoint === undefined ? redactKeys(request.method) : request.method,
+    path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
+    content: content === "unrepeatable" ? undefined : content,
+    isRepeatable: content !== "unrepeatable",
+    fromStory: request.fromStory,
+    operation: endpoint?.operationId ?? null,
+    isMisdirected: endpoint === undefined && !begun.isGuarded,
+    isProbe: false,
+    traits: traitsOf(begun),
+    leaksRealKey: false,
+    presented: begun.presented,
+    client: request.client,
+    keyForm: keyFormIn(begun),
+    key: entry === undefined ? null : entry.key.ref,
+    fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
+    pathId,
+    fault,
+    status,
+    code: ending.code,
+    note: ending.note,
+    response,
+    delivery,
+    // To the microsecond: more digits make the journal longer in state files.
+    durationMs: Math.round((world.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
+    advice: noAdvice,
+    isResent: undefined,
+    hasCreated: (endpoint?.creates && ending.commit !== undefined) || undefined,
+  };
+}
+
+// Of a key that the sandbox does not have.
+function keyFormIn({ entry, request: { apiKey, keyForm } }: ApiCall): string | undefined {
+  return entry !== undefined || apiKey === undefined ? undefined : (keyForm ?? formOfKey(apiKey));
+}
+
+// Ids are shorter, encoded keys longer.
+const longestQueryWord = 40;
+// The journal keeps a thousand of them.
+const longestRest = 1000;
+
+// A query or a body with a key in it (R46), or an unreadable one, is not kept.
+function keptContent({ request, endpoint, isGuarded }: ApiCall): RequestContent | undefined | "unrepeatable" {
+  if (isGuarded) return "unrepeatable";
+  if (endpoint?.input === undefined || request.content === undefined) return undefined;
+  const { query, contentType = "", idempotencyKey = "", body } = request.content;
+  const isKept =
+    body.problem === undefined &&
+    query.length + contentType.length + idempotencyKey.length <= longestRest &&
+    isOfWords(query, longestQueryWord, "-._=&,:") &&
+    ![query, contentType, idempotencyKey, body.text].some(containsKey);
+  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : "unrepeatable";
+}
+
+// Declared input causes no advice.
+function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
+  const { query, body }: Partial<InputSchema> = endpoint?.input ?? {};
+  return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
+}

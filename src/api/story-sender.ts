@@ -1,0 +1,55 @@
+import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";
+import { type Received, receivedRequest } from "../spec/request.js";
+import { hasBody } from "../spec/request-traits.js";
+import { bodyParts } from "./faults.js";
+import { handle } from "./handle.js";
+import { type FlatHeaders, headerPairs } from "./messages.js";
+import { bodyOf, contentOf, noBody } from "./request-input.js";
+
+/**
+ * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
+ * delays of faults. The journal records these requests. The report does not, because no client sent them.
+ */
+export function storySender(world: SandboxState): (request: StoryRequest) => StoryResponse {
+  return ({ method, path: target, headers, body, keyHash }) => {
+    const [path = "/", query] = target.split(/\?(.*)/s);
+    const received: Received = {
+      method,
+      path,
+      query: query === undefined ? "" : `?${query}`,
+      headers: Object.entries(headers).flat(),
+      traits: body === undefined || body === "" ? 0 : hasBody,
+    };
+    const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
+    const { response, pathId, fault, delivery } = handle(world, {
+      ...receivedRequest(received),
+      keyHash,
+      fromStory: true,
+      content: contentOf(received, sent),
+    });
+    return { ...sentResponse(response, delivery), pathId, fault };
+  };
+}
+
+/** A response as sent: its headers by lower-case name, and its body, which may be truncated. */
+export function sentResponse(
+  { status, headers, body }: ApiResponse,
+  { cutAfter }: Partial<Delivery> = {},
+): Pick<StoryResponse, "status" | "headers" | "body"> {
+  return {
+    status,
+    headers: status === 0 ? {} : joinedHeaders(headers),
+    body: cutAfter === undefined ? body : new TextDecoder().decode(bodyParts(body, { cutAfter }).parts[0]),
+  };
+}
+
+function joinedHeaders(flat: FlatHeaders): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const [given, value] of headerPairs(flat)) {
+    const name = given.toLowerCase();
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
+  }
+  return headers;
+}

@@ -1,0 +1,69 @@
+import type { RequestDetails } from "../api/request-details.js";
+import { alignColumns } from "./plain-text.js";
+
+export type FactRow = readonly [name: string, value: string];
+
+/** A request as text, for a terminal and for support: its checks, the cause and what to do. Contains no secret. */
+export function requestText(details: Omit<RequestDetails, "text" | "repeat">): string {
+  const { id, method, path, at, key, fingerprint, pathId, fault, sent, adviceDetails, around } = details;
+  const { keyForm } = sent;
+  const subject = key ?? (fingerprint === null ? "none" : `unknown, fingerprint ${fingerprint}`);
+  const facts: FactRow[] = [
+    ["Key", keyForm === null ? subject : `${subject}; ${keyForm}`],
+    ...Object.entries(sent.headers),
+    ...responseFacts(details),
+    ...(fault === null || fault === pathId ? [] : [["Fault", fault] as const]),
+    ...adviceDetails.map((one): FactRow => {
+      return ["Advice", `${one.level} ${one.id}: ${one.meaning} ${one.whatToDo}`];
+    }),
+  ];
+  const others = ["", "Requests with this key", ...around.map((one) => neighborLine(one, details))];
+  return [
+    `${method} ${path} at ${at}, ${id}`,
+    "",
+    ...checkLines(details.checks),
+    "",
+    ...alignColumns(facts),
+    ...(around.length < 2 ? [] : others),
+  ].join("\n");
+}
+
+interface CheckResult {
+  readonly name: string;
+  readonly question: string;
+  readonly result: "passed" | "rejected" | "not_reached";
+}
+
+/** The results of checks in order, one a line. */
+export function checkLines(checks: readonly CheckResult[]): string[] {
+  const rows = checks.map(({ name, question, result }) => [result.replace("_", " "), name, question]);
+  return alignColumns(rows).map((line) => `  ${line}`);
+}
+
+interface Explained {
+  readonly status: number;
+  readonly code: string | null;
+  readonly pathId: string;
+  readonly when: string;
+  readonly why: string | null;
+  readonly whatToDo: string;
+}
+
+/** The response, its cause, and what to do. */
+export function responseFacts({ status, code, pathId, when, why, whatToDo }: Explained): FactRow[] {
+  const response = status === 0 ? "none" : [status, code].filter((part) => part !== null).join(" ");
+  return [
+    ["Response", `${response}  ${pathId}  (${when})`],
+    ...(why === null ? [] : [["Why", why] as const]),
+    ["What to do", whatToDo],
+  ];
+}
+
+function neighborLine(
+  { id, at, pathId }: RequestDetails["around"][number],
+  one: Pick<RequestDetails, "id" | "at">,
+): string {
+  const seconds = (Date.parse(at) - Date.parse(one.at)) / 1000;
+  const when = id === one.id ? "this one" : `${seconds < 0 ? "" : "+"}${seconds.toFixed(1)} s`;
+  return `  ${when.padStart(9)}  ${pathId}  ${id}`;
+}

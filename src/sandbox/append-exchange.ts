@@ -1,0 +1,89 @@
+import { fingerprintOf, parseApiKey } from "../spec/api-key.js";
+import { findFirstKeys, redactPath } from "../spec/redact.js";
+import { hasKeyInOtherHeader, hasKeyInQuery, isMeantAsKey, shows } from "../spec/request-traits.js";
+import { type ObservedCall, observe } from "./journal/client-behavior.js";
+import type { ShownKey } from "./journal/counts.js";
+import type { Exchange } from "./journal/exchange.js";
+import type { SandboxState } from "./sandbox.js";
+
+/**
+ * Appends an exchange to the journal, after its observer has added what the request shows about its client, and
+ * counted it for the report: the journal forgets, the counters do not.
+ */
+export function appendExchange(world: SandboxState, exchange: Exchange, call: ObservedCall): void {
+  const { request, isGuarded, route } = call;
+  exchange.isProbe = isProbeOfServer(call);
+  const misplaced = misplacedKeys(world, call);
+  if (misplaced?.isNotAlone) exchange.traits |= hasKeyInOtherHeader;
+  if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
+  const isForTools = route === undefined && !isGuarded && request.path.includes(ownPaths);
+  if (!request.fromStory && !isForTools && !exchange.isProbe) {
+    // No advice if the response hides what was wrong with the request.
+    if (world.variant?.end === undefined && !isUnremarkable(world, exchange, call))
+      observe(world, call, exchange);
+    world.counters.count(exchange, misplaced?.keys, world.variant?.observe(world, exchange));
+  }
+  world.history.record(exchange);
+}
+
+// True for nearly every 200: no advice depends on it.
+function isUnremarkable(
+  { behavior }: SandboxState,
+  { traits, pathId, leaksRealKey }: Exchange,
+  { sha256 }: ObservedCall,
+): boolean {
+  const isSuccess = pathId === "200.test" || pathId === "200.live";
+  return isSuccess && traits === 0 && !leaksRealKey && !behavior.rejected.has(sha256);
+}
+
+// The paths that browsers, watchdogs and load balancers request from any server.
+const probedPath =
+  /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
+
+function isProbeOfServer(call: ObservedCall): boolean {
+  const { method, path, apiKey, traits, fromStory } = call.request;
+  // Checked first, because it is cheap and every request gets here.
+  if (hasKnownPath(call) || fromStory) return false;
+  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+  return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
+}
+
+function hasKnownPath({ route, isGuarded }: ObservedCall): boolean {
+  return route !== undefined || isGuarded;
+}
+
+// The paths of the sandbox's own tools, under any base URL; API clients do not call them.
+const ownPaths = "/__sandbox/";
+
+// Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
+function misplacedKeys(world: SandboxState, call: ObservedCall) {
+  const { presented } = call;
+  const { apiKey = "", path, keysInPath, evidence } = call.request;
+  const isUnknown = !hasKnownPath(call);
+  if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
+  const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
+  const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
+  const inPath = isUnknown ? (keysInPath ?? findFirstKeys(path)) : [];
+  const { inQuery = [], inHeaders = [] } = evidence ?? {};
+  const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  if (all.length === 0 && !isNotAlone) return undefined;
+  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
+  const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
+  return {
+    /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
+    hasRealKey: real !== undefined,
+    /** Whether `x-api-key` contains more than the key, or a variable's name. */
+    isNotAlone,
+    /** The key for each advice id, if it is not the key in `x-api-key`. */
+    keys: {
+      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
+      ...(notAlone !== undefined && { "key-in-authorization": shownKey(world, notAlone) }),
+      ...(real !== undefined && { "real-key-suspected": shownKey(world, real) }),
+    },
+  };
+}
+
+function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {
+  const sha256 = platform.sha256(key);
+  return { key: registry.find(sha256)?.key.ref ?? null, fingerprint: fingerprintOf(sha256) };
+}

@@ -1,0 +1,45 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import { control } from "../support/call-control.js";
+import { noRedis, startRedis } from "../support/redis-server.js";
+import { startReplica } from "../support/replicas.js";
+import { mePath } from "../support/send.js";
+
+describe.skipIf(noRedis !== undefined)("a stored entry that cannot be applied", () => {
+  test("gives its sandbox 500 with the reason on each server, stays stored, and affects no other sandbox", async () => {
+    const redis = await startRedis();
+    onTestFinished(() => redis.close());
+    const onProblem = () => {};
+    const [one, other] = [
+      await startReplica(redis.url, "key-states", { onProblem }),
+      await startReplica(redis.url, "key-states", { onProblem }),
+    ];
+    for (const each of [one, other]) onTestFinished(() => each.close(0));
+    const { body } = await control(`${one.url}/__sandbox`, "POST /instances");
+    const { id, keys } = body.data;
+    const made = async (url: string) => (await control(`${url}/i/${id}/__sandbox`, "GET /keys")).status;
+    expect([await made(one.url), await made(other.url)]).toEqual([200, 200]);
+
+    const key = (part: string) => `{svc-sandbox:}:${id}:${part}`;
+    const entry = '{"kind":"of another version"}';
+    const position = String(await redis.command("XADD", key("log"), "*", "e", entry));
+    await redis.command("HSET", key("state"), "head", position);
+    for (const { url } of [one, other]) {
+      const response = await fetch(`${url}/i/${id}${mePath}`, { headers: { "x-api-key": keys.active } });
+      expect(response.status).toBe(500);
+      const { error } = (await response.json()) as { error: { code: string; message: string } };
+      expect(error.code).toBe("internal_error");
+      expect(error.message).toContain(`${position} of the instance ${id}`);
+      const call = await control(`${url}/i/${id}/__sandbox`, "POST /keys/active/revoke");
+      expect([call.status, call.body.error.code]).toEqual([500, "state_unreadable"]);
+      expect(
+        (await control(`${url}/__sandbox`, "POST /keys/active/expire", { expires: "1h" })).status,
+      ).toBeLessThan(500);
+    }
+    // Nothing of it is deleted, also by a server that starts with it.
+    const third = await startReplica(redis.url, "key-states", { onProblem });
+    onTestFinished(() => third.close(0));
+    expect(await made(third.url)).toBe(500);
+    expect(String(await redis.command("XRANGE", key("log"), position, position))).toContain(entry);
+    expect((await control(`${third.url}/__sandbox`, `DELETE /instances/${id}`)).status).toBe(204);
+  });
+});
