@@ -129,7 +129,7 @@ export const serverFlags = {
   ),
   handlers: option(
     "--handlers <module>",
-    "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have",
+    "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have; sandboxes in the command of exec do not have them",
     fileName,
   ),
   control: toggle("--no-control", "serve only the API, without the control plane"),

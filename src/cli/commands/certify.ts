@@ -99,7 +99,7 @@ const flags = {
   ),
   capture: option(
     "--capture <folder>",
-    "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify",
+    "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify; not those of sandboxes in the command",
     fileName,
   ),
   certificate: option(

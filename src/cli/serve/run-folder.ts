@@ -33,10 +33,10 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
     claim: (key: string): number => claimPlace(folder, key, process.getBuiltinModule("node:fs")),
     /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
     read(server: SandboxState): void {
-      for (const name of readdirSync(folder).filter((one) => isLines.test(one))) {
+      for (const name of unlessRemoved(() => readdirSync(folder)).filter((one) => isLines.test(one))) {
         const next = files.get(name) ?? followFile(join(folder, name));
         files.set(name, next);
-        for (const line of next()) {
+        for (const line of unlessRemoved(next)) {
           if (line.version !== undefined && line.version !== version) others.add(line.version);
           addLine(server, line);
         }
@@ -51,6 +51,16 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
       ];
     },
   };
+}
+
+// The command may remove the folder: its sandboxes then name what they could not count.
+function unlessRemoved<Found>(read: () => readonly Found[]): readonly Found[] {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
+    throw error;
+  }
 }
 
 function addLine({ counters, history }: SandboxState, { exchange, keys, seen, isUnread }: RunLine): void {
