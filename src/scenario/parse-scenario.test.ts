@@ -337,3 +337,18 @@ test("a replaced key may have expired before its overlap was over, and names its
     "state_contradiction",
   ]);
 });
+
+test("in a snapshot, requests of a sliding minute may belong to the day before", () => {
+  const usage = { this_minute: 3, today: 1 };
+  const countedAt = ["2026-03-01T23:59:50.000Z"];
+  expect(codesOf({ main: { ...active, usage } }, { clock })).toEqual(["usage_contradiction"]);
+  expect(codesOf({ main: { ...active, usage: { ...usage, counted_at: countedAt } } }, { clock })).toEqual([]);
+});
+
+test("steps of a timeline may have the same time, but not an earlier one", () => {
+  const step = (at: string) => ({ at, faults: [] });
+  const codes = (...times: readonly string[]) =>
+    codesOf({ main: active }, { clock, timeline: times.map(step) });
+  expect(codes("1m", "1m")).toEqual([]);
+  expect(codes("2m", "1m")).toHaveLength(1);
+});

@@ -91,6 +91,8 @@ describe("svc-sandbox start", () => {
     await call("POST /scenario/validate", {});
     await call("GET /keys", undefined, "wrong");
     await call("POST /reset", {}, token);
+    // Without a token, nobody has tried one.
+    expect((await fetch(`${url}/__sandbox/keys`)).status).toBe(401);
     await call(`DELETE /instances/${id}`);
     const { id: idle } = await call("POST /instances", {});
     // It goes after a second without use.
