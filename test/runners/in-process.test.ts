@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
@@ -88,7 +88,7 @@ test("a sandbox that gets no request counts nothing, and leaves no folder", asyn
   const [folder = "", seed] = stdout.trim().split(" ");
   expect([code, requests, seed]).toEqual([4, 0, "7"]);
   expect(folder.startsWith(tmpdir())).toBe(true);
-  expect(readdirSync(tmpdir()).filter((name) => folder.endsWith(name))).toEqual([]);
+  expect(existsSync(folder)).toBe(false);
 });
 
 test("sandboxes take exec's scenario, seed, start and fault, unless they set their own", async () => {
