@@ -103,6 +103,7 @@ export function countryOf(locale: FarmerLocale): Country {
 }
 
 function makeCountry(locale: FarmerLocale): Country {
+  // Through unknown: the compiler infers a narrower type for each JSON file.
   const { mixes = {}, ...table } = countryTables[locale] as unknown as CountryTable;
   const regions = table.regions.map((region) => ({
     ...region,
@@ -114,6 +115,7 @@ function makeCountry(locale: FarmerLocale): Country {
   return { ...table, regions };
 }
 
+// Through unknown: JSON has no unions of texts.
 export const crops = cropTable as unknown as Readonly<Record<CropName, Crop>>;
 
 /** The names of a language's speakers; the region's names for a language without its own list. */

@@ -25,6 +25,7 @@ export function usersPackage<Loaded extends object>(
   try {
     // The builds for CommonJS and pages load it synchronously (`scripts/bundle.ts`).
     const loading: Promise<Loaded> | Loaded = load();
+    // Never: the type is that of ES modules, where it is a promise.
     return "then" in loading ? loading.then(checked, explained) : (checked(loading) as never);
   } catch (error) {
     return explained(error as Error);

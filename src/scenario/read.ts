@@ -240,8 +240,8 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const misshapen = found.filter((one) => !isExtension(one));
   for (const { path } of found.filter(isExtension)) removeAt(whole.fields, path);
   diagnostics.push(...misshapen);
+  // Unchecked so far: the rules compare fields, which must have the right shape.
   const scenario = whole.fields as unknown as Scenario;
-  // The rules compare fields, which must have the right shape.
   if (misshapen.length === 0) {
     const facts = factsOf(scenario, report);
     for (const rule of rules) rule(facts);

@@ -105,5 +105,6 @@ export function runCall(
   const withYaml = isYaml ? row.runYaml : undefined;
   if (withYaml !== undefined)
     return withYaml({ ...context, body: input.body as string }, local as LocalContext);
+  // Checked by the shape of the route's body.
   return row.run({ ...context, body: input.body as never }, local as LocalContext);
 }
