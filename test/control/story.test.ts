@@ -117,7 +117,16 @@ test("a scenario without a story has no next step", async () => {
     scenario: { version: 1, name: "Silent", organizations: { bank: { type: "bank" } } },
   });
   expect((await ask("/story")).body.data).toEqual({
-    ...{ steps: 0, done: 0, over: true, next: null, outline: [], last: null, description: null },
+    ...{
+      steps: 0,
+      done: 0,
+      over: true,
+      next: null,
+      outline: [],
+      last: null,
+      name: "Silent",
+      description: null,
+    },
   });
   const { status, body } = await ask("/story/next", post);
   expect([status, body.error.code]).toEqual([404, "not_found"]);

@@ -16,6 +16,7 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["POST /keys/{ref}/rotate", "/keys/active/rotate", { overlap_minutes: 5 }],
   ["POST /keys/{ref}/revoke", "/keys/active/revoke", {}],
   ["POST /keys/{ref}/expire", "/keys/active/expire", { expires: "30m" }],
+  ["POST /keys/{ref}/secret", "/keys/active/secret", {}],
   ["PATCH /organizations/{ref}", "/organizations/harvest-bank", { status: "inactive" }],
   ["PUT /clock", "/clock", { frozen: true }],
   ["POST /clock/advance", "/clock/advance", { by: "1m" }],

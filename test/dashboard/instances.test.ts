@@ -20,6 +20,7 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.getByLabel("Label").fill(label);
     await page.keyboard.press("Enter");
     await page.getByText("Copy its keys and token now").waitFor();
+    expect(await page.getByRole("button", { name: "Create the instance" }).count()).toBe(0);
     const [instance] = (await ask("/instances")).body.data;
     expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label, requests_per_minute: 600 });
     expect(await page.content()).not.toMatch(/SVC_test_\w{20}|svci_|code=/);
@@ -97,8 +98,9 @@ describe.skipIf(noBrowser)("instances", () => {
     const { page, go } = await openDashboard({ view: "/instances", context });
     const asks = () => page.evaluate(() => !dispatchEvent(new Event("beforeunload", { cancelable: true })));
     const notices = page.locator(".notice");
-    await page.getByText("Create an instance").click();
     for (const label of ["First", "Second"]) {
+      // The form closes over the new instance.
+      await page.getByText("Create an instance").click();
       await page.getByLabel("Label").fill(label);
       await page.getByRole("button", { name: "Create the instance" }).click();
       await notices.getByText(label, { exact: true }).waitFor();
@@ -127,7 +129,7 @@ describe.skipIf(noBrowser)("instances", () => {
     await page.evaluate(() => {
       const seen: string[] = [];
       const look = () => {
-        const text = document.querySelector("main > [role=status]")?.textContent;
+        const text = document.querySelector("main > [role=status] > p")?.textContent;
         if (text && seen.at(-1) !== text) seen.push(text);
       };
       new MutationObserver(look).observe(document.body, {
@@ -201,6 +203,9 @@ describe.skipIf(noBrowser)("instances", () => {
     await claim(first);
     await partner.getByRole("heading", { name: "Harvest Bank is yours" }).waitFor();
     expect(partner.url()).not.toContain("code=");
+    await partner.getByRole("button", { name: "Send it now" }).waitFor();
+    const green = partner.locator("main button:not(.quiet, .danger), main .button:not(.quiet)");
+    expect(await green.allInnerTexts()).toEqual(["Send a first request"]);
     await partner.getByRole("button", { name: "Download .env" }).waitFor();
     await partner.getByText(/^Show all \d+ variables$/).click();
     const shown = await partner.locator("main").innerText();

@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { coverage, coverageText } from "../support/coverage.js";
 import { mePath } from "../support/send.js";
@@ -12,13 +15,8 @@ describe.skipIf(noBrowser)("the overview", () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states" });
     const { checks, faults, successes } = (await ask("/request-checks")).body.data;
     const names = checks.map(({ name }: { name: string }) => name);
-    await page.locator(".stage").nth(checks.length).waitFor();
-    expect(await page.locator(".stage h3").allTextContents()).toEqual([
-      "Incoming request",
-      "faults",
-      ...names,
-      "passed",
-    ]);
+    await page.locator(".checks > li").nth(checks.length).waitFor();
+    expect(await page.locator(".check-name").allTextContents()).toEqual(["faults", ...names, "passed"]);
     const exits = checks.flatMap((check: { exits: string[] }) => check.exits);
     expect(await page.locator(".exits code").allTextContents()).toEqual([...faults, ...exits, ...successes]);
     expect(await page.locator("a.exit-met").count()).toBe(0);
@@ -39,7 +37,10 @@ describe.skipIf(noBrowser)("the overview", () => {
     expect(new URL(page.url()).hash).toBe("#/overview/401.expired");
     const detail = page.getByRole("region", { name: "Outcome 401.expired" });
     await detail.getByText("send SVC_KEY_EXPIRED").waitFor();
-    await detail.getByText('curl -H "x-api-key: $SVC_KEY_EXPIRED"').waitFor();
+    // At the right, in sight, with the focus.
+    await page.locator(":focus[aria-label='Outcome 401.expired']").waitFor();
+    const box = await detail.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= 900 && box.x > 640).toBe(true);
     // The address shows the same again.
     await page.reload();
     await settled(page);
@@ -97,15 +98,74 @@ describe.skipIf(noBrowser)("the overview", () => {
     await group.getByRole("link", { name: "200.getThing29" }).waitFor();
   });
 
-  test("a path of another scenario is met by starting that one, after a question", async () => {
-    const { page, ask } = await openDashboard({ scenario: "key-states", view: "/overview/fault.status" });
-    await page.getByRole("button", { name: "Start bad-day here, then send it" }).click();
-    await page.getByRole("dialog").getByText("This discards all other changes since the start.").waitFor();
-    expect((await ask("/health")).body.scenario).toBe("key-states");
-    await page.getByRole("button", { name: "Send it", exact: true }).click();
-    await page.locator("a.exit-by-story", { hasText: "fault.status" }).waitFor();
-    expect((await ask("/health")).body.scenario).toBe("bad-day");
-    expect((await ask("/requests?path_id=fault.status")).body.data).toHaveLength(1);
+  test("a path that the own scenario lacks is offered in an instance, which leaves the scenario as it is", async () => {
+    const own = parseScenario(`
+version: 1
+name: Mine
+organizations: { a-bank: { type: bank, keys: { one: { environment: test } } } }
+story: [{ say: "Once." }]
+`);
+    const { page, ask } = await openDashboard({ scenario: own, view: "/overview/403.insufficient_scope" });
+    const detail = page.getByRole("region", { name: "Outcome 403.insufficient_scope" });
+    await detail.getByText("Your scenario stays as it is.").waitFor();
+    expect(await detail.locator("button:not(.quiet)").count()).toBe(0);
+    const first = page.locator("main .split :is(button, .button)").first();
+    expect(await first.innerText()).toBe("Present the story");
+    await detail.getByRole("button", { name: "Open an instance with key-states" }).click();
+    await page.waitForURL(/\/i\/\w+\/__sandbox\/#\/overview\/403/);
+    await detail.getByRole("button", { name: "Send it now" }).click();
+    await detail.getByText("Response: 403").waitFor();
+    expect((await ask("/health")).body.scenario).toBe("Mine");
+    expect((await ask("/requests")).body.data).toEqual([]);
+  });
+
+  test("rejections come first with their causes, and the button that fixes one", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    for (const ref of ["active", "wrong-scope", "organization-inactive"])
+      await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+    const rejections = page.getByRole("list", { name: "Last rejections" });
+    await rejections.getByText("with wrong-scope: needs attestations:read, has consents:read.").waitFor();
+    expect(await page.getByText("No problems found.").count()).toBe(0);
+    const topOf = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? 0;
+    expect(await topOf(".rejections")).toBeLessThan(await topOf(".missing"));
+    await rejections.getByRole("button", { name: "Activate the organization" }).click();
+    await expect
+      .poll(async () => (await ask("/organizations/quillmeadow-insurance")).body.data.status)
+      .toBe("active");
+  });
+
+  test("after a reset, which says that coverage stays, nothing leads to requests that are gone", async () => {
+    const { page, server, go } = await openDashboard({ scenario: "key-states" });
+    const headers = { "x-api-key": server.sandbox.secret("active") };
+    await fetch(`${server.url}${mePath}?key=1`, { headers });
+    const link = page.getByRole("link", { name: "Show 1 request" });
+    await link.first().waitFor();
+    await go("time");
+    await page.getByRole("button", { name: "Reset…" }).click();
+    await page.getByText("The report stays").waitFor();
+    await page.getByRole("button", { name: "Start again" }).click();
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    await go("overview/200.test");
+    await page.locator(".advice").first().waitFor();
+    await page.getByText("Client requests: 1.").waitFor();
+    expect(await page.getByRole("link", { name: /^Show/ }).count()).toBe(0);
+  });
+
+  test("Copy as curl has the values of its variables, which a new shell lacks", async () => {
+    const context = { permissions: ["clipboard-read", "clipboard-write"] };
+    const { page, server } = await openDashboard({
+      scenario: "key-states",
+      view: "/overview/403.insufficient_scope",
+      context,
+    });
+    const detail = page.getByRole("region", { name: "Outcome 403.insufficient_scope" });
+    await detail.getByRole("button", { name: "Copy as curl" }).click();
+    await detail.getByRole("button", { name: "Copied" }).waitFor();
+    const line = await page.evaluate(() => navigator.clipboard.readText());
+    expect(line).not.toContain("$");
+    expect(line).toContain(server.sandbox.secret("wrong-scope"));
+    const { stdout } = await promisify(execFile)("sh", ["-c", line], { env: { PATH: process.env.PATH } });
+    expect(stdout).toContain("insufficient_scope");
   });
 
   test("advice is one line until it is opened, and leads to its requests", async () => {

@@ -104,10 +104,10 @@ export const screens: readonly Screen[] = [
     },
   },
   {
-    title: "faults, and assumptions as the profile has them",
+    title: "faults, with the form of another one",
     view: "faults",
     options: { scenario: "bad-day" },
-    act: (page) => page.locator("summary", { hasText: "Assumptions" }).click(),
+    act: (page) => page.locator("summary", { hasText: "Add another fault" }).click(),
   },
   {
     title: "instances",

@@ -1,4 +1,5 @@
 import { describe, expect, onTestFinished, test } from "vitest";
+import { subscribersOf } from "../../src/server/control/events.js";
 import { noBrowser, takePage } from "../support/chromium-page.js";
 import { noRedis, startRedis } from "../support/redis-server.js";
 import { startReplica } from "../support/replicas.js";
@@ -119,11 +120,9 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect(await chips.allInnerTexts()).toEqual([]);
     await ask("/clock", { method: "PUT", json: { frozen: true } });
     await ask("/assumptions", { method: "PUT", json: { profile: "typical" } });
-    await ask("/faults", { method: "PUT", json: { faults: [{ then: { reset: true } }] } });
     await go("keys");
     await page.getByLabel("Acting as").selectOption("member");
     const changedAt = {
-      "1 fault active": "Faults and assumptions",
       "profile typical": "Faults and assumptions",
       "acting as member": "Keys and organizations",
       "clock frozen": "Time",
@@ -148,6 +147,93 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     expect([await page.title(), await edge()]).toEqual(["Instances · svc-sandbox", "0px"]);
   });
 
+  test("active faults are in the header of every view, which turns them off; the view of faults turns them on again", async () => {
+    const { page, ask, go } = await openDashboard({ scenario: "key-states" });
+    const faults = [{ then: { status: 503 } }, { when: { key: "live" }, then: { reset: true } }];
+    await ask("/faults", { method: "PUT", json: { faults } });
+    await go("keys");
+    const header = page.getByRole("banner");
+    await header.getByRole("link", { name: "2 faults active" }).waitFor();
+    const color = await page
+      .locator(".active-faults")
+      .evaluate((one) => getComputedStyle(one).backgroundColor);
+    expect(color).not.toBe("rgba(0, 0, 0, 0)");
+    await header.getByRole("button", { name: "Turn off" }).click();
+    await page.locator(".active-faults").waitFor({ state: "detached" });
+    expect((await ask("/faults")).body.data).toEqual([]);
+    await page.getByRole("link", { name: "Faults", exact: true }).click();
+    await page.getByRole("button", { name: "Turn 2 faults on again" }).click();
+    await expect.poll(async () => (await ask("/faults")).body.data).toMatchObject(faults);
+  });
+
+  test("twelve tabs of one browser are live, of the server and of its instances", async () => {
+    const { page, ask, server } = await openDashboard({ context: {} });
+    const addresses = [`${server.url}/__sandbox/#/time`];
+    for (let made = 0; made < 3; made++) {
+      const { id, token } = (await ask("/instances", { method: "POST" })).body.data;
+      addresses.push(`${server.url}/i/${id}/__sandbox/#token=${token}&/time`);
+    }
+    const tabs = [];
+    for (let number = 0; number < 12; number++) {
+      const tab = await page.context().newPage();
+      await tab.goto(addresses[number % 4] as string);
+      await settled(tab);
+      tabs.push(tab);
+    }
+    await ask("/keys/active/revoke", { method: "POST" });
+    await ask("/clock/advance", { method: "POST", json: { by: "1d" } });
+    for (const [number, tab] of tabs.entries()) {
+      if (number % 4 !== 0) continue;
+      await tab.locator(".clock").getByText("3 Mar 2026").waitFor();
+    }
+    for (const tab of tabs) {
+      await tab.getByRole("link", { name: "Keys", exact: true }).first().click();
+      await tab.locator('tr[data-row="retiring"]').waitFor();
+    }
+  });
+
+  test("a hidden tab has no stream, and is up to date once it is visible", async () => {
+    const { page, ask, runtime } = await openDashboard();
+    const setHidden = (isHidden: boolean) =>
+      page.evaluate((to) => {
+        Object.defineProperty(document, "hidden", { value: to, configurable: true });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }, isHidden);
+    await setHidden(true);
+    await expect.poll(() => subscribersOf(runtime)).toBe(0);
+    await ask("/clock/advance", { method: "POST", json: { by: "1d" } });
+    await setHidden(false);
+    await page.locator(".clock").getByText("3 Mar 2026").waitFor();
+    expect(subscribersOf(runtime)).toBe(1);
+  });
+
+  test("a dead server is asked after growing pauses, or when somebody asks for it", async () => {
+    const { page, server } = await openDashboard({ context: {} });
+    await page.clock.install();
+    await page.reload();
+    await settled(page);
+    const asked: string[] = [];
+    page.on("request", (request) => asked.push(request.url()));
+    await page.route("**/events", (route) => route.abort());
+    await server.close(0);
+    await page.getByText("The sandbox does not respond.").waitFor();
+    const triesIn = async (milliseconds: number) => {
+      const before = asked.length;
+      for (let passed = 0; passed < milliseconds; passed += 500) {
+        await page.clock.runFor(500);
+        // An attempt fails before the next pause starts.
+        await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(resolve)));
+      }
+      return asked.slice(before).filter((url) => url.endsWith("/events")).length;
+    };
+    const [first, later] = [await triesIn(10_000), await triesIn(10_000)];
+    expect(first).toBeGreaterThan(1);
+    expect(later).toBeLessThan(first);
+    const before = asked.length;
+    await page.getByRole("button", { name: "Try now" }).click();
+    await expect.poll(() => asked.slice(before).filter((url) => url.endsWith("/events")).length).toBe(1);
+  });
+
   test("the dashboard leads to the docs: to all of them, to a path and to an advice", async () => {
     const { page, go, server } = await openDashboard({ scenario: "key-states" });
     const headers = { "x-api-key": server.sandbox.secret("revoked") };
@@ -165,6 +251,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.locator("summary", { hasText: "key-in-query" }).click();
     await follow(page.getByRole("link", { name: "key-in-query" }), "key-in-query");
     await go("overview/401.revoked");
-    await follow(page.locator(".exit-detail").getByRole("link", { name: "401.revoked" }), "401.revoked");
+    await follow(page.getByRole("link", { name: "About 401.revoked" }), "401.revoked");
   });
 });

@@ -114,7 +114,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     const { page } = dashboard;
     await tell(dashboard, 2);
     const request = page.getByRole("region", { name: "The request" });
-    for (const text of ["POST /v1/nothing", "Key main", "x-trace", "abc", '{ "a": 1 }'])
+    for (const text of ["POST /v1/nothing", "with the key main", "x-trace", "abc", '{ "a": 1 }'])
       await request.getByText(text).waitFor();
     await page.getByRole("region", { name: "The response" }).getByText("404 not_found").waitFor();
     const requestChecks = page.getByRole("region", { name: "Request checks" });
@@ -122,9 +122,46 @@ describe.skipIf(noBrowser)("the view of the story", () => {
       "✗ path: rejected",
       ...[{ name: "method" }, ...authorizationChecks].map(({ name }) => `${name}: not reached`),
     ]);
-    await requestChecks.getByText("404.unknown_path").waitFor();
-    await page.getByText("As expected.").waitFor();
-    await page.getByText("A bank calls the API.").first().waitFor();
+    await page.getByRole("region", { name: "The response" }).getByText("404.unknown_path").waitFor();
+    await page.getByText("✓ As expected").waitFor();
+    // The request is one line above its response, and the narration has left with its step.
+    const tops = async (name: string) => (await page.getByRole("region", { name }).boundingBox())?.y ?? 0;
+    expect(await tops("The request")).toBeLessThan(await tops("The response"));
+    expect(await page.locator(".story-stage").getByText("A bank calls the API.").count()).toBe(0);
+  });
+
+  test("only steps that have run are listed, the title is the scenario's name, and a slide ends the story", async () => {
+    const dashboard = await openDashboard({ scenario, view: "/story" });
+    const { page } = dashboard;
+    await page.locator(".story-title", { hasText: "Told" }).waitFor();
+    expect(await page.locator(".story-outline li").count()).toBe(0);
+    await tell(dashboard, 2);
+    expect(await page.locator(".story-outline li").count()).toBe(2);
+    await tell(dashboard, 6);
+    await page.getByText("This was the last step.").waitFor();
+    await page.keyboard.press("Space");
+    await page.getByText("The end. 6 steps.").waitFor();
+    await page.getByText("✗ 1 step not as expected.").waitFor();
+    expect(await page.getByRole("button", { name: "Next step" }).isDisabled()).toBe(true);
+    await page.keyboard.press("ArrowLeft");
+    await page.getByText("This was the last step.").waitFor();
+  });
+
+  test("at 1280 by 720 a 200 fits with its body, in type that is read from the back of a room", async () => {
+    const dashboard = await openDashboard({ scenario: "rotation", view: "/story" });
+    const { page } = dashboard;
+    await page.setViewportSize({ width: 1280, height: 720 });
+    await tell(dashboard, 3);
+    const parts = page.locator(".story-stage :is(p, pre, li), .story-outline li");
+    await page.locator(".story-stage .strip").waitFor();
+    const boxes = await parts.evaluateAll((all) =>
+      all.map((one) => ({
+        bottom: one.getBoundingClientRect().bottom,
+        size: Number.parseFloat(getComputedStyle(one).fontSize),
+      })),
+    );
+    expect(Math.max(...boxes.map(({ bottom }) => bottom))).toBeLessThanOrEqual(720);
+    expect(Math.min(...boxes.map(({ size }) => size))).toBeGreaterThanOrEqual(17);
   });
 
   test("a step that expects nothing has no verdict, in the stage and in the outline", async () => {
@@ -141,10 +178,10 @@ story:
     const { page } = dashboard;
     await tell(dashboard, 1);
     await page.getByRole("region", { name: "The response" }).getByText("401").first().waitFor();
-    expect(await page.getByText("As expected.").count()).toBe(0);
+    expect(await page.getByText("✓ As expected").count()).toBe(0);
     expect(await page.locator(".story-outline li").first().textContent()).toBe("·request with one (done)");
     await tell(dashboard, 2);
-    await page.getByText("As expected.").waitFor();
+    await page.getByText("✓ As expected").waitFor();
   });
 
   test("operations, what the timeline did meanwhile and what is not as expected are told, also after a reload", async () => {
@@ -163,8 +200,7 @@ story:
     const seen = async () => {
       await page.getByText("Not as expected:").waitFor();
       await page.getByText("expected 200, found 401").waitFor();
-      await page.getByText("Request, 2 times").waitFor();
-      await page.getByText("End of the story.").waitFor();
+      await page.getByText("with the key main, 2 times").waitFor();
       return page.locator(".story-outline li").allTextContents();
     };
     const outline = await seen();
@@ -174,7 +210,6 @@ story:
     await page.reload();
     await settled(page);
     expect(await seen()).toEqual(outline);
-    expect(await page.getByRole("button", { name: "Next step" }).isDisabled()).toBe(true);
   });
 
   test("F fills the screen with the story, and so does its button", async () => {
@@ -225,7 +260,7 @@ story:
     const { page, ask } = dashboard;
     await tell(dashboard, 1);
     await page.getByText("No response").waitFor();
-    await page.getByText("A fault hit the request before the checks:").waitFor();
+    await page.getByText("A fault hit the request before the checks.").waitFor();
     await page.keyboard.press("Space");
     await page.getByText("This step cannot run:").waitFor();
     await page.getByRole("alert").waitFor();

@@ -54,6 +54,13 @@ test("guard rejects a scope that no key can have, and counts nothing", () => {
   expect(sandbox.requests.list()).toEqual([]);
 });
 
+test("a key in the query of a guarded request is reported", () => {
+  const sandbox = createSandbox();
+  const request = new Request(`https://any.example/v1/mine?key=${sandbox.secret("active")}`);
+  guard(request, { sandbox });
+  expect(sandbox.report().advice.map(({ id }) => id)).toContain("key-in-query");
+});
+
 test("sandbox.fetch sends the sandbox's Date with a dated Retry-After", async () => {
   const assumptions = { retry_after: "date" } as const;
   const clock = { now: "2030-03-02T09:00:20Z", frozen: true };

@@ -61,6 +61,13 @@ test.each([
   expect((await responsesTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
 });
 
+test("a request whose body breaks off behind a slow response gets nothing before that response", async () => {
+  const { port, get } = await start({ scenario: scenarioWith([{ then: { latency: "50ms" } }]) });
+  const broken = `${get("main", "Transfer-Encoding: chunked\r\n")}zz\r\n`;
+  const statuses = (await responsesTo(port, get("main") + broken)).map(({ status }) => status);
+  expect(statuses).toEqual([]);
+});
+
 /** Sends requests on one connection, each when the one before it is responded to; resolves with the bytes of the responses. */
 const exchangeInTurn = async (port: number, requests: readonly string[]) => {
   const socket = connect({ port, host: "127.0.0.1" });

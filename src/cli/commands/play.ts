@@ -72,18 +72,26 @@ export const playCommand = declareCommand({
 async function playAll(world: SandboxState, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
   let unexpected = 0;
+  let steps = 0;
+  let earlier: PlayedStep | undefined;
   for (;;) {
     const result = tryNextStep(world, storySender(world));
     if (result === undefined) break;
     if (!isAsExpected(result)) unexpected += 1;
     const problems = await placeProblems(result, name, io.cwd);
-    const prose = stepProse(result, problems, world, styleOf(io));
+    const prose = stepProse(result, problems, world, styleOf(io), earlier);
+    steps = result.number;
+    if (result.response !== null) earlier = result;
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);
     else io.stdout.say(prose);
     if (result.number === result.of || (await pauses.after(result, prose))) continue;
     // The echo of Ctrl-C is where the shell would write its prompt.
     if (io.stdout.isTTY === true) io.stdout.write("\n");
     return exitCode.fine;
+  }
+  if (!flags.json) {
+    const all = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
+    io.stdout.say(`The end: ${pluralize(steps, "step")}, ${all}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
   io.stderr.say(

@@ -24,12 +24,15 @@ export function openingProse({ name, scenario, clock }: SandboxState, outline: s
 }
 
 /**
- * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line. */
+ * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line.
+ * `earlier` is the last step before it with a response.
+ */
 export function stepProse(
   result: PlayedStep,
   problems: readonly PlacedProblem[],
   world: SandboxState,
   style: Style,
+  earlier?: PlayedStep,
 ): string {
   const timeline = result.timeline.flatMap(({ at, step, performed }) =>
     actionLines(`In between, at ${timeInWords(at)}: `, step, performed, style),
@@ -37,7 +40,7 @@ export function stepProse(
   const heading = style.palette.dim(`Step ${result.number} of ${result.of}`);
   const lines = [
     heading,
-    ...stepLines(result, world, style),
+    ...stepLines(result, world, style, earlier),
     ...timeline,
     ...problemLines(problems, style),
     "",
@@ -45,7 +48,7 @@ export function stepProse(
   return `${lines.join("\n")}\n`;
 }
 
-function stepLines(result: PlayedStep, world: SandboxState, style: Style): string[] {
+function stepLines(result: PlayedStep, world: SandboxState, style: Style, earlier?: PlayedStep): string[] {
   const { say, request, response, performed, step, failure, now } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
@@ -53,7 +56,9 @@ function stepLines(result: PlayedStep, world: SandboxState, style: Style): strin
   if (failure !== null) return [];
   if (request !== null && response !== null) {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
-    return [...requestLines(request, world, style), "", ...responseLines(response, style)].map(indented);
+    return [...requestLines(request, world, style), "", ...responseLines(response, style, earlier)].map(
+      indented,
+    );
   }
   if (performed !== null) return actionLines("", step, performed, style);
   return [palette.blue(`${isTerminal ? "⏱ " : ""}${clockSentence(step.advance ?? "", now)}`)];
@@ -95,7 +100,8 @@ function requestLines(request: SentRequest, world: SandboxState, style: Style): 
 }
 
 /** Returns a response as a client reads it, line by line, and its path; a missing response as a sentence. */
-function responseLines({ status, headers, body, pathId, fault }: StoryResponse, style: Style): string[] {
+function responseLines(response: StoryResponse, style: Style, earlier?: PlayedStep): string[] {
+  const { status, headers, body, pathId, fault } = response;
   const { palette } = style;
   const paths = fault === null || fault === pathId ? [pathId] : [pathId, fault];
   const ends = paths.map((id) => palette.dim(`${id}: ${outcomeOf(id).when}`));
@@ -104,9 +110,19 @@ function responseLines({ status, headers, body, pathId, fault }: StoryResponse, 
   return [
     paintStatus(palette, status)(`${status} ${STATUS_CODES[status] ?? ""}`.trim()),
     ...headerLines(shown, palette),
-    ...(body === "" ? [] : ["", ...bodyLines(body, palette)]),
+    ...(body === "" ? [] : ["", ...changedLines(response, palette, earlier)]),
     ...ends,
   ];
+}
+
+/** Returns the lines of a body; of a body with the lines of the earlier one, only those that have changed. */
+function changedLines({ status, body }: StoryResponse, palette: Palette, earlier?: PlayedStep): string[] {
+  const lines = bodyLines(body, palette);
+  const before = earlier?.response?.status === status ? bodyLines(earlier.response.body, palette) : [];
+  const changed = lines.filter((line, index) => line !== before[index]);
+  if (before.length !== lines.length || changed.length * 2 > lines.length) return lines;
+  const like = `The body of step ${earlier?.number}${changed.length === 0 ? "." : ", except:"}`;
+  return [palette.dim(like), ...changed];
 }
 
 // Shows only the common part of all keys of its kind.

@@ -114,6 +114,9 @@ export const claimed = signal<Claimed | undefined>(
   JSON.parse(sessionStorage.getItem(claimedName) ?? "null") ?? undefined,
 );
 
+/** Whether the panel of a claimed instance is open, with the first button to press. */
+export const isPanelOpen = () => claimed.value !== undefined && claimed.value.isClosed !== true;
+
 export function keepClaimed(instance: Claimed | undefined): void {
   claimed.value = instance;
   sessionStorage.setItem(claimedName, JSON.stringify(instance ?? null));

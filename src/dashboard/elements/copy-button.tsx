@@ -1,46 +1,63 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
+import { baseUrl, type ControlError, call, claimed, lastIssued } from "../control/call.js";
+import type { Shown } from "../control/responses.js";
+import { RejectionText } from "./forms/action.js";
 
-/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
-export function CopyButton({
-  text,
-  onCopied,
-  children,
-}: {
-  readonly text: string;
+interface CopyButtonProps {
+  /** The text, or how to get it. */
+  readonly text: string | (() => Promise<string>);
   readonly onCopied?: () => void;
   readonly children?: ComponentChildren;
-}) {
-  const state = useSignal<"ready" | "copied" | "manual">("ready");
+}
+
+/** A button that copies a text. If the browser forbids that, as over plain HTTP from another machine, it shows the text to copy manually. */
+export function CopyButton({ text, onCopied, children }: CopyButtonProps) {
+  const isCopied = useSignal(false);
+  const manual = useSignal<string | undefined>(undefined);
+  const problem = useSignal<ControlError | undefined>(undefined);
   const copy = async () => {
+    problem.value = undefined;
     try {
-      await navigator.clipboard.writeText(text);
-      state.value = "copied";
-      onCopied?.();
-      setTimeout(() => {
-        if (state.value === "copied") state.value = "ready";
-      }, 2000);
-    } catch {
-      state.value = "manual";
+      const copied = typeof text === "string" ? text : await text();
+      isCopied.value = await isWritten(copied);
+      if (!isCopied.value) manual.value = copied;
+    } catch (error) {
+      problem.value = error as ControlError;
     }
+    if (!isCopied.value) return;
+    onCopied?.();
+    setTimeout(() => {
+      isCopied.value = false;
+    }, 2000);
   };
   return (
     <span class="copy">
       <button type="button" class="quiet" onClick={copy}>
-        {state.value === "copied" ? "Copied" : (children ?? "Copy")}
+        {isCopied.value ? "Copied" : (children ?? "Copy")}
       </button>
-      {state.value === "manual" ? (
+      {manual.value === undefined ? null : (
         <textarea
           readOnly
           rows={3}
           aria-label="Copy this text"
           onFocus={(event) => event.currentTarget.select()}
         >
-          {text}
+          {manual.value}
         </textarea>
-      ) : null}
+      )}
+      <RejectionText problem={problem.value} />
     </span>
   );
+}
+
+async function isWritten(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 export function CodeLine(props: { readonly code: string; readonly children?: ComponentChildren }) {
@@ -50,4 +67,29 @@ export function CodeLine(props: { readonly code: string; readonly children?: Com
       <CopyButton text={props.code}>{props.children}</CopyButton>
     </div>
   );
+}
+
+interface CopyCurlProps {
+  /** With variables for the base URL and the key. */
+  readonly line: string;
+  /** The ref of the key that is sent, or `none`, `malformed` or `unknown`. */
+  readonly keyRef: string;
+}
+
+/** Copies a line for a shell, with values in place of the variables, which a new shell does not have. */
+export function CopyCurl({ line, keyRef }: CopyCurlProps) {
+  const text = async () => {
+    const secret = line.includes("$SVC_KEY_") ? await secretOf(keyRef) : "";
+    return line.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl);
+  };
+  return <CopyButton text={text}>Copy as curl</CopyButton>;
+}
+
+async function secretOf(ref: string): Promise<string> {
+  const issued = lastIssued.peek();
+  if (issued?.key.ref === ref) return issued.secret;
+  const known = claimed.peek()?.keys[ref];
+  if (known !== undefined) return known;
+  const path = `/keys/${encodeURIComponent(ref)}/secret`;
+  return (await call<Shown<"Secret">>(path, { method: "POST" })).secret;
 }

@@ -1,24 +1,24 @@
 import { now } from "../control/now.js";
 
-/** A time in UTC, as in the API: `2 Mar 2026, 09:00`. */
-function timeText(time: Date, precision: "minute" | "second"): string {
-  const [, day, month, year, clock = ""] = time.toUTCString().split(" ");
-  return `${Number(day)} ${month} ${year}, ${precision === "second" ? clock : clock.slice(0, 5)}`;
+/** A time in UTC: `2 Mar 2026, 09:00:00 UTC`. Every time on the page has this format, or one of its two parts. */
+export function instantText(at: string | number): string {
+  const [day, time] = instantParts(at);
+  return `${day}, ${time} UTC`;
 }
 
-/** A time of the sandbox, in UTC; nothing for an unknown time. */
-export function InstantText(props: {
-  readonly at: string | number | null;
-  readonly precision?: "minute" | "second";
-}) {
-  const { at, precision = "minute" } = props;
-  const time = typeof at === "string" ? Date.parse(at) : (at ?? Number.NaN);
-  if (Number.isNaN(time)) return null;
-  const date = new Date(time);
-  const iso = date.toISOString();
+export function instantParts(at: string | number): readonly [day: string, time: string] {
+  const [, day, month, year, time = ""] = new Date(at).toUTCString().split(" ");
+  return [`${Number(day)} ${month} ${year}`, time];
+}
+
+/** A time of the sandbox; nothing for an unknown time. */
+export function InstantText({ at }: { readonly at: string | number }) {
+  const time = new Date(at);
+  if (Number.isNaN(time.getTime())) return null;
+  const iso = time.toISOString();
   return (
     <time dateTime={iso} title={iso}>
-      {timeText(date, precision)} UTC
+      {instantText(iso)}
     </time>
   );
 }

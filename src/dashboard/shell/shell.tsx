@@ -13,12 +13,14 @@ import {
   serverPage,
   useToken,
 } from "../control/call.js";
-import { connection, storeProblem, whyGone } from "../control/events.js";
+import { connection, storeProblem, tryNow, whyGone } from "../control/events.js";
+import { turnOff } from "../control/faults.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
 import { assumptions, clock, collections, faults, health } from "../control/resources.js";
 import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
+import { ActionButton } from "../elements/forms/action.js";
 import { AskButton, Confirm } from "../elements/forms/dialog.js";
 import { InstantText } from "../elements/instant.js";
 import { LoadedPart } from "../elements/loaded-part.js";
@@ -102,11 +104,27 @@ function Header() {
           </>
         )}
       </span>
+      <ActiveFaults />
       <Connect />
       <output class={`connection ${connection.value}`}>
         <span>{connection.value === "open" ? "live" : "not connected"}</span>
       </output>
     </header>
+  );
+}
+
+/** Faults change responses, so every view shows them and turns them off. */
+function ActiveFaults() {
+  useResources(faults);
+  const active = faults.data.value?.length ?? 0;
+  if (active === 0) return null;
+  return (
+    <span class="bar small active-faults">
+      <a href={linkTo("faults")}>{counted(active, "fault")} active</a>
+      <ActionButton class="quiet" run={() => turnOff()}>
+        Turn off
+      </ActionButton>
+    </span>
   );
 }
 
@@ -155,11 +173,9 @@ const instanceName = () => health.data.value?.label ?? `instance ${instanceId}`;
 
 /** The settings that make responses differ from a plain sandbox, each with a link to change it. */
 function Chips() {
-  useResources(assumptions, faults);
+  useResources(assumptions);
   const { profile = "minimal" } = assumptions.data.value ?? {};
-  const active = faults.data.value?.length ?? 0;
   const chips = [
-    active > 0 && { words: `${counted(active, "fault")} active`, to: linkTo("faults"), kind: "fault" },
     profile !== "minimal" && { words: `profile ${profile}`, to: linkTo("faults"), kind: "access" },
     actor.value === "member" && { words: "acting as member", to: linkTo("keys"), kind: "key" },
     clock.data.value?.frozen === true && { words: "clock frozen", to: linkTo("time"), kind: "limit" },
@@ -197,7 +213,7 @@ function Navigation({ current }: { readonly current: string }) {
         </ul>
         <div class="bar small settings">
           <a class="clock" href={linkTo("time")} title="The sandbox's clock">
-            <InstantText at={now.value} precision="second" />
+            <InstantText at={now.value} />
           </a>
           <Chips />
           <DocsLink to="">Docs</DocsLink>
@@ -239,10 +255,15 @@ function Main(props: {
 
 function NotConnected() {
   return (
-    <p class="notice warning" role="status">
-      {whyGone.value ??
-        `${storeProblem.value ?? "The sandbox does not respond."} This page reconnects when that changes.`}
-    </p>
+    <div class="notice warning bar" role="status">
+      <p>
+        {whyGone.value ??
+          `${storeProblem.value ?? "The sandbox does not respond."} This page reconnects when that changes.`}
+      </p>
+      <button type="button" class="quiet" onClick={tryNow}>
+        Try now
+      </button>
+    </div>
   );
 }
 

@@ -183,6 +183,7 @@ export const responses = {
       varied: flag(),
     }),
     RequestDetails: requestDetailsShape,
+    Secret: mapping({ secret: text() }),
     Sent: mapping({ request: records.Request, response: orNull(responseShape) }),
     RequestChecks: mapping({
       checks: list(mapping({ ...checkShape.fields, exits: list(pathId) })),
@@ -202,12 +203,15 @@ export const responses = {
       ...reportOfOneRun,
       /** With `story`: the numbers of requests of the story and of `POST /send` in the journal, by path id. */
       fromStory: optional(record(count())),
+      /** With `story`: the numbers of requests in the journal, by path id, and of those with advice, by advice id. */
+      inJournal: optional(record(count())),
       /** With `own`: the requests of instances, and how many instances have some. */
       instances: optional(mapping({ requests: count(), used: count() })),
     }),
     Story: mapping({
       ...progress,
       /** Of the scenario, in its file. */
+      name: nullable(text()),
       description: nullable(text()),
       next: orNull(mapping({ number: count(), ...step })),
       outline: list(

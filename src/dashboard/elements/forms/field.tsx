@@ -3,6 +3,7 @@ import { useId } from "preact/hooks";
 
 interface Labels {
   readonly label: string;
+  readonly name: string;
   readonly hint?: ComponentChildren;
   /** The problem of this field, from the form's rejection. */
   readonly problem?: string | undefined;
@@ -12,18 +13,19 @@ interface FieldProps extends Labels {
   /** Renders the input with the attributes that connect it to its label, hint and problem. */
   readonly children: (attributes: {
     readonly id: string;
+    readonly name: string;
     readonly "aria-describedby": string;
     readonly "aria-invalid": boolean;
   }) => ComponentChildren;
 }
 
 /** An input of a form with its label, and its hint or problem. */
-function Field({ label, hint, problem, children }: FieldProps) {
+function Field({ label, name, hint, problem, children }: FieldProps) {
   const id = useId();
   return (
     <div class="field">
       <label htmlFor={id}>{label}</label>
-      {children({ id, "aria-describedby": `${id}-hint`, "aria-invalid": problem !== undefined })}
+      {children({ id, name, "aria-describedby": `${id}-hint`, "aria-invalid": problem !== undefined })}
       <p id={`${id}-hint`} class={problem === undefined ? "muted hint" : "rejection"}>
         {problem ?? hint}
       </p>
@@ -32,56 +34,66 @@ function Field({ label, hint, problem, children }: FieldProps) {
 }
 
 interface TextFieldProps extends Labels {
-  readonly name: string;
-  readonly type?: "number";
-  readonly inputMode?: "numeric" | "decimal";
-  readonly min?: number;
-  readonly max?: number;
-  readonly step?: number | "any";
   readonly required?: boolean;
   readonly placeholder?: string;
-  readonly defaultValue?: string;
-  readonly onInput?: (event: { readonly currentTarget: HTMLInputElement }) => void;
+  readonly defaultValue?: string | undefined;
 }
 
-/** A field for a line of text, or for the type in `type`. */
-export function TextField({ label, hint, problem, ...input }: TextFieldProps) {
+/** A field for a line of text. */
+export function TextField({ required, placeholder, defaultValue, ...labels }: TextFieldProps) {
   return (
-    <Field label={label} hint={hint} problem={problem}>
-      {(attributes) => <input autocomplete="off" spellcheck={false} {...attributes} {...input} />}
+    <Field {...labels}>
+      {(attributes) => (
+        <input
+          autocomplete="off"
+          spellcheck={false}
+          required={required}
+          placeholder={placeholder}
+          defaultValue={defaultValue}
+          {...attributes}
+        />
+      )}
     </Field>
   );
 }
 
 /** A value, with other words if these differ. */
-type Option = string | readonly [value: string, words: string];
+export type Option = string | readonly [value: string, words: string];
 
-function options(all: readonly Option[]) {
-  return all.map((option) => {
-    const [value, words] = typeof option === "string" ? [option, option] : option;
-    return (
-      <option key={value} value={value}>
-        {words}
-      </option>
-    );
-  });
+function Options({
+  of,
+  selected,
+}: {
+  readonly of: readonly Option[];
+  readonly selected?: string | undefined;
+}) {
+  return (
+    <>
+      {of.map((option) => {
+        const [value, words] = typeof option === "string" ? [option, option] : option;
+        return (
+          <option key={value} value={value} selected={value === selected}>
+            {words}
+          </option>
+        );
+      })}
+    </>
+  );
 }
 
 interface ChoiceProps extends Labels {
-  readonly name: string;
-  /** The selected value. Default: the first one, until another is selected. */
-  readonly value?: string;
-  readonly onChange?: (event: { readonly currentTarget: HTMLSelectElement }) => void;
   readonly of: readonly Option[];
+  /** The value that is selected at first. Default: the first one. */
+  readonly initial?: string | undefined;
 }
 
 /** A field for one value of a list. */
-export function Choice({ label, hint, problem, of, ...select }: ChoiceProps) {
+export function Choice({ of, initial, ...labels }: ChoiceProps) {
   return (
-    <Field label={label} hint={hint} problem={problem}>
+    <Field {...labels}>
       {(attributes) => (
-        <select {...attributes} {...select}>
-          {options(of)}
+        <select {...attributes}>
+          <Options of={of} selected={initial} />
         </select>
       )}
     </Field>
@@ -106,7 +118,7 @@ export function Select({ label, value, of, onChange }: SelectProps) {
         value={value}
         onChange={({ currentTarget }) => onChange(currentTarget.value)}
       >
-        {options(isListed ? of : [...of, value])}
+        <Options of={isListed ? of : [...of, value]} selected={value} />
       </select>
     </label>
   );

@@ -77,9 +77,3 @@ export function ActionForm({ action: label, send, children }: ActionFormProps) {
 export function textIn(fields: FormData, name: string): string | undefined {
   return String(fields.get(name) ?? "").trim() || undefined;
 }
-
-/** The number in a field. Any other text is sent unchanged, so that the control plane can report it. */
-export function numberIn(fields: FormData, name: string): number | string | undefined {
-  const text = textIn(fields, name);
-  return text === undefined || Number.isNaN(Number(text)) ? text : Number(text);
-}

@@ -30,6 +30,9 @@ export function ConfirmLoss({ lost = "state", of = "", children, ...question }: 
           ? "Reading the current state…"
           : `This discards ${listText([...counts.value, lost === "requests" ? "the report" : "all other changes since the start"])}.`}
       </p>
+      {lost === "requests" || of !== "" ? null : (
+        <p class="muted">The report stays: its coverage and advice also count the requests until now.</p>
+      )}
       {children}
     </Confirm>
   );

@@ -12,8 +12,14 @@ type ShownAdvice = Pick<
 /** The tones of the levels, the most severe one first. */
 export const adviceTones = { error: "key", warning: "limit", note: "other" } as const;
 
+interface AdviceListProps {
+  readonly advice: readonly ShownAdvice[];
+  /** The numbers of requests that the journal still has, by advice id. A reset clears it, but not the report. */
+  readonly inJournal?: Readonly<Record<string, number>>;
+}
+
 /** Advice on one line each. Opened, it shows the rule, how to fix the client, and the affected requests. */
-export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[] }) {
+export function AdviceList({ advice, inJournal = {} }: AdviceListProps) {
   return (
     <ul class="stack">
       {advice.map(({ id, level, rule, meaning, what_to_do, count, examples = [] }) => (
@@ -39,8 +45,10 @@ export function AdviceList({ advice }: { readonly advice: readonly ShownAdvice[]
               ))}
             </div>
           </details>
-          {count === undefined ? null : (
-            <a href={linkTo("requests", [], { advice: id })}>Show {counted(count, "request")}</a>
+          {inJournal[id] === undefined ? (
+            count !== undefined && <span class="muted">{counted(count, "request")}</span>
+          ) : (
+            <a href={linkTo("requests", [], { advice: id })}>Show {counted(inJournal[id], "request")}</a>
           )}
         </li>
       ))}

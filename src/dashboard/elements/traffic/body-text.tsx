@@ -1,9 +1,15 @@
-/** In characters: where JSON wraps, and the longest text. A longer one would slow the browser down. */
-const [width, mostShown] = [64, 20_000];
+/** In characters. A longer text would slow the browser down. */
+const mostShown = 20_000;
+
+interface BodyTextProps {
+  readonly text: string;
+  /** In characters: where JSON wraps. */
+  readonly width?: number;
+}
 
 /** The body of a request or response. JSON is formatted with short objects on one line; other text is unchanged. */
-export function BodyText({ text }: { readonly text: string }) {
-  const shown = laidOut(text);
+export function BodyText({ text, width = 64 }: BodyTextProps) {
+  const shown = laidOut(text, width);
   const rest = shown.length - mostShown;
   return (
     <pre class="code">
@@ -13,21 +19,21 @@ export function BodyText({ text }: { readonly text: string }) {
   );
 }
 
-function laidOut(text: string): string {
+function laidOut(text: string, width: number): string {
   try {
-    return jsonText(JSON.parse(text));
+    return jsonText(JSON.parse(text), width);
   } catch {
     return text;
   }
 }
 
-function jsonText(value: unknown, indent = "", before = ""): string {
+function jsonText(value: unknown, width: number, indent = "", before = ""): string {
   const flat = before + flatJson(value);
   if (typeof value !== "object" || value === null || indent.length + flat.length < width) return flat;
   const isList = Array.isArray(value);
   const inner = `${indent}  `;
   const items = Object.entries(value).map(([name, one]) =>
-    jsonText(one, inner, isList ? inner : `${inner}${JSON.stringify(name)}: `),
+    jsonText(one, width, inner, isList ? inner : `${inner}${JSON.stringify(name)}: `),
   );
   return `${before}${isList ? "[" : "{"}\n${items.join(",\n")}\n${indent}${isList ? "]" : "}"}`;
 }

@@ -1,10 +1,8 @@
 import type { Shown } from "../../control/responses.js";
+import { instantText } from "../../elements/instant.js";
 import { counted, listText } from "../../elements/words.js";
 
 type Fault = Shown<"Fault">;
-
-/** Replaces the active faults with the result of a function. */
-export type ChangeFaults = (next: (on: readonly Fault[]) => readonly unknown[]) => Promise<void>;
 
 type Condition = NonNullable<Fault["when"]>;
 
@@ -26,8 +24,8 @@ export function conditionWords(when: Condition = {}): string {
     ...(organization === undefined ? [] : [`from ${organization}`]),
     ...(path === undefined ? [] : [`that would result in ${path}`]),
     ...(share === undefined || which.startsWith(share) ? [] : [`with a probability of ${share}`]),
-    ...(after === undefined ? [] : [`after ${timeText(after)}`]),
-    ...(until === undefined ? [] : [`until ${timeText(until)}`]),
+    ...(after === undefined ? [] : [`after ${instantText(after)}`]),
+    ...(until === undefined ? [] : [`until ${instantText(until)}`]),
   ].join(" ");
 }
 
@@ -77,8 +75,4 @@ export function hitsText(
 function ordinal(number: number): string {
   const ending = { one: "st", two: "nd", few: "rd" } as Readonly<Record<string, string>>;
   return `${number}${ending[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
-}
-
-function timeText(time: string): string {
-  return time.replace("T", " ").replace(/(?::00)?(?:\.000)?Z$/, " UTC");
 }

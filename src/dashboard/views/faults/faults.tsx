@@ -1,151 +1,141 @@
-import { signal } from "@preact/signals";
-import { call } from "../../control/call.js";
+import { replaceFaults, turnedOff, turnOff, turnOnAgain } from "../../control/faults.js";
+import { formSchemas } from "../../control/form-schemas.generated.js";
+import { resource, useResources } from "../../control/resource.js";
 import { faults, requestChecks } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
+import { ActionForm } from "../../elements/forms/form.js";
+import { type Body, bodyIn, SchemaFields } from "../../elements/forms/schema-form.js";
 import { Read } from "../../elements/read.js";
-import { capitalized } from "../../elements/words.js";
-import { AssumptionList } from "./assumptions.js";
-import { FaultForm } from "./fault-form.js";
+import { capitalized, counted } from "../../elements/words.js";
 import { conditionWords, effectsText, hitsText } from "./fault-words.js";
+import { ProfileChoice } from "./profile.js";
 
 export function FaultsView() {
   return (
     <>
       <h1>Faults and assumptions</h1>
-      <Faults />
-      <AssumptionList />
+      <section class="panel stack" aria-labelledby="faults-title">
+        <h2 id="faults-title">Faults</h2>
+        <p class="muted">
+          Problems between client and API. The first fault that matches a request fires, before the request
+          checks.
+        </p>
+        <Read of={faults}>{(on) => <FaultList on={on} />}</Read>
+        <Presets />
+        <details>
+          <summary>
+            <strong>Add another fault</strong>
+          </summary>
+          <FaultForm />
+        </details>
+      </section>
+      <ProfileChoice />
     </>
   );
 }
 
 const effects = () => requestChecks.data.value?.effects ?? [];
 
-// The sandbox knows only active faults.
-const switchedOff = signal<readonly Shown<"Fault">[]>([]);
-
-// Another page may have changed the faults in between.
-async function changeFaults(next: (on: readonly Shown<"Fault">[]) => readonly unknown[]): Promise<void> {
-  const on = await call<readonly Shown<"Fault">[]>("/faults");
-  await call("/faults", { method: "PUT", body: { faults: next(on) } });
-}
-
-function without(all: readonly Shown<"Fault">[], some: readonly Shown<"Fault">[]): readonly Shown<"Fault">[] {
-  const left = [...all];
-  for (const fault of some) {
-    const place = left.findIndex((one) => nameOf(one) === nameOf(fault));
-    if (place >= 0) left.splice(place, 1);
-  }
-  return left;
-}
-
-// Its count changes with each request.
-function nameOf({ when, then }: Shown<"Fault">): string {
-  return JSON.stringify([when, then]);
-}
-
-function Faults() {
-  return (
-    <section class="panel stack" aria-labelledby="faults-title">
-      <h2 id="faults-title">Faults</h2>
-      <p class="muted">
-        Problems between client and API. The first fault that matches a request fires, before the request
-        checks.
-      </p>
-      <Read of={faults}>{(on) => <FaultList on={on} />}</Read>
-    </section>
-  );
-}
-
 function FaultList({ on }: { readonly on: readonly Shown<"Fault">[] }) {
-  const off = switchedOff.value;
-  const remove = (some: readonly Shown<"Fault">[]) => changeFaults((all) => without(all, some));
-  const turnOff = async (some: readonly Shown<"Fault">[]) => {
-    await remove(some);
-    switchedOff.value = [...off, ...some];
-  };
-  const turnOn = async (some: readonly Shown<"Fault">[]) => {
-    await changeFaults((all) => [...all, ...some]);
-    switchedOff.value = off.filter((one) => !some.includes(one));
-  };
+  const off = turnedOff.value;
   return (
     <>
-      {on.length + off.length === 0 ? <p>No faults. Every request gets its normal response.</p> : null}
+      {on.length === 0 ? <p>No faults. Every request gets its normal response.</p> : null}
       <ul class="list faults">
-        {on.map((fault, index) => (
-          <FaultRow key={index} fault={fault} hits={hitsText(fault, on.slice(0, index), effects())}>
-            <ActionButton class="quiet" run={() => turnOff([fault])}>
-              Turn off
-              <Which fault={fault} />
-            </ActionButton>
-            <ActionButton class="danger" run={() => remove([fault])}>
-              Remove
-              <Which fault={fault} />
-            </ActionButton>
-          </FaultRow>
-        ))}
-        {off.map((fault, index) => (
-          <FaultRow key={`off ${index}`} fault={fault} isOff>
-            <ActionButton class="quiet" run={() => turnOn([fault])}>
-              Turn on
-              <Which fault={fault} />
-            </ActionButton>
-            <button
-              type="button"
-              class="danger"
-              onClick={() => {
-                switchedOff.value = off.filter((one) => one !== fault);
-              }}
-            >
-              Discard
-              <Which fault={fault} />
-            </button>
-          </FaultRow>
-        ))}
+        {on.map((fault, index) => {
+          const words = `${capitalized(conditionWords(fault.when))}: ${effectsText(fault.then, effects())}`;
+          const hits = hitsText(fault, on.slice(0, index), effects());
+          return (
+            <li key={index} class="bar">
+              <p class="wide">
+                <strong>
+                  <bdi>{words}.</bdi>
+                </strong>
+                {hits === undefined ? null : <span class="muted"> {hits}.</span>}
+              </p>
+              <ActionButton class="quiet" run={() => turnOff(fault)}>
+                Turn off<span class="visually-hidden"> the fault: {words}</span>
+              </ActionButton>
+            </li>
+          );
+        })}
       </ul>
-      <p class="bar">
-        {on.length > 1 ? (
-          <ActionButton class="quiet" run={() => turnOff(on)}>
-            Turn all off
+      {off.length === 0 ? null : (
+        <p class="bar">
+          <ActionButton class="quiet" run={turnOnAgain}>
+            Turn {counted(off.length, "fault")} on again
           </ActionButton>
-        ) : null}
-        {off.length > 1 ? (
-          <ActionButton class="quiet" run={() => turnOn(off)}>
-            Turn all on
-          </ActionButton>
-        ) : null}
-        {off.length > 0 ? (
-          <span class="muted">Faults that are off stay on this page until you reload it.</span>
-        ) : null}
-      </p>
-      <FaultForm changeFaults={changeFaults} />
+          <span class="muted">This page remembers them until you reload it.</span>
+        </p>
+      )}
     </>
   );
 }
 
-function Which({ fault: { when, then } }: { readonly fault: Shown<"Fault"> }) {
+/** A fault for each effect. It hits every request. */
+const presets: readonly (readonly [words: string, then: Shown<"Fault">["then"]])[] = [
+  ["503", { status: 503 }],
+  ["Two seconds late", { latency: "2s" }],
+  ["Connection reset", { reset: true }],
+  ["No response", { hang: true }],
+  ["Truncated body", { truncate: true }],
+  ["Broken JSON", { malformed: true }],
+  ["Slow body", { slow: 25 }],
+];
+
+function Presets() {
   return (
-    <span class="visually-hidden">{` the fault: ${conditionWords(when)} ${effectsText(then, effects())}`}</span>
+    <div class="bar presets">
+      <span>Add for every request:</span>
+      {presets.map(([words, then]) => (
+        <ActionButton key={words} class="quiet" run={() => replaceFaults((on) => [...on, { then }])}>
+          {words}
+        </ActionButton>
+      ))}
+    </div>
   );
 }
 
-function FaultRow(props: {
-  readonly fault: Shown<"Fault">;
-  readonly isOff?: boolean;
-  readonly hits?: string | undefined;
-  readonly children: preact.ComponentChildren;
-}) {
-  const { fault, isOff = false, hits, children } = props;
+const body: Body = {
+  schema: formSchemas.faults_change.properties.faults.items,
+  fields: [
+    ...["status", "latency", "slow", "reset", "hang", "truncate", "malformed", "body", "retry_after"].map(
+      (effect) => `then.${effect}`,
+    ),
+    ...["key", "organization", "path_id", "every", "requests", "probability", "after", "until"].map(
+      (condition) => `when.${condition}`,
+    ),
+  ],
+};
+
+type Refs = readonly { readonly ref: string }[];
+
+const keys = resource<Refs>("/keys?limit=2000", { on: ["world.", "key."] });
+const organizations = resource<Refs>("/organizations?limit=2000", { on: ["world."] });
+
+function FaultForm() {
+  useResources(keys, organizations, requestChecks);
+  const add = async (fields: FormData, form: HTMLFormElement) => {
+    const fault = bodyIn(body, fields);
+    await replaceFaults((on) => [...on, fault]);
+    form.reset();
+  };
+  const refs = ({ data }: typeof keys) => (data.value ?? []).map(({ ref }) => ref);
+  const { successes = [], checks = [] } = requestChecks.data.value ?? {};
+  const choices = {
+    "when.key": refs(keys),
+    "when.organization": refs(organizations),
+    "when.path_id": [...successes, ...checks.flatMap(({ exits }) => exits)],
+  };
+  // The names of problems start with the place of the new fault.
+  const own = (problems: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(problems).map(([at, text]) => [at.replace(/^faults\.\d+\./, ""), text]),
+    );
   return (
-    <li class="bar">
-      <p class={isOff ? "wide muted" : "wide"}>
-        <strong>
-          <bdi>{capitalized(conditionWords(fault.when))}:</bdi>
-        </strong>{" "}
-        {effectsText(fault.then, effects())}. {isOff ? <span class="badge">off</span> : null}
-        {hits === undefined ? null : <span class="muted"> {hits}.</span>}
-      </p>
-      <div class="bar">{children}</div>
-    </li>
+    <ActionForm action="Add the fault" send={add}>
+      {(problems) => <SchemaFields body={body} problems={own(problems)} choices={choices} />}
+    </ActionForm>
   );
 }

@@ -1,5 +1,5 @@
 import { useSignal } from "@preact/signals";
-import { call, claimed, keepClaimed, linkProblem } from "../../control/call.js";
+import { call, claimed, isPanelOpen, keepClaimed, linkProblem } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
 import type { ClaimedInstance, Shown } from "../../control/responses.js";
@@ -23,7 +23,7 @@ export function variablesOf({
 
 /** The instance of the one-time link that opened this page, until it is closed. */
 export function Claimed() {
-  if (claimed.value !== undefined && !claimed.value.isClosed) return <Access instance={claimed.value} />;
+  if (claimed.value !== undefined && isPanelOpen()) return <Access instance={claimed.value} />;
   return linkProblem.value === undefined ? null : <p class="notice warning">{linkProblem}</p>;
 }
 

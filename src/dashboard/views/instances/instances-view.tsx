@@ -1,17 +1,19 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { baseUrl, call, callBare } from "../../control/call.js";
+import { formSchemas } from "../../control/form-schemas.generated.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { RejectionText } from "../../elements/forms/action.js";
 import { AskButton, Confirm } from "../../elements/forms/dialog.js";
-import { Choice, Select, TextField } from "../../elements/forms/field.js";
-import { ActionForm, numberIn, textIn } from "../../elements/forms/form.js";
+import { Select } from "../../elements/forms/field.js";
+import { ActionForm } from "../../elements/forms/form.js";
 import { LossButton } from "../../elements/forms/loss.js";
-import { durationText } from "../../elements/instant.js";
+import { type Body, bodyIn, SchemaFields } from "../../elements/forms/schema-form.js";
+import { durationText, instantText } from "../../elements/instant.js";
 import { Paging } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
@@ -169,6 +171,7 @@ function InstanceList() {
           label="List of instances"
           columns={["Instance", ...figures, "Last request", "Expires", "Limit", "Actions"]}
           numbers={figures}
+          minor={["Limit"]}
           rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, () => makeLink(one)) }))}
         />
       )}
@@ -197,7 +200,7 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
     end === null ? (
       "when\u00A0idle"
     ) : (
-      <time key="end" dateTime={end} title={end}>
+      <time key="end" dateTime={end} title={instantText(end)}>
         in {durationText(Date.parse(end) - Date.now(), 1)}
       </time>
     ),
@@ -238,78 +241,36 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
   ];
 }
 
+const creation: Body = {
+  schema: formSchemas.instance_creation,
+  fields: ["label", "scenario", "profile", "expires", "requests_per_minute", "seed"],
+};
+
 function NewInstance() {
   useResources(scenarios);
+  const panel = useRef<HTMLDetailsElement>(null);
   const create = async (fields: FormData, form: HTMLFormElement) => {
-    const body = {
-      ...Object.fromEntries(
-        ["label", "scenario", "profile", "expires"].map((name) => [name, textIn(fields, name)]),
-      ),
-      seed: numberIn(fields, "seed"),
-      requests_per_minute: numberIn(fields, "requests_per_minute"),
-    };
+    const body = bodyIn(creation, fields);
     const made = await call<Shown<"Instance">>("/instances", { method: "POST", body });
     addNotice({ of: made, url: made.claim_url, made });
     form.reset();
+    // The notice is what counts now.
+    if (panel.current !== null) panel.current.open = false;
   };
   return (
-    <details class="panel">
+    <details class="panel" ref={panel}>
       <summary>
         <strong>Create an instance</strong>
       </summary>
-      <div class="stack">
-        <ActionForm action="Create the instance" send={create}>
-          {(problems) => (
-            <>
-              <div class="form-fields">
-                <TextField
-                  name="label"
-                  label="Label"
-                  hint="Its name, such as a partner's: any text of up to 80 characters, without a key."
-                  problem={problems.label}
-                />
-                <Choice
-                  name="scenario"
-                  label="Scenario"
-                  problem={problems.scenario}
-                  of={[
-                    ["", "the server's scenario"],
-                    ...(scenarios.data.value ?? []).map(({ name }) => name),
-                  ]}
-                />
-                <Choice
-                  name="profile"
-                  label="Profile"
-                  problem={problems.profile}
-                  of={[["", "the scenario's profile"], "minimal", "typical", "varied"]}
-                />
-              </div>
-              <div class="form-fields narrow">
-                <TextField
-                  name="seed"
-                  label="Seed"
-                  hint="Default: the scenario's seed."
-                  inputMode="numeric"
-                  problem={problems.seed}
-                />
-                <TextField
-                  name="expires"
-                  label="Expires"
-                  hint="Such as 30d. Default: when idle."
-                  problem={problems.expires}
-                />
-                <TextField
-                  name="requests_per_minute"
-                  label="Requests per minute"
-                  hint="Default: the server's limit for instances."
-                  inputMode="numeric"
-                  problem={problems.requests_per_minute}
-                />
-              </div>
-            </>
-          )}
-        </ActionForm>
-      </div>
+      <ActionForm action="Create the instance" send={create}>
+        {(problems) => (
+          <SchemaFields
+            body={creation}
+            problems={problems}
+            choices={{ scenario: (scenarios.data.value ?? []).map(({ name }) => name) }}
+          />
+        )}
+      </ActionForm>
     </details>
   );
 }

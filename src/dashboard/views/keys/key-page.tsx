@@ -1,3 +1,5 @@
+import { useSignal } from "@preact/signals";
+import { upcoming } from "../../control/now.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
@@ -6,14 +8,17 @@ import { RejectionText } from "../../elements/forms/action.js";
 import { InstantText, Until } from "../../elements/instant.js";
 import { endsOf, KeyState } from "../../elements/key-state.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
-import { KeyActions, NextRequest, UsageMeters } from "./organization-panel.js";
+import { KeyActions, KeyVerdict, SendButton } from "./key-actions.js";
+
+type Key = Shown<"ListedKey">;
 
 const mostRequests = 10;
 
 export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
-  const one = useResource<Shown<"ListedKey">>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
+  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
   const key = one.data.value;
   return (
     <>
@@ -23,18 +28,7 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
       <RejectionText problem={one.problem.value} />
       {key === undefined || one.problem.value !== undefined ? null : (
         <>
-          <section class="panel stack key-page" aria-label={key.ref}>
-            <header class="bar">
-              <h2 tabIndex={-1}>{key.ref}</h2>
-              <KeyState state={key.state} />
-              <KeyActions of={key} isOnPage />
-            </header>
-            <NextRequest of={key} />
-            <Facts of={key} />
-            <div class="columns">
-              <UsageMeters of={key} />
-            </div>
-          </section>
+          <OneKey of={key} />
           <Requests of={key.ref} />
         </>
       )}
@@ -42,7 +36,32 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
   );
 }
 
-function Facts({ of: key }: { readonly of: Shown<"ListedKey"> }) {
+function OneKey({ of: key }: { readonly of: Key }) {
+  const sent = useSignal<Shown<"Sent"> | undefined>(undefined);
+  const onSent = (response: Shown<"Sent">) => {
+    sent.value = response;
+  };
+  return (
+    <section class="panel stack key-page" aria-label={key.ref}>
+      <header class="bar">
+        <h2 tabIndex={-1}>{key.ref}</h2>
+        <KeyState state={key.state} />
+        <KeyActions of={key} isOnPage />
+      </header>
+      <p class="bar">
+        <span>
+          Next request gets <KeyVerdict of={key} />
+        </span>
+        <SendButton keyRef={key.ref} onSent={onSent} />
+      </p>
+      <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
+      <Facts of={key} />
+    </section>
+  );
+}
+
+function Facts({ of: key }: { readonly of: Key }) {
+  const { usage, limits } = key;
   return (
     <dl class="facts">
       <Fact name="Name">
@@ -61,9 +80,11 @@ function Facts({ of: key }: { readonly of: Shown<"ListedKey"> }) {
       <Fact name="Fingerprint">
         <code>{key.fingerprint}</code>
       </Fact>
+      <Usage used={usage.this_minute} limit={limits.per_minute} window="minute" />
+      <Usage used={usage.today} limit={limits.per_day} window="day" />
       {endsOf(key).map(({ name, term, at }) => (
         <Fact key={name} name={term}>
-          <InstantText at={at} precision="second" />{" "}
+          <InstantText at={at} />{" "}
           <span class="muted">
             (<Until at={at} hasHappened={name === "revoked_at"} />)
           </span>
@@ -77,6 +98,38 @@ function Facts({ of: key }: { readonly of: Shown<"ListedKey"> }) {
         ),
       )}
     </dl>
+  );
+}
+
+interface UsageProps {
+  readonly used: number;
+  readonly limit: number;
+  readonly window: "minute" | "day";
+}
+
+/** A key's usage of one of its limits: yellow from 80%, red at the limit. */
+function Usage({ used, limit, window }: UsageProps) {
+  // A meter needs a length. A limit of 0 is always reached.
+  const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
+  const reset = upcoming.data.value?.find(({ kind }) => kind === `${window}_reset`);
+  return (
+    <Fact name={`Used this ${window}`}>
+      {used.toLocaleString("en")} of {limit.toLocaleString("en")} per {window}
+      {used === 0 || reset === undefined ? null : (
+        <span class="muted">
+          , resets <Until at={reset.at} />
+        </span>
+      )}
+      <meter
+        aria-label={`Used this ${window}`}
+        min={0}
+        low={max * 0.8}
+        high={max - max / 1e6}
+        max={max}
+        optimum={0}
+        value={value}
+      />
+    </Fact>
   );
 }
 
@@ -100,7 +153,7 @@ function Requests({ of: ref }: { readonly of: string }) {
                   </bdi>
                 </a>
                 <span class="muted">
-                  <InstantText at={at} precision="second" />
+                  <InstantText at={at} />
                 </span>
               </li>
             ))}

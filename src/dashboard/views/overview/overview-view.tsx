@@ -1,9 +1,8 @@
-import { fetchControl } from "../../control/call.js";
+import { fetchControl, isPanelOpen } from "../../control/call.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
-import { report, requestChecks } from "../../control/resources.js";
+import { report, requestChecks, story } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
-import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { LossButton } from "../../elements/forms/loss.js";
 import { Read } from "../../elements/read.js";
@@ -11,56 +10,80 @@ import { saveFile } from "../../elements/save-file.js";
 import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { capitalized, counted } from "../../elements/words.js";
-import { linkTo } from "../../route.js";
+import { linkTo, route } from "../../route.js";
 import { CoverageFigures, CoverageRing } from "./coverage.js";
-import { RequestChecks, SendNow } from "./request-checks.js";
+import { PathDetail } from "./path-detail.js";
+import { Rejections, useRejections } from "./rejections.js";
+import { RequestChecks } from "./request-checks.js";
+import { SendNow } from "./send-now.js";
 
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
-  useResources(requestChecks);
+  useResources(requestChecks, story);
   return (
     <>
       <h1>Overview</h1>
       <Read of={report}>
-        {(read) => (
-          <>
-            <section class="panel overview-start" aria-labelledby="coverage-title">
+        {(read) => {
+          const opened = read.paths.find(({ path_id: id }) => id === route.value.parts[0]);
+          return (
+            <div class={opened === undefined ? "split" : "split with-detail"}>
               <div class="stack">
-                <h2 id="coverage-title">Coverage</h2>
-                <CoverageRing coverage={read.coverage} />
-                <CoverageFigures report={read} />
+                <section class="panel overview-start" aria-labelledby="coverage-title">
+                  <div class="stack">
+                    <h2 id="coverage-title">Coverage</h2>
+                    <CoverageRing coverage={read.coverage} />
+                    <CoverageFigures report={read} />
+                  </div>
+                  <NextSteps report={read} />
+                </section>
+                <RequestChecks report={read} />
+                <WholeReport {...read} />
               </div>
-              <NextSteps report={read} />
-            </section>
-            <RequestChecks report={read} />
-            <WholeReport {...read} />
-          </>
-        )}
+              {opened === undefined ? null : <PathDetail path={opened} report={read} />}
+            </div>
+          );
+        }}
       </Read>
     </>
   );
 }
 
 /** What the clients should do, and the paths that they have not covered: the next one with its request. */
-function NextSteps({ report }: { readonly report: Shown<"Report"> }) {
-  const { advice, paths, requests, from_story: fromStory = {} } = report;
+function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
+  const { advice, paths, requests, from_story: fromStory = {}, in_journal: inJournal = {} } = read;
+  const rejections = useRejections();
   const missing = paths.filter(({ promised, met }) => promised && !met);
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
+  const how = next?.how_to_meet ?? null;
+  const hasStory = (story.data.value?.steps ?? 0) > 0;
+  const isElsewhere = how !== null && how.scenario !== null;
   return (
     <div class="stack">
-      <h2>Next steps</h2>
+      <header class="bar apart">
+        <h2>Next steps</h2>
+        {hasStory ? (
+          <a
+            class={isElsewhere && rejections.length === 0 ? "button" : "button quiet"}
+            href={linkTo("story")}
+          >
+            Present the story
+          </a>
+        ) : null}
+      </header>
+      {rejections.length === 0 ? null : <Rejections of={rejections} />}
       {advice.length > 0 ? (
-        <AdviceList advice={advice} />
-      ) : requests === 0 ? null : (
+        <AdviceList advice={advice} inJournal={inJournal} />
+      ) : requests === 0 || rejections.length > 0 ? null : (
         <p class="muted">No problems found.</p>
       )}
       {next === undefined ? (
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
-          <Missing paths={missing} endpoints={report.endpoints} />
-          {next.how_to_meet === null ? null : (
+          <Missing paths={missing} endpoints={read.endpoints} />
+          {how === null ? null : (
             <div class="stack next-path">
               <p>
                 {unseen === undefined ? (
@@ -71,12 +94,9 @@ function NextSteps({ report }: { readonly report: Shown<"Report"> }) {
                 ) : (
                   <strong>Next:</strong>
                 )}{" "}
-                <PathLink pathId={next.path_id} />. {capitalized(next.how_to_meet.text)}.
+                <PathLink pathId={next.path_id} />. {capitalized(how.text)}.
               </p>
-              {unseen === undefined ? <pre class="code">{next.how_to_meet.curl}</pre> : null}
-              <SendNow how={next.how_to_meet} pathId={next.path_id}>
-                <CopyButton text={next.how_to_meet.curl}>Copy as curl</CopyButton>
-              </SendNow>
+              <SendNow how={how} pathId={next.path_id} isQuiet={isPanelOpen() || rejections.length > 0} />
             </div>
           )}
         </>
@@ -125,9 +145,17 @@ function Missing({ paths: all, endpoints }: Pick<Shown<"Report">, "paths" | "end
   );
 }
 
+function PathLink({ pathId }: { readonly pathId: string }) {
+  return (
+    <a href={linkTo("overview", [pathId])}>
+      <PathBadge pathId={pathId} />
+    </a>
+  );
+}
+
 /** The report, like the output of the command, as downloads. */
-function WholeReport(report: Shown<"Report">) {
-  const { scenario, seed, profile, pinned, requests, unread, instances } = report;
+function WholeReport(read: Shown<"Report">) {
+  const { scenario, seed, profile, pinned, requests, unread, instances } = read;
   return (
     <section class="panel stack" aria-labelledby="report-title">
       <h2 id="report-title">Report</h2>
@@ -140,7 +168,23 @@ function WholeReport(report: Shown<"Report">) {
         {pinned.length === 0 ? "" : ` except ${pinned.join(", ")}`}.
         {instances?.requests ? " The downloads also count the requests of instances." : ""}
       </p>
-      <Downloads scenario={scenario} />
+      <div class="bar no-print">
+        <span class="muted">Download</span>
+        {reportFiles.map(({ title, format, ending }) => (
+          <ActionButton key={format} class="quiet" run={() => download(format, `report-${scenario}`, ending)}>
+            {title}
+          </ActionButton>
+        ))}
+        <LossButton
+          class="danger end"
+          title="Clear the requests?"
+          action="Clear them"
+          run={() => fetchControl("/requests", { method: "DELETE" })}
+          lost="requests"
+        >
+          Clear the requests
+        </LossButton>
+      </div>
       {unread === 0 ? null : (
         <p class="notice warning">
           Clients closed the connection before {counted(unread, "delayed response")} arrived. The paths count
@@ -149,36 +193,6 @@ function WholeReport(report: Shown<"Report">) {
         </p>
       )}
     </section>
-  );
-}
-
-function PathLink({ pathId }: { readonly pathId: string }) {
-  return (
-    <a href={linkTo("overview", [pathId])}>
-      <PathBadge pathId={pathId} />
-    </a>
-  );
-}
-
-function Downloads({ scenario }: { readonly scenario: string }) {
-  return (
-    <div class="bar no-print">
-      <span class="muted">Download</span>
-      {reportFiles.map(({ title, format, ending }) => (
-        <ActionButton key={format} class="quiet" run={() => download(format, `report-${scenario}`, ending)}>
-          {title}
-        </ActionButton>
-      ))}
-      <LossButton
-        class="danger end"
-        title="Clear the requests?"
-        action="Clear them"
-        run={() => fetchControl("/requests", { method: "DELETE" })}
-        lost="requests"
-      >
-        Clear the requests
-      </LossButton>
-    </div>
   );
 }
 

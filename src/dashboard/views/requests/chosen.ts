@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { requests } from "../../control/live-requests.js";
+import { requestChecks } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { route } from "../../route.js";
 
@@ -52,3 +53,10 @@ export const statuses = computed(() =>
 export const keyRefs = computed(() =>
   [...new Set(requests.value.map(({ key }) => key ?? ""))].filter(Boolean).sort().join("\n"),
 );
+
+/** The path ids of the checks, and of other requests in the journal. An endpoint that the sandbox lacks has none. */
+export const pathIds = computed(() => {
+  const { faults = [], checks = [], successes = [] } = requestChecks.data.value ?? {};
+  const known: readonly string[] = [...successes, ...checks.flatMap(({ exits }) => exits), ...faults];
+  return [...new Set([...known, ...requests.value.map(({ path_id }) => path_id)])];
+});

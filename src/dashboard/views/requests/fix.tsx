@@ -1,11 +1,12 @@
 import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
+import { turnOff } from "../../control/faults.js";
 import { useResource, useResources } from "../../control/resource.js";
 import { faults, keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
-import { Secret, useIssued, useUnstored } from "../keys/key-dialogs.js";
+import { Secret, useIssued, useUnstored } from "../keys/secret.js";
 
 type Details = Shown<"RequestDetails">;
 type Key = Shown<"ListedKey">;
@@ -101,10 +102,12 @@ interface FixProps {
   readonly request: Details;
   /** Shows a request that was sent again. */
   readonly onSent: (sent: Details) => void;
+  /** Whether the page has a more important button. */
+  readonly isQuiet?: boolean;
 }
 
 /** The change that lets a rejected request pass, and a button that sends the request again. */
-export function FixAndSend({ request, onSent }: FixProps) {
+export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const issued = useIssued();
   const { onCopied, question } = useUnstored(issued.value, () => {});
@@ -127,9 +130,15 @@ export function FixAndSend({ request, onSent }: FixProps) {
       {question}
       <p class="bar">
         {request.fault !== null && rejectionFix(request.path_id) === undefined ? (
-          <FixOfFault request={request} onFixed={onFixed} />
+          <FixOfFault request={request} onFixed={onFixed} isQuiet={isQuiet} />
         ) : request.key === null || (issued.value !== undefined && isOld) ? null : (
-          <FixOfKey key={request.key} keyRef={request.key} request={request} onFixed={onFixed} />
+          <FixOfKey
+            key={request.key}
+            keyRef={request.key}
+            request={request}
+            onFixed={onFixed}
+            isQuiet={isQuiet}
+          />
         )}
         <ActionButton class={`send-again ${issued.value === undefined ? "quiet" : ""}`} run={send}>
           Send again{issued.value === undefined ? "" : ` with ${issued.value.key.ref}`}
@@ -139,37 +148,41 @@ export function FixAndSend({ request, onSent }: FixProps) {
   );
 }
 
-interface FixOfKeyProps extends Pick<FixProps, "request"> {
+interface FixOfKeyProps extends Pick<FixProps, "request" | "isQuiet"> {
   readonly keyRef: string;
   readonly onFixed: (made: Issued | undefined) => void;
 }
 
-function FixOfKey({ keyRef, request, onFixed }: FixOfKeyProps) {
+function FixOfKey({ keyRef, request, onFixed, isQuiet }: FixOfKeyProps) {
   const key = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents).data.value;
   const fix = key && fixOf(request, key);
   if (key === undefined || fix === undefined) return null;
   return (
     <>
-      <ActionButton run={async () => onFixed(await fix.run(request, key))}>{fix.label}</ActionButton>
+      <ActionButton class={isQuiet ? "quiet" : ""} run={async () => onFixed(await fix.run(request, key))}>
+        {fix.label}
+      </ActionButton>
       <span class="muted small">{fix.also}</span>
     </>
   );
 }
 
-function FixOfFault({ request: { fault: pathId, key }, onFixed }: Omit<FixOfKeyProps, "keyRef">) {
+function FixOfFault({ request: { fault: pathId, key }, onFixed, isQuiet }: Omit<FixOfKeyProps, "keyRef">) {
   useResources(faults);
   const on = faults.data.value ?? [];
   const effect = pathId?.replace("fault.", "") as keyof Shown<"Fault">["then"];
   // The first fault that matches a request fires.
   const fired = on.find(({ when, then }) => then[effect] !== undefined && (when?.key ?? key) === key);
   if (fired === undefined) return null;
-  const turnOff = async () => {
-    await call("/faults", { method: "PUT", body: { faults: on.filter((one) => one !== fired) } });
+  const fix = async () => {
+    await turnOff(fired);
     onFixed(undefined);
   };
   return (
     <>
-      <ActionButton run={turnOff}>Turn this fault off</ActionButton>
+      <ActionButton class={isQuiet ? "quiet" : ""} run={fix}>
+        Turn this fault off
+      </ActionButton>
       <span class="muted small">Turns it off for every request that it matches.</span>
     </>
   );

@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { baseUrl, type ControlError, call } from "../../control/call.js";
+import { type ControlError, call } from "../../control/call.js";
 import { connection } from "../../control/events.js";
 import type { Shown } from "../../control/responses.js";
-import { CodeLine, CopyButton } from "../../elements/copy-button.js";
+import { CopyButton, CopyCurl } from "../../elements/copy-button.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Fact } from "../../elements/fact.js";
 import { RejectionText } from "../../elements/forms/action.js";
@@ -11,12 +11,13 @@ import { InstantText } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
+import { Checks } from "../../elements/traffic/checks.js";
 import { OwnFault, PathBadge } from "../../elements/traffic/path-badge.js";
 import { millisecondsText } from "../../elements/words.js";
 import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
-import { requestsAround, resultWords, secondsText, supportText } from "./support-text.js";
+import { causeText, requestsAround, secondsText, supportText } from "./support-text.js";
 
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<Shown<"RequestDetails"> | undefined>(undefined);
@@ -53,7 +54,12 @@ export function RequestDetail({ id }: { readonly id: string }) {
   });
   const request = read.value;
   return (
-    <section class="panel stack request-detail" aria-labelledby="request-title" ref={panel} tabIndex={-1}>
+    <section
+      class="panel stack detail request-detail"
+      aria-labelledby="request-title"
+      ref={panel}
+      tabIndex={-1}
+    >
       <header class="bar apart">
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
         <span class="bar">
@@ -69,8 +75,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
         problem.value === undefined && <p class="muted">Reading…</p>
       ) : (
         <>
-          <Checks request={request} isSentAgain={id !== opened.current} />
-          <Facts request={request} />
+          <Cause request={request} />
           <FixAndSend
             key={opened.current}
             request={request}
@@ -79,6 +84,11 @@ export function RequestDetail({ id }: { readonly id: string }) {
               changeParts([sent.id]);
             }}
           />
+          <dl>
+            <Fact name="What to do">{request.what_to_do}</Fact>
+          </dl>
+          <RequestChecks request={request} isSentAgain={id !== opened.current} />
+          <Facts request={request} />
           {request.advice_details.length === 0 ? null : (
             <>
               <h3>Advice</h3>
@@ -97,8 +107,8 @@ export function RequestDetail({ id }: { readonly id: string }) {
 function When({ request: { id, at, duration_ms, source } }: { readonly request: Shown<"RequestDetails"> }) {
   return (
     <p class="muted small">
-      <InstantText at={at} precision="second" /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent
-      by {source === "story" ? "the story or this page" : "a client"}
+      <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent by{" "}
+      {source === "story" ? "the story or this page" : "a client"}
     </p>
   );
 }
@@ -110,7 +120,7 @@ function focusRow(ids: readonly string[]): void {
 }
 
 function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
-  const { key, fingerprint, fault, what_to_do, sent, why, path_id, status, code } = request;
+  const { key, fingerprint, sent } = request;
   return (
     <dl class="facts of-request">
       <Fact name="Key">
@@ -137,29 +147,32 @@ function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
           <bdi>{value}</bdi>
         </Fact>
       ))}
-      <Fact name="Response">
-        <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
-        at{" "}
-        <DocsLink to={aboutPath(path_id)}>
-          <PathBadge pathId={path_id} />
-        </DocsLink>
-        : <bdi>{causeText(request)}</bdi>
-      </Fact>
-      {why === null ? null : <Fact name="Why">{why}</Fact>}
-      {fault === null ? null : (
-        <Fact name="Fault">
-          <PathBadge pathId={fault} />
-          <OwnFault fault={fault} />
-        </Fact>
-      )}
-      <Fact name="What to do">{what_to_do}</Fact>
     </dl>
   );
 }
 
-function causeText({ path_id, key_scopes, required_scope, note, when }: Shown<"RequestDetails">): string {
-  if (path_id !== "403.insufficient_scope" || key_scopes === null) return note ?? when;
-  return `needs ${required_scope}, this key has ${key_scopes.join(" ") || "none"}`;
+/** Where the request ended, and why. */
+function Cause({ request }: { readonly request: Shown<"RequestDetails"> }) {
+  const { status, code, path_id: pathId, why, fault } = request;
+  return (
+    <dl class="cause">
+      <Fact name="Response">
+        <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
+        at{" "}
+        <DocsLink to={aboutPath(pathId)}>
+          <PathBadge pathId={pathId} />
+        </DocsLink>
+        : <bdi>{causeText(request)}</bdi>
+        {fault === null || fault === pathId ? null : (
+          <>
+            , delayed by <PathBadge pathId={fault} />
+          </>
+        )}
+        <OwnFault fault={fault} />
+      </Fact>
+      {why === null ? null : <Fact name="Why">{why}</Fact>}
+    </dl>
+  );
 }
 
 /** The requests with the same key around a request. */
@@ -184,40 +197,21 @@ function Retries({ request: { id, at }, request }: { readonly request: Shown<"Re
   );
 }
 
-interface ChecksProps {
+interface RequestChecksProps {
   readonly request: Shown<"RequestDetails">;
   /** Whether this page has sent it again, so that it passes the checks one by one. */
   readonly isSentAgain: boolean;
 }
 
-function Checks({ request: { id, checks, path_id, status }, isSentAgain }: ChecksProps) {
-  const list = useRef<HTMLOListElement>(null);
-  useEffect(() => {
-    if (isSentAgain) list.current?.scrollIntoView({ block: "nearest" });
-  }, [id]);
+function RequestChecks({
+  request: { id, checks, path_id: pathId, status },
+  isSentAgain,
+}: RequestChecksProps) {
   return (
     <>
       <h3>Request checks</h3>
       <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
-      <ol ref={list} class={isSentAgain ? "checks sent-again" : "checks"} key={id}>
-        {checks.map(({ name, question, rules, result }, index) => (
-          <li key={name} class={`check-${result}`} style={{ "--step": index }}>
-            <span class="check-result">{resultWords[result]}</span>
-            <span>
-              <strong>{name}</strong>{" "}
-              <span class="muted">
-                {question} {rules}
-              </span>
-              {result === "rejected" ? (
-                <>
-                  {" "}
-                  <PathBadge pathId={path_id} />
-                </>
-              ) : null}
-            </span>
-          </li>
-        ))}
-      </ol>
+      <Checks key={id} label="Request checks" checks={checks} pathId={pathId} isNew={isSentAgain} />
     </>
   );
 }
@@ -253,17 +247,18 @@ function ReceivedResponse({ request: { response, fault } }: { readonly request: 
 }
 
 function AsCode({ request }: { readonly request: Shown<"RequestDetails"> }) {
+  const { curl, fetch } = clientCode(request);
+  const { key, path_id: pathId } = request;
+  const ref = key ?? (pathId === "401.malformed" ? "malformed" : "unknown");
   return (
     <>
       <h3>As code</h3>
-      {Object.entries(clientCode(request)).map(([name, code]) => (
-        <CodeLine code={code} key={name}>
-          Copy as {name}
-        </CodeLine>
-      ))}
+      <p class="bar">
+        <CopyCurl line={curl} keyRef={ref} />
+        <CopyButton text={fetch}>Copy as fetch</CopyButton>
+      </p>
       <p class="muted">
-        The key and the base URL come from the variables of <code>--write-env</code>. Here{" "}
-        <code>SVC_BASE_URL</code> is <code>{baseUrl}</code>. The journal stores no query, body or other
+        fetch reads the variables of <code>--write-env</code>. The journal stores no query, body or other
         headers: add them if the response depends on them.
       </p>
     </>

@@ -2,6 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { report } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
+import { instantParts } from "../../elements/instant.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { adviceTones, Target } from "../../elements/traffic/advice.js";
 import { PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
@@ -106,12 +107,7 @@ function levelOf(ids: Shown<"Request">["advice"]) {
   return levels.find((level) => found.some((one) => one.level === level)) ?? "note";
 }
 
-/** The day of a request: `2 Mar`. */
-function dayOf(request: Shown<"Request"> | undefined): string | undefined {
-  if (request === undefined) return undefined;
-  const [, day, month] = new Date(request.at).toUTCString().split(" ");
-  return `${Number(day)} ${month}`;
-}
+const dayOf = (request: Shown<"Request"> | undefined) => request && instantParts(request.at)[0];
 
 interface RowProps {
   readonly request: Shown<"Request">;
@@ -130,7 +126,8 @@ function Row({ request, day, isOpen }: RowProps) {
       data-id={id}
     >
       <time dateTime={at} title={at}>
-        {day === undefined ? null : <strong>{day}</strong>} {at.slice(11, 19)}
+        {day === undefined ? null : <strong>{day}, </strong>}
+        {instantParts(at)[1]}
       </time>
       <span class="request-status">{status === 0 ? "–" : status}</span>
       <Target request={request} />

@@ -2,13 +2,13 @@ import { useEffect } from "preact/hooks";
 import { baseUrl, fetchControl } from "../../control/call.js";
 import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
-import { curlLine, report } from "../../control/resources.js";
+import { curlLine, report, requestChecks } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/field.js";
 import { saveFile } from "../../elements/save-file.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, statuses } from "./chosen.js";
+import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, pathIds, statuses } from "./chosen.js";
 import { RequestDetail } from "./request-detail.js";
 import { RequestList } from "./request-list.js";
 
@@ -20,7 +20,7 @@ export function RequestsView() {
     <>
       <h1>Requests</h1>
       <Filters />
-      <div class={opened === undefined ? "requests" : "requests with-detail"}>
+      <div class={opened === undefined ? "split" : "split with-detail"}>
         <section class="panel request-list-panel" aria-label="List of requests">
           <ListHead />
           {chosen.value.length === 0 ? (
@@ -118,7 +118,7 @@ function Nothing() {
 const classes = [2, 4, 5].map((digit) => [`${digit}`, `${digit}xx`] as const);
 
 function Filters() {
-  useResources(report);
+  useResources(report, requestChecks);
   const { query } = route.value;
   const value = (name: string) => query.get(name) ?? "";
   const choice = (label: string, name: string, of: Parameters<typeof Select>[0]["of"]) => (
@@ -129,7 +129,6 @@ function Filters() {
       onChange={(next) => changeQuery({ [name]: next })}
     />
   );
-  const paths = report.data.value?.paths.map(({ path_id }) => path_id) ?? [];
   const advice = report.data.value?.advice.map(({ id }) => id) ?? [];
   const found = statuses.value
     .split(" ")
@@ -137,7 +136,7 @@ function Filters() {
     .map((status) => [status, status === "0" ? "no response" : status] as const);
   return (
     <search class="bar filters">
-      {choice("Path", "path", paths)}
+      {choice("Path", "path", pathIds.value)}
       <label>
         Key or request id
         <input

@@ -16,7 +16,19 @@ export function secondsText(at: string, since: string): string {
 }
 
 /** What the checks of a request found, in words. */
-export const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
+const resultWords = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
+
+/** Why a request ended where it did. */
+export function causeText({
+  path_id,
+  key_scopes,
+  required_scope,
+  note,
+  when,
+}: Shown<"RequestDetails">): string {
+  if (path_id !== "403.insufficient_scope" || key_scopes === null) return note ?? when;
+  return `needs ${required_scope}, this key has ${key_scopes.join(" ") || "none"}`;
+}
 
 /** A request as text, with the parts of `explain <request id>` in the same order. It contains no secret. */
 export function supportText(request: Shown<"RequestDetails">, around: readonly Shown<"Request">[]): string {

@@ -1,32 +1,33 @@
 import type { Shown } from "../../control/responses.js";
 import { InstantText } from "../../elements/instant.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
+import { Checks, resultsAt } from "../../elements/traffic/checks.js";
 import { OwnFault, PathBadge, toneOf } from "../../elements/traffic/path-badge.js";
 import { shortened } from "../../elements/words.js";
 
-export function Stage(props: {
+interface StageProps {
   readonly step: Shown<"StepResult">;
-  /** The narration, possibly from an earlier step. */
-  readonly narration: string | null;
   readonly requestChecks: Shown<"RequestChecks"> | undefined;
   /** Whether everything was as the step expects; `null` if it expects nothing. */
   readonly verdict: boolean | null;
-}) {
-  const { step, narration, requestChecks, verdict } = props;
+}
+
+/** The step of a story that ran last. Its narration leaves with it. */
+export function Stage({ step, requestChecks, verdict }: StageProps) {
   const { say, text, request, response, performed, meanwhile } = step;
   return (
     <>
       {verdict === false ? <Failure step={step} /> : null}
-      {narration === null ? null : (
-        <p class={say === null ? "narration before" : "narration"}>
-          <bdi>{shortened(narration, 4000)}</bdi>
+      {say === null ? null : (
+        <p class="narration">
+          <bdi>{shortened(say, 4000)}</bdi>
         </p>
       )}
+      {request === null ? null : <RequestLine request={request} />}
+      {response === null ? null : <ResponsePanel response={response} isAsExpected={verdict === true} />}
       {response === null || requestChecks === undefined ? null : (
         <CheckStrip requestChecks={requestChecks} response={response} />
       )}
-      {verdict ? <p class="verdict toned tone-success">✓ As expected.</p> : null}
-      {request === null ? null : <Exchange request={request} response={response} />}
       {text === null ? null : (
         <p class={performed?.rejection ? "happening rejected" : "happening"}>
           <bdi>{text}</bdi>
@@ -39,56 +40,69 @@ export function Stage(props: {
 }
 
 type Request = NonNullable<Shown<"StepResult">["request"]>;
-type Response = Shown<"StepResult">["response"];
+type Response = NonNullable<Shown<"StepResult">["response"]>;
 
-function Exchange({ request, response }: { readonly request: Request; readonly response: Response }) {
+function RequestLine({ request }: { readonly request: Request }) {
   const { method, path, key, headers, body, times } = request;
   return (
-    <div class="exchange">
-      <section class="panel stack" aria-label="The request">
-        <h2>{times === 1 ? "Request" : `Request, ${times} times`}</h2>
-        <p>
-          <code>
-            <bdi>
-              {method} {shortened(path, 400)}
-            </bdi>
-          </code>
-        </p>
-        <p>
-          Key{" "}
-          <strong>
-            <bdi>{key}</bdi>
-          </strong>
-        </p>
-        <Headers headers={headers} />
-        {body === null ? null : <BodyText text={body} />}
-      </section>
-      {response === null ? null : (
-        <section class={`panel stack response tone-${toneOf(response.path_id)}`} aria-label="The response">
-          <h2>{times === 1 ? "Response" : "The last response"}</h2>
-          {response.status === 0 ? (
-            <p class="status">No response</p>
-          ) : (
-            <p class="status">
-              {response.status} {response.code === null ? null : <code>{response.code}</code>}
-            </p>
-          )}
-          <Headers headers={response.headers} />
-          {response.body === "" ? null : <BodyText text={response.body} />}
-        </section>
-      )}
-    </div>
+    <section class="stack" aria-label="The request">
+      <p class="request-line">
+        <code>
+          <bdi>
+            {method} {shortened(path, 400)}
+          </bdi>
+        </code>{" "}
+        {key === "none" ? (
+          "without a key"
+        ) : (
+          <>
+            with the key{" "}
+            <strong>
+              <bdi>{key}</bdi>
+            </strong>
+          </>
+        )}
+        {times === 1 ? "" : `, ${times} times`}
+      </p>
+      <Headers headers={headers} />
+      {body === null ? null : <BodyText text={body} width={100} />}
+    </section>
   );
 }
 
-// Transport headers are not part of the story.
-const hidden = ["content-length", "date", "connection", "content-type"];
+function ResponsePanel(props: { readonly response: Response; readonly isAsExpected: boolean }) {
+  const { status, code, headers, body, path_id: pathId, fault } = props.response;
+  return (
+    <section class={`panel stack response tone-${toneOf(pathId)}`} aria-label="The response">
+      <p class="bar">
+        <span class="status">
+          {status === 0 ? "No response" : status} {code === null ? null : <code>{code}</code>}
+        </span>
+        <span>
+          <PathBadge pathId={pathId} />
+          {fault === null || fault === pathId ? null : (
+            <>
+              , delayed by the fault <PathBadge pathId={fault} />
+            </>
+          )}
+          <OwnFault fault={fault} />
+        </span>
+        {props.isAsExpected ? <span class="verdict toned tone-success end">✓ As expected</span> : null}
+      </p>
+      <Headers headers={headers} />
+      {body === "" ? null : <BodyText text={body} width={100} />}
+    </section>
+  );
+}
+
+// Transport headers are not part of the story, and ids say nothing to an audience.
+const hidden = ["content-length", "date", "connection", "content-type", "x-request-id"];
 
 function Headers({ headers }: { readonly headers: Readonly<Record<string, string>> }) {
   const shown = Object.entries(headers).filter(([name]) => !hidden.includes(name));
   if (shown.length === 0) return null;
   return (
-    <ul class="small">
+    <ul class="headers">
       {shown.map(([name, value]) => (
         <li key={name}>
           <code>{name}</code>: <bdi>{shortened(value, 400)}</bdi>
@@ -98,50 +112,22 @@ function Headers({ headers }: { readonly headers: Readonly<Record<string, string
   );
 }
 
-const results = {
-  passed: ["✓ ", "passed"],
-  rejected: ["✗ ", "rejected"],
-  unreached: ["", "not reached"],
-} as const;
-
-/** The checks in order with their results for one request, and its outcome. */
-function CheckStrip({
-  requestChecks,
-  response,
-}: {
+interface CheckStripProps {
   readonly requestChecks: Shown<"RequestChecks">;
-  readonly response: NonNullable<Response>;
-}) {
-  const { path_id: pathId, fault } = response;
+  readonly response: Response;
+}
+
+function CheckStrip({ requestChecks, response: { path_id: pathId, fault } }: CheckStripProps) {
   // A fault that only delays a request does not change its outcome.
-  const isFaulty = fault === pathId;
-  const rejectedAt = requestChecks.checks.findIndex(({ exits }) => exits.includes(pathId));
-  const reached = isFaulty ? 0 : rejectedAt === -1 ? requestChecks.checks.length : rejectedAt;
+  const isFault = fault === pathId;
   return (
-    <section class="stack check-strip" aria-label="Request checks">
-      <ol>
-        {requestChecks.checks.map(({ name, question }, index) => {
-          const state = index < reached ? "passed" : index === rejectedAt ? "rejected" : "unreached";
-          const [mark, words] = results[state];
-          return (
-            <li key={name} class={`${state} tone-${toneOf(pathId)}`} title={question}>
-              <span aria-hidden="true">{mark}</span>
-              {name}
-              <span class="visually-hidden">: {words}</span>
-            </li>
-          );
-        })}
-      </ol>
-      <p>
-        {isFaulty ? "A fault hit the request before the checks: " : "Outcome: "}
-        <PathBadge pathId={pathId} />
-        {fault === null || isFaulty ? null : (
-          <>
-            , delayed by the fault <PathBadge pathId={fault} />
-          </>
-        )}
-        <OwnFault fault={fault} />
-      </p>
+    <section class="stack" aria-label="Request checks">
+      {isFault ? <p>A fault hit the request before the checks.</p> : null}
+      <Checks
+        label="Request checks"
+        checks={resultsAt(requestChecks.checks, pathId, isFault)}
+        pathId={pathId}
+      />
     </section>
   );
 }

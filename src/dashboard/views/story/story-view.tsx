@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
-import { health, requestChecks, scenarios, story } from "../../control/resources.js";
+import { health, requestChecks, story } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { RejectionText, useActionQueue } from "../../elements/forms/action.js";
@@ -25,7 +25,7 @@ export function StoryView() {
   );
 }
 
-const runNext = () => call("/story/next", { method: "POST" });
+const runNext = () => call<Shown<"NextStep">>("/story/next", { method: "POST" });
 
 /** Goes back one step: resets the sandbox and runs the earlier steps. Returns the number of the last step. */
 async function replayBack(): Promise<number> {
@@ -42,10 +42,13 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   const queue = useActionQueue();
   const replayedTo = useSignal(0);
   const isAsking = useSignal(false);
+  // After the last step, the next press ends the presentation.
+  const isClosing = useSignal(false);
   const next = () =>
-    queue.add(() => {
+    queue.add(async () => {
       replayedTo.value = 0;
-      return runNext();
+      const { step } = await runNext();
+      isClosing.value = step === null;
     });
   const replay = () =>
     replayBack().then((step) => {
@@ -54,6 +57,10 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   // A replay does not repeat client requests, because a story does not contain them.
   const back = () =>
     queue.add(async () => {
+      if (isClosing.value) {
+        isClosing.value = false;
+        return;
+      }
       const ofClients = await call<readonly Shown<"Request">[]>("/requests?source=client&limit=1");
       isAsking.value = stepsRun > 0 && ofClients.length > 0;
       if (!isAsking.value) await replay();
@@ -70,11 +77,11 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   useEffect(() => {
     if (shown.current === stepsRun) return;
     shown.current = stepsRun;
+    isClosing.value = false;
     // A new step starts at its top.
     const scroller = document.fullscreenElement ?? document.scrollingElement;
     if (scroller !== null) scroller.scrollTop = 0;
   }, [stepsRun]);
-  const narration = outline.findLast(({ number, say }) => number <= stepsRun && say !== null)?.say ?? null;
   return (
     <div class="story" ref={stage}>
       <header class="bar story-bar">
@@ -86,7 +93,12 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
           <progress max={steps} value={stepsRun} aria-label="Steps done" />
         </p>
         <p class="bar story-buttons">
-          <button type="button" aria-keyshortcuts="Space ArrowRight" disabled={over} onClick={next}>
+          <button
+            type="button"
+            aria-keyshortcuts="Space ArrowRight"
+            disabled={isClosing.value}
+            onClick={next}
+          >
             Next step <kbd>Space</kbd>
           </button>
           <button
@@ -120,18 +132,19 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
             Replayed from the start, up to step {stepsRun}.
           </p>
         ) : null}
-        {last === null ? (
+        {isClosing.value ? (
+          <Closing progress={progress} />
+        ) : last === null ? (
           <Opening stepsRun={stepsRun} />
         ) : (
           <Stage
             key={last.number}
             step={last}
-            narration={last.say ?? narration}
             requestChecks={requestChecks.data.value}
             verdict={outline[last.number - 1]?.as_expected ?? null}
           />
         )}
-        {over ? <p class="muted">End of the story. Press R to start again.</p> : null}
+        {over && !isClosing.value ? <p class="muted">This was the last step.</p> : null}
       </section>
       <Outline progress={progress} />
       {isAsking.value ? (
@@ -148,26 +161,47 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   );
 }
 
+/** The name of the scenario, for an audience. */
+function StoryTitle() {
+  useResources(health);
+  const name = story.data.value?.name ?? health.data.value?.scenario ?? "";
+  return (
+    <p class="story-title">
+      <bdi>{shortened(name, 100)}</bdi>
+    </p>
+  );
+}
+
 // After a restart with --state, only the number of steps is known.
 function Opening({ stepsRun }: { readonly stepsRun: number }) {
-  useResources(health, scenarios);
-  if (stepsRun > 0) {
-    return <p class="narration before">The sandbox restarted. Press Space for the next step.</p>;
-  }
-  const name = health.data.value?.scenario ?? "";
-  const bundled = scenarios.data.value?.find((one) => one.name === name);
-  const description = bundled?.description ?? story.data.value?.description ?? null;
+  if (stepsRun > 0) return <p class="narration">The sandbox restarted. Press Space for the next step.</p>;
+  const description = story.data.value?.description ?? null;
   return (
     <>
-      <p class="story-title">
-        <bdi>{bundled?.title ?? shortened(name, 100)}</bdi>
-      </p>
+      <StoryTitle />
       {description === null ? null : (
         <p class="narration">
           <bdi>{shortened(description, 1000)}</bdi>
         </p>
       )}
-      <p class="narration before">Press Space for the first step.</p>
+      <p class="muted">Press Space for the first step.</p>
+    </>
+  );
+}
+
+function Closing({ progress: { outline, steps } }: { readonly progress: Shown<"Story"> }) {
+  const held = outline.filter((step) => step.as_expected === true).length;
+  const failed = outline.filter((step) => step.as_expected === false).length;
+  return (
+    <>
+      <StoryTitle />
+      <p class="narration">The end. {counted(steps, "step")}.</p>
+      <p class={failed === 0 ? "toned tone-success" : "toned tone-key"}>
+        {failed === 0
+          ? `✓ ${counted(held, "expectation")}, all as expected.`
+          : `✗ ${counted(failed, "step")} not as expected.`}
+      </p>
+      <p class="muted">Press R to start again, or ← for the last step.</p>
     </>
   );
 }
@@ -176,7 +210,6 @@ const kinds = {
   held: ["✓", "tone-success", "as expected"],
   failed: ["✗", "tone-key", "unexpected"],
   done: ["·", "tone-other", "done"],
-  ahead: ["", "", "not run yet"],
 } as const;
 
 function Outline({ progress: { outline, done: stepsRun } }: { readonly progress: Shown<"Story"> }) {
@@ -186,20 +219,22 @@ function Outline({ progress: { outline, done: stepsRun } }: { readonly progress:
     // Only the list scrolls, not the page.
     if (list.current && current) list.current.scrollTop = current.offsetTop - list.current.clientHeight / 2;
   }, [stepsRun]);
+  // What comes is not given away.
+  const ran = outline.filter(({ done }) => done);
+  if (ran.length === 0) return null;
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: scrolling requires focus for keyboard users
     <nav class="story-outline" aria-label="Steps" ref={list} tabIndex={0}>
       <h2>Steps</h2>
       <ol>
-        {outline.map(({ number, say, text, done: hasRun, as_expected: verdict }) => {
-          const state = !hasRun ? "ahead" : verdict === null ? "done" : verdict ? "held" : "failed";
-          const [mark, tone, words] = kinds[state];
+        {ran.map(({ number, say, text, as_expected: verdict }) => {
+          const [mark, tone, words] = kinds[verdict === null ? "done" : verdict ? "held" : "failed"];
           return (
-            <li key={number} class={`small ${state}`} aria-current={number === stepsRun ? "step" : undefined}>
+            <li key={number} aria-current={number === stepsRun ? "step" : undefined}>
               <span class={`toned ${tone}`} aria-hidden="true">
                 {mark}
               </span>
-              <bdi>{say === null ? shortened(text ?? "", 90) : <em>{shortened(say, 90)}</em>}</bdi>
+              <bdi>{say === null ? shortened(text ?? "", 90) : <em>{shortened(say, 60)}</em>}</bdi>
               <span class="visually-hidden"> ({words})</span>
             </li>
           );

@@ -26,7 +26,7 @@ export function TimeView() {
       </div>
       <section class="panel stack" aria-label="Clock">
         <p class="large-time">
-          <InstantText at={now.value} precision="second" />
+          <InstantText at={now.value} />
         </p>
         <ClockControls next={nextEvent(coming, keys.data.value ?? [])} changes={changes} />
         <RejectionText problem={upcoming.problem.value ?? keys.problem.value} />
@@ -64,7 +64,7 @@ function Coming({ coming, move }: { readonly coming: readonly Event[]; readonly 
             </strong>
             <span>{key === null ? text : <a href={linkTo("keys", [key])}>{text}</a>}</span>
             <span class="muted">
-              <InstantText at={at} precision="second" />
+              <InstantText at={at} />
             </span>
             <button
               type="button"

@@ -2,6 +2,7 @@ import { nextRequest } from "../../../api/evaluate.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/keys.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
+import { secretFor } from "../../../sandbox/story/run-step.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
 import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/inputs.js";
@@ -84,6 +85,13 @@ export const dashboardRoutes: readonly Route[] = [
     view: ({ replacement: key, secret }) => ({ key, secret }),
   }),
   operation("revoke", { response: responses.ChangedKey }),
+  controlRoute("POST /keys/{ref}/secret", {
+    summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
+    response: responses.Secret,
+    isLocal: true,
+    isReading: true,
+    run: ({ world, params: { ref = "" } }) => ({ secret: seededSecret(world, ref) }),
+  }),
   operation("expire", { body: "key_expiry", response: responses.ChangedKey }),
 ];
 
@@ -120,6 +128,15 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
       }
     },
   });
+}
+
+/** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
+function seededSecret(world: SandboxState, ref: string): string {
+  const secret = secretFor(world, ref);
+  const pinned = Object.values(world.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
+  if (secret !== undefined && !pinned.includes(secret)) return secret;
+  const message = `The secret of ${JSON.stringify(ref)} is in its scenario, and not shown here.`;
+  throw new SandboxError("secret_not_kept", message, { ref });
 }
 
 const counts = new WeakMap<Scenario, number>();

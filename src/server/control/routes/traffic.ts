@@ -59,7 +59,10 @@ export const trafficRoutes: readonly Route[] = [
     query: mapping({
       format: optional(described(choice(reportFormats), "The format of the report. Default: json.")),
       story: optional(
-        described(flag(), "Whether to count requests of the story and `POST /send` in `from_story`."),
+        described(
+          flag(),
+          "Whether to count requests of the story and `POST /send` in `from_story`, and all of the journal in `in_journal`.",
+        ),
       ),
       own: optional(
         described(
@@ -77,7 +80,7 @@ export const trafficRoutes: readonly Route[] = [
       const report = clientReport(runtime, {}, own ? { ...counters, read: counters.readOwn } : counters);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
       const more = {
-        ...(story && { fromStory: storyCounts(world) }),
+        ...(story && { fromStory: storyCounts(world), inJournal: journalCounts(world) }),
         ...(own && instances && { instances: instanceTraffic(instances) }),
       };
       return { data: { ...report, ...more } };
@@ -105,6 +108,7 @@ export const trafficRoutes: readonly Route[] = [
       const { last } = world.story;
       return {
         ...storyView(world),
+        name: world.scenario.name ?? null,
         description: world.scenario.description ?? null,
         outline: outlineOf(world),
         last: last === undefined ? null : stepView(last),
@@ -125,6 +129,13 @@ export const trafficRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function journalCounts({ history }: SandboxState): Record<string, number> {
+  const counts: Record<string, number> = {};
+  for (const { pathId, fault, advice } of history.requests())
+    for (const id of new Set([pathId, fault ?? pathId, ...advice])) counts[id] = (counts[id] ?? 0) + 1;
+  return counts;
+}
 
 function storyCounts({ history }: SandboxState): Record<string, number> {
   const counts: Record<string, number> = {};

@@ -1,0 +1,79 @@
+import { useEffect, useRef } from "preact/hooks";
+import { call } from "../../control/call.js";
+import type { Shown } from "../../control/responses.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { Until } from "../../elements/instant.js";
+import { firstEndOf, hasEnded } from "../../elements/key-state.js";
+import { toneOf } from "../../elements/traffic/path-badge.js";
+import { doing, keyActions } from "./key-dialogs.js";
+
+type Key = Shown<"ListedKey">;
+
+/** The buttons of what can be done with a key. On its own page there are more. */
+export function KeyActions({ of: key, isOnPage = false }: { readonly of: Key; readonly isOnPage?: boolean }) {
+  const { ref, state } = key;
+  const last = useRef<HTMLButtonElement>(null);
+  const box = useRef<Element | null>(null);
+  const hasActed = useRef(false);
+  const isOpen = doing.value !== undefined && doing.value.kind !== "create" && doing.value.key.ref === ref;
+  useEffect(() => {
+    box.current = last.current?.closest("tr, section") ?? box.current;
+    hasActed.current ||= isOpen;
+    if (!hasActed.current || isOpen || document.activeElement !== document.body) return;
+    // The button that had the focus is gone.
+    box.current?.querySelector<HTMLElement>("h2, a")?.focus();
+  }, [isOpen, state]);
+  return (
+    <>
+      {Object.entries(keyActions).map(([kind, action]) =>
+        action.isFor(key) && (isOnPage || !action.isOnPage) ? (
+          <button
+            key={kind}
+            ref={last}
+            type="button"
+            class={`${action.class} action-${kind}`}
+            onClick={() => {
+              doing.value = { kind: kind as keyof typeof keyActions, key };
+            }}
+          >
+            {action.words}
+            <span class="visually-hidden"> {ref}</span>
+          </button>
+        ) : null,
+      )}
+    </>
+  );
+}
+
+interface SendButtonProps {
+  readonly keyRef: string;
+  readonly onSent: (sent: Shown<"Sent">) => void;
+}
+
+/** Sends a request with a key. */
+export function SendButton({ keyRef, onSent }: SendButtonProps) {
+  const send = async () =>
+    onSent(await call<Shown<"Sent">>("/send", { method: "POST", body: { key: keyRef } }));
+  return (
+    <ActionButton class="quiet" run={send}>
+      Send<span class="visually-hidden"> a request with {keyRef}</span>
+    </ActionButton>
+  );
+}
+
+/** What the next request with a key gets. For a key that ended, with the time since then, which is shorter than the time itself. */
+export function KeyVerdict({ of: key }: { readonly of: Key }) {
+  const { status, verdict, path_id: pathId } = key.next_request;
+  const end = firstEndOf(key);
+  return (
+    <strong class={`key-verdict toned tone-${toneOf(pathId)}`} title={verdict}>
+      {status !== 401 || !hasEnded(key) || end === null ? (
+        verdict
+      ) : (
+        <>
+          {status} · {key.state} <Until at={end} hasHappened />
+        </>
+      )}
+    </strong>
+  );
+}

@@ -1,0 +1,84 @@
+import { useSignal } from "@preact/signals";
+import { call, instanceId } from "../../control/call.js";
+import type { Shown } from "../../control/responses.js";
+import { CopyCurl } from "../../elements/copy-button.js";
+import { ActionButton } from "../../elements/forms/action.js";
+import { LossButton } from "../../elements/forms/loss.js";
+import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { SentResponse } from "../../elements/traffic/sent-response.js";
+import { linkTo } from "../../route.js";
+
+type HowToMeet = NonNullable<Shown<"Report">["paths"][number]["how_to_meet"]>;
+
+interface SendNowProps {
+  readonly how: HowToMeet;
+  readonly pathId: string;
+  /** Whether the page has a more important button. */
+  readonly isQuiet?: boolean;
+}
+
+/** Buttons that cover a path: its request from this page, which does not count as a client's, or as a line for a shell. */
+export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
+  const { ref, request, scenario, reset, scopes } = how;
+  // Stays when the report has another request, because this one has covered its path.
+  const sent = useSignal<{ readonly pathId: string; readonly of: Shown<"Sent"> } | undefined>(undefined);
+  const send = async () => {
+    sent.value = undefined;
+    if (reset) await call("/reset", { method: "POST" });
+    const body = { key: ref, ...request, body: request.body ?? undefined };
+    sent.value = { pathId, of: await call<Shown<"Sent">>("/send", { method: "POST", body }) };
+  };
+  // The scenario must change first.
+  if (scopes !== undefined) return null;
+  if (scenario !== null) return <OtherScenario name={scenario} pathId={pathId} />;
+  return (
+    <>
+      <div class="bar">
+        {reset ? (
+          <LossButton class="quiet" title="Reset, then send it?" action="Send it" run={send}>
+            Reset, then send it
+          </LossButton>
+        ) : (
+          <ActionButton class={isQuiet ? "quiet" : ""} run={send}>
+            Send it now
+          </ActionButton>
+        )}
+        <CopyCurl line={how.curl} keyRef={ref} />
+      </div>
+      <output class="stack">
+        {sent.value === undefined ? null : (
+          <>
+            <strong>
+              Sent for <PathBadge pathId={sent.value.pathId} />
+            </strong>
+            <SentResponse sent={sent.value.of} />
+          </>
+        )}
+      </output>
+    </>
+  );
+}
+
+/** A way to a path that this scenario does not have, which leaves this scenario as it is. */
+function OtherScenario({ name, pathId }: { readonly name: string; readonly pathId: string }) {
+  if (instanceId !== undefined) {
+    return (
+      <p>
+        This scenario has no such request; <a href={linkTo("scenario")}>{name}</a> has one.
+      </p>
+    );
+  }
+  const open = async () => {
+    const body = { scenario: name, label: `${name}, for ${pathId}` };
+    const { claim_url: url } = await call<Shown<"Instance">>("/instances", { method: "POST", body });
+    location.assign(`${url}&/overview/${encodeURIComponent(pathId)}`);
+  };
+  return (
+    <div class="bar">
+      <ActionButton class="quiet" run={open}>
+        Open an instance with {name}
+      </ActionButton>
+      <span class="muted wide">A second sandbox on this server. Your scenario stays as it is.</span>
+    </div>
+  );
+}

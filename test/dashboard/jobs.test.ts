@@ -1,0 +1,166 @@
+import type { Page } from "playwright-core";
+import { describe, expect, test } from "vitest";
+import { noBrowser } from "../support/chromium-page.js";
+import { mePath } from "../support/send.js";
+import { type Dashboard, openDashboard } from "./open-dashboard.js";
+
+// What people come to the page for, and the most clicks that each of it takes.
+
+interface Screen {
+  readonly width: number;
+  readonly height: number;
+  readonly colorScheme: "light" | "dark";
+}
+
+const sizes = [
+  { width: 1440, height: 900 },
+  { width: 1024, height: 768 },
+  { width: 1280, height: 720 },
+];
+const screens: readonly Screen[] = sizes.flatMap((size) => [
+  { ...size, colorScheme: "light" as const },
+  { ...size, colorScheme: "dark" as const },
+]);
+
+/** Opens the page of a sandbox on a screen; notes the clicks of the mouse. */
+async function begin(screen: Screen, scenario = "key-states"): Promise<Dashboard & { clicks: Clicks }> {
+  const { colorScheme, ...viewport } = screen;
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const dashboard = await openDashboard({ scenario, context: { viewport, colorScheme, permissions } });
+  return { ...dashboard, clicks: clicksOn(dashboard.page) };
+}
+
+interface Clicks {
+  readonly count: () => number;
+  readonly link: (name: string) => Promise<void>;
+  readonly button: (name: string | RegExp) => Promise<void>;
+  readonly first: (selector: string) => Promise<void>;
+}
+
+function clicksOn(page: Page): Clicks {
+  let count = 0;
+  const click = async (target: ReturnType<Page["locator"]>) => {
+    count += 1;
+    await target.first().click();
+  };
+  return {
+    count: () => count,
+    link: (name) => click(page.getByRole("link", { name, exact: true })),
+    button: (name) => click(page.getByRole("button", { name })),
+    first: (selector) => click(page.locator(selector)),
+  };
+}
+
+const send = ({ server }: Dashboard, ref: string) =>
+  fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret(ref) } });
+
+const clipboard = (page: Page) => page.evaluate(() => navigator.clipboard.readText());
+
+describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (screen) => {
+  test("create a key and copy its first request", async () => {
+    const { page, clicks } = await begin(screen);
+    await clicks.link("Create a key");
+    await clicks.button("Create a key");
+    await page.getByLabel("Name", { exact: true }).fill("Core banking");
+    await clicks.button("Create the key");
+    await page.locator(".secret-text").waitFor();
+    await clicks.button("Copy as curl");
+    await expect.poll(() => clipboard(page)).toMatch(/^curl -i -H "x-api-key: SVC_test_sbx/);
+    expect(clicks.count()).toBeLessThanOrEqual(4);
+  });
+
+  test("see every path, with one click a path", async () => {
+    const { page, clicks, ask } = await begin(screen);
+    const paths = (await ask("/report?story=true")).body.data.paths.filter(
+      ({ promised }: { promised: boolean }) => promised,
+    );
+    for (let seen = 1; seen <= 3; seen++) {
+      await clicks.button("Send it now");
+      await expect.poll(async () => (await ask("/requests?source=story")).body.data.length).toBe(seen);
+      const { path_id: pathId } = (await ask("/requests?source=story")).body.data.at(-1);
+      await page.locator(`a.exit-by-story[data-path="${pathId}"]`).waitFor();
+      // The next one is another path.
+      await page.locator(".next-path p", { hasNotText: pathId }).first().waitFor();
+    }
+    expect(paths.length).toBeGreaterThan(3);
+    expect(clicks.count()).toBe(3);
+  });
+
+  test("find out why a request was rejected, fix it, and see it pass", async () => {
+    const dashboard = await begin(screen);
+    const { page, clicks } = dashboard;
+    await send(dashboard, "live-suspended");
+    await page.locator(".rejections").waitFor();
+    await clicks.link("Requests");
+    await clicks.first(".request-row");
+    const cause = page.locator(".cause", { hasText: "live access is suspended" });
+    await cause.waitFor();
+    const box = await cause.boundingBox();
+    expect(box && box.y + box.height <= screen.height, "the cause is in sight").toBe(true);
+    expect(clicks.count()).toBeLessThanOrEqual(2);
+    await clicks.button("Approve live access");
+    expect(clicks.count()).toBeLessThanOrEqual(3);
+    await page.locator(".send-again:focus").waitFor();
+    await clicks.button("Send again");
+    await page.getByText("Sent again: 200").waitFor();
+    expect(clicks.count()).toBeLessThanOrEqual(4);
+  });
+
+  test("save the report", async () => {
+    const { page, clicks } = await begin(screen);
+    const download = page.waitForEvent("download");
+    await clicks.button(/^JSON$/);
+    expect((await download).suggestedFilename()).toBe("report-key-states.json");
+    expect(clicks.count()).toBe(1);
+  });
+
+  test("present the story, with one key a step", async () => {
+    const { page, clicks } = await begin(screen, "rotation");
+    await clicks.link("Present the story");
+    await page.locator(".story-title", { hasText: "Rotation" }).waitFor();
+    for (let step = 1; step <= 3; step++) {
+      await page.keyboard.press("Space");
+      await page.getByText(`Step ${step} of 25`).waitFor();
+    }
+    const response = page.getByRole("region", { name: "The response" });
+    await response.getByText("200", { exact: true }).waitFor();
+    const box = await response.boundingBox();
+    expect(box && box.y >= 0 && box.y + box.height <= screen.height, "the whole response").toBe(true);
+    expect(clicks.count()).toBe(1);
+  });
+
+  test("see a key end", async () => {
+    const { page, clicks, ask } = await begin(screen);
+    await clicks.link("Time");
+    await page.getByText("Next: Overlap of retiring ends").or(page.getByText("Next: ")).first().waitFor();
+    await clicks.button("Go there Overlap of retiring ends");
+    await expect.poll(async () => (await ask("/keys/retiring")).body.data.state).toBe("rotated");
+    expect(clicks.count()).toBeLessThanOrEqual(2);
+  });
+
+  test("give a partner an instance", async () => {
+    const { page, clicks } = await begin(screen);
+    await clicks.link("Instances");
+    await clicks.first("summary");
+    await page.getByLabel("Label").fill("Harvest Bank");
+    await clicks.button("Create the instance");
+    await clicks.button("Copy a one-time link");
+    await expect.poll(() => clipboard(page)).toMatch(/\/i\/\w+\/__sandbox\/#code=/);
+    expect(clicks.count()).toBeLessThanOrEqual(4);
+  });
+
+  test("break the connection of one key, and turn it off again", async () => {
+    const dashboard = await begin(screen);
+    const { page, clicks, ask } = dashboard;
+    await clicks.link("Faults");
+    await clicks.first("summary");
+    await page.getByLabel("Reset", { exact: true }).selectOption("true");
+    await page.getByLabel("Key", { exact: true }).selectOption("active");
+    await clicks.button("Add the fault");
+    await page.getByText("Every request with the key active: resets the connection.").waitFor();
+    await expect(send(dashboard, "active")).rejects.toThrow();
+    await clicks.button(/^Turn off$/);
+    await expect.poll(async () => (await ask("/faults")).body.data).toEqual([]);
+    expect(clicks.count()).toBeLessThanOrEqual(4);
+  });
+});
