@@ -235,11 +235,11 @@ describe.skipIf(noBrowser)("the requests", () => {
     const lines = text.split("\n");
     const places = [
       /^GET \/v1\/relying-party\/me at .*, req_/,
-      /^rejected: key/,
-      /^Key: revoked/,
-      /^Response: 401 401\.revoked/,
+      /^ {2}rejected +key/,
+      /^Key +revoked/,
+      /^Response +401 unauthorized +401\.revoked/,
     ];
-    const found = [...places, /^What to do: /, /^Requests with this key/, /^this one 401\.revoked/].map(
+    const found = [...places, /^What to do +/, /^Requests with this key/, /^ +this one +401\.revoked/].map(
       (place) => lines.findIndex((line) => place.test(line)),
     );
     expect(found).not.toContain(-1);

@@ -6,7 +6,7 @@ import { Target } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { linkTo } from "../../route.js";
 import { FixAndSend } from "../requests/fix.js";
-import { causeText } from "../requests/support-text.js";
+import { causeText } from "../requests/request-words.js";
 
 const mostRead = 50;
 const mostShown = 3;

@@ -17,7 +17,7 @@ import { millisecondsText } from "../../elements/words.js";
 import { changeParts, linkTo, route } from "../../route.js";
 import { clientCode } from "./client-code.js";
 import { FixAndSend } from "./fix.js";
-import { causeText, requestsAround, secondsText, supportText } from "./support-text.js";
+import { causeText, requestsAround, secondsText } from "./request-words.js";
 
 export function RequestDetail({ id }: { readonly id: string }) {
   const read = useSignal<Shown<"RequestDetails"> | undefined>(undefined);
@@ -63,9 +63,7 @@ export function RequestDetail({ id }: { readonly id: string }) {
       <header class="bar apart">
         <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
         <span class="bar">
-          {request === undefined ? null : (
-            <CopyButton text={supportText(request, requestsAround(request))}>Copy for support</CopyButton>
-          )}
+          {request === undefined ? null : <CopyButton text={request.text}>Copy for support</CopyButton>}
           <a href={back}>Close</a>
         </span>
       </header>
