@@ -46,7 +46,6 @@ export interface DocumentReader {
 export interface DescribedDocument {
   readonly text: string;
   readonly file?: string | undefined;
-  readonly files: Readonly<Record<string, string>>;
   readonly info: { readonly title: string; readonly version: string };
   readonly operations: readonly DescribedOperation[];
   readonly notes: readonly string[];
