@@ -123,7 +123,7 @@ function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...op
     client: openClient(url, timeout, (retries, cause) =>
       connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     ),
-    expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
+    expiring: setInterval(() => setImmediate(() => expire(connection)), pauses.expiry).unref(),
     ...{ losses: 0, timeAt: 0, calledAt: undefined, failure: undefined },
     ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
   };
