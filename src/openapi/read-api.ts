@@ -144,7 +144,7 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
     ...{ query, contentType: headers["Content-Type"], idempotencyKey: undefined },
     ...{ headers: Object.entries(headers).flat(), body: { text } },
   };
-  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content, false);
+  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
   if (read === undefined || !("rejected" in read)) return;
   const what = `every request that the sandbox can make from the document: ${read.note}`;
   notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);

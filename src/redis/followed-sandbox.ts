@@ -239,35 +239,35 @@ function outcomeOf(one: Waiting, time: number): () => void {
 }
 
 function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
-  const { shared } = sandbox;
-  const [state, id, between, turn] = reply;
-  const { flight, checked } = sandbox;
+  const { checked } = sandbox;
+  const [state, id, , turn] = reply;
   sandbox.checked = [];
-  if (state === "ok" && id !== "") {
+  if (state === "rejected" || state === "format") {
+    onRejected(sandbox, reply, own);
+  } else if (state !== "ok") {
+    loadAgain(sandbox, own);
+  } else if (id !== "") {
     sandbox.isTurn = turn !== "";
     commit(sandbox, id);
-    return read(sandbox, own, time);
-  }
-  if (state === "rejected" || state === "format") return onRejected(sandbox, reply, own);
-  if (state !== "ok") {
-    loadAgain(sandbox, own);
-    return;
-  }
-  let left = between;
-  if (flight !== undefined) {
-    const [first] = between;
-    // Nothing can be before it: its position was the last.
-    if (first === undefined || positionOf(first).split(" ")[1] !== flight.tag) {
-      flight.isLost = false;
-      loadAgain(sandbox, own);
-      return;
-    }
-    commit(sandbox, positionOf(first));
-    left = between.slice(1);
-  }
-  const wasTurn = sandbox.isTurn;
-  if (turn !== "") sandbox.isTurn = true;
-  if (!applyLines(sandbox, left)) {
+    read(sandbox, own, time);
+  } else onNothingStored(sandbox, reply, own, time, checked);
+}
+
+/** Applies what other servers have stored, and ends what has changed nothing. Changes run again, or when it is their turn. */
+function onNothingStored(
+  sandbox: FollowedSandbox,
+  [, , between, turn]: AppendReply,
+  own: readonly Waiting[],
+  time: number,
+  checked: readonly Ran[],
+): void {
+  const { shared, flight } = sandbox;
+  const [first] = between;
+  if (flight !== undefined && first?.[1][3] === flight.tag) commit(sandbox, positionOf(first));
+  // Nothing can be before it: its position was the last. So it is not stored.
+  else if (flight !== undefined) flight.isLost = false;
+  const others = sandbox.position === (first && positionOf(first)) ? between.slice(1) : between;
+  if (sandbox.flight !== undefined || !applyLines(sandbox, others)) {
     loadAgain(sandbox, own);
     return;
   }
@@ -275,16 +275,19 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
     for (const one of takeWaiting(shared.connection, own)) one.reject(sandbox.broken);
     return;
   }
-  if (left.length > 0 && turn === "") sandbox.isTurn = false;
-  if (left.length === 0) {
-    for (const { one, finish } of checked) if (takeWaiting(shared.connection, [one]).length > 0) finish();
-  }
+  if (others.length === 0) finishAll(sandbox, checked);
+  else sandbox.isTurn = false;
+  if (turn !== "") sandbox.isTurn = true;
   read(sandbox, own, time);
   const changes = own.filter(({ isChange }) => isChange);
-  if (changes.length === 0) return;
   const again = () => enqueueAgain(shared.connection, sandbox, changes);
-  if (sandbox.isTurn || wasTurn) again();
+  if (changes.length === 0) return;
+  if (sandbox.isTurn) again();
   else setTimeout(again, pauseOfTurn);
+}
+
+function finishAll({ shared }: FollowedSandbox, ran: readonly Ran[]): void {
+  for (const { one, finish } of ran) if (takeWaiting(shared.connection, [one]).length > 0) finish();
 }
 
 function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
@@ -307,7 +310,7 @@ function commit(sandbox: FollowedSandbox, position: string): void {
     shared.report(error);
   }
   shared.isTellingOwn = false;
-  for (const { one, finish } of ran) if (takeWaiting(shared.connection, [one]).length > 0) finish();
+  finishAll(sandbox, ran);
 }
 
 function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
@@ -399,11 +402,15 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
 
 /** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
 function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAgain: boolean): void {
-  const { runtime, moment, options } = sandbox;
+  const { runtime, moment, options, shared } = sandbox;
   const at = lines.findIndex((one) => positionOf(one) === position);
   const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
   const isGap = isAgain && known === -1 && sandbox.position !== position;
   const last = isGap || !isAgain ? lines.length : known;
+  if (isGap && isLost(sandbox.position, position)) {
+    shared.connection.losses += 1;
+    shared.connection.warn("has lost data: the sandbox starts again from the remaining data");
+  }
   const parsed = lines.map((one) => parseLine(sandbox, one));
   if (parsed.includes(undefined)) return;
   const all = parsed as Line[];
@@ -434,6 +441,13 @@ function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAg
   }
   if (lines.length === 0 || at === lines.length - 1) sandbox.position = position;
   if (isGap) onGap(sandbox);
+}
+
+/** Whether a position that is not there was lost, and not only replaced by a later snapshot. */
+function isLost(position: string, snapshot: string): boolean {
+  const [isFirst, isOther] = [position.startsWith("0-"), snapshot.startsWith("0-")];
+  if (isFirst && isOther) return position !== snapshot;
+  return position.localeCompare(snapshot, "en", { numeric: true }) > 0;
 }
 
 // The lines in between are gone, so that the followers' events have a gap.

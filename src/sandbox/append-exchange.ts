@@ -59,12 +59,12 @@ const ownPaths = "/__sandbox/";
 // Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
 function misplacedKeys(world: SandboxState, call: ObservedCall) {
   const { presented } = call;
-  const { apiKey = "", path, keysInPath, evidence } = call.request;
+  const { apiKey = "", path, evidence } = call.request;
   const isUnknown = !hasKnownPath(call);
   if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
-  const inPath = isUnknown ? (keysInPath ?? findFirstKeys(path)) : [];
+  const inPath = isUnknown ? findFirstKeys(path) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;

@@ -314,15 +314,12 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(usage.today).toBe(1000);
   });
 
-  test("a Redis that becomes full is compacted; reads and removals continue; everything works when it has room", async () => {
+  test("a full Redis gets 503 for requests; reads and removals continue; everything works when it has room", async () => {
     const server = await open();
     const bases = await Promise.all(Array.from({ length: 5 }, () => create(server)));
     await inParallel(500, 16, async (n) => {
       await statusAt(server, bases[n % 5], `/v1/${"words/".repeat(30)}${n}`);
     });
-    // Only shorter logs make room for what comes.
-    await setMemory((await usedMemory()) - 20_000);
-    expect(await statusAt(server, bases[0])).toBe(200);
     await setMemory(1);
     expect(await statusAt(server, bases[0])).toBe(503);
     expect((await call(server, "GET /keys")).status).toBe(200);
