@@ -220,6 +220,8 @@ export interface SavedSandbox {
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
   readonly counts: Counts;
+  /** The refs of the keys, in the order of creation. */
+  readonly keys: readonly string[];
   /** What clients know, for advice: keys that worked or were replaced by their refs. */
   readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
     readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
@@ -278,6 +280,7 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
     exchanges: history.requests({ probes: true }),
     recorded: history.total(),
     counts: world.counters.read(),
+    keys: [...registry.keys.keys()],
     clients: {
       rejected: [...behavior.rejected],
       pages: [...behavior.pages],
@@ -306,6 +309,7 @@ export function restoreSandbox(
   const rejections = new Map(state.timeline.rejections);
   replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline, rejections } });
   const { clock, timeline, records: kept } = world;
+  world.registry.sort(state.keys);
   restoreClients(world, state.clients);
   if (since !== undefined) addRequests(world, since);
   timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
