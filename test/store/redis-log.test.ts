@@ -259,6 +259,18 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(await journalOf(server, "")).toEqual(await journalOf(other, ""));
   });
 
+  test("a request whose reply is lost ends with its result once the connection is back", async () => {
+    const [server, other] = [await behindProxy(20_000), await open()];
+    await statusAt(server);
+    proxy.loseReplies();
+    const responses = Promise.all([statusAt(server), statusAt(server)]);
+    const usage = async () => (await call(other, "GET /keys")).body.data[0].usage.today;
+    await expect.poll(usage).toBeGreaterThan(1);
+    proxy.mend();
+    expect(await responses).toEqual([200, 200]);
+    expect(await usage()).toBe(3);
+  });
+
   test("servers whose connections are cut twice while they load an instance lose nothing of it", async () => {
     const [server, other] = [await behindProxy(), await open()];
     const base = await create(other);
