@@ -92,12 +92,8 @@ export function requestsTo(
 export interface InputSchema {
   readonly query?: Readonly<Record<string, Shape>>;
   readonly body?: { readonly shape: Shape; readonly example: unknown };
-  /** Reads and checks the input; a checked input is only read. */
-  readonly read: (
-    asked: EndpointInput,
-    content: RequestContent,
-    isChecked: boolean,
-  ) => EndpointInput | OwnRejection;
+  /** Reads and checks the input. */
+  readonly read: (asked: EndpointInput, content: RequestContent) => EndpointInput | OwnRejection;
 }
 
 export interface EndpointInput {

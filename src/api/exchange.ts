@@ -55,8 +55,8 @@ export function exchangeOf(world: SandboxState, begun: ApiCall, ending: Ending):
 }
 
 // Of a key that the sandbox does not have.
-function keyFormIn({ entry, request: { apiKey, keyForm } }: ApiCall): string | undefined {
-  return entry !== undefined || apiKey === undefined ? undefined : (keyForm ?? formOfKey(apiKey));
+function keyFormIn({ entry, request: { apiKey } }: ApiCall): string | undefined {
+  return entry !== undefined || apiKey === undefined ? undefined : formOfKey(apiKey);
 }
 
 // Ids are shorter, encoded keys longer.

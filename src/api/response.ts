@@ -18,7 +18,7 @@ import {
 import { challengeHeaders, lastToReset, rateLimitHeaders, readLimits, retryAfterHeaders } from "./limits.js";
 import { codeOf, errorBody, type FlatHeaders, type TextBody } from "./messages.js";
 import { noContent } from "./request-input.js";
-import { type ApiRoute, parametersIn, routeOf } from "./routes.js";
+import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, vary } from "./variation/vary.js";
 
 /** The call with the variants that the variant of a run chooses for a response with this status. */
@@ -105,26 +105,11 @@ function plainInput(route: ApiRoute, endpoint: Endpoint, path: string, now: numb
 }
 
 function inputOf(
-  { input, operationId }: Endpoint,
+  { input }: Endpoint,
   plain: EndpointInput,
-  { checked, content }: ApiRequest,
+  { content }: ApiRequest,
 ): EndpointInput | OwnRejection {
-  const isChecked = checked?.operation === operationId;
-  if (isChecked && checked.rejection !== undefined) return checked.rejection as OwnRejection;
-  return (input as InputSchema).read(plain, content ?? noContent, isChecked);
-}
-
-/** A request with the outcome of its input check, for servers that only apply its effects. */
-export function withCheckedInput(world: SandboxState, request: ApiRequest): ApiRequest {
-  const route = routeOf(world, request.path);
-  const endpoint = route?.methods.get(request.method);
-  if (route === undefined || endpoint?.input === undefined) return request;
-  // The request checks reject an unknown key first, so that nobody without a key causes this work.
-  const { apiKey = "", keyHash = world.platform.sha256(apiKey) } = request;
-  if (world.registry.find(keyHash) === undefined) return request;
-  const read = inputOf(endpoint, plainInput(route, endpoint, request.path, world.clock.now()), request);
-  const rejection = "rejected" in read ? read : undefined;
-  return { ...request, checked: { operation: endpoint.operationId, rejection } };
+  return (input as InputSchema).read(plain, content ?? noContent);
 }
 
 export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): string | null {

@@ -3,7 +3,7 @@ import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
-import { encodePath, redactEncoded } from "../spec/redact.js";
+import { encodePath } from "../spec/redact.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
@@ -46,7 +46,6 @@ export interface DocumentReader {
 export interface DescribedDocument {
   readonly text: string;
   readonly file?: string | undefined;
-  readonly files: Readonly<Record<string, string>>;
   readonly info: { readonly title: string; readonly version: string };
   readonly operations: readonly DescribedOperation[];
   readonly notes: readonly string[];
@@ -140,16 +139,6 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
 
 export function routeOf(world: SandboxState, path: string): ApiRoute | undefined {
   return routeAt(endpointsOf(world), path);
-}
-
-/** A path that the API has, without the keys in its parameters; `undefined` for any other. */
-export function routedPath(world: SandboxState, path: string): string | undefined {
-  const route = routeOf(world, path);
-  if (route?.isPattern !== true) return route?.path;
-  const segments = path
-    .split("/")
-    .map((one, at) => (isParameter(route.segments[at] ?? "") ? redactEncoded(one) : one));
-  return segments.join("/");
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {

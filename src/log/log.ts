@@ -27,7 +27,6 @@ export interface ControlCall {
   /** The text of a YAML body, or a parsed body. */
   readonly body: unknown;
   readonly isYaml: boolean;
-  readonly makes?: "key" | undefined;
   /** The document of the host that a scenario in the body names. */
   readonly document?: Scenario["openapi"];
 }

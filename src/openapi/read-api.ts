@@ -93,9 +93,9 @@ const shortened = (text: unknown) => escapeControls(String(text).slice(0, 200));
 const kept = new Map<string, ReadApi>();
 
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
-function apiOf({ text, file, files, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
-  const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}${files ? JSON.stringify(files) : ""}`;
-  return recentIn(kept, key, () => readApi({ text, file, files, operations }, own));
+function apiOf({ text, file, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
+  const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}`;
+  return recentIn(kept, key, () => readApi({ text, file, operations }, own));
 }
 
 /** Makes each sample. */
@@ -144,7 +144,7 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
     ...{ query, contentType: headers["Content-Type"], idempotencyKey: undefined },
     ...{ headers: Object.entries(headers).flat(), body: { text } },
   };
-  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content, false);
+  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
   if (read === undefined || !("rejected" in read)) return;
   const what = `every request that the sandbox can make from the document: ${read.note}`;
   notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);
@@ -167,8 +167,8 @@ const endpointsWith: DocumentReader["endpoints"] = (
 const describe: DocumentReader["describe"] = ({ openapi }, own) => {
   const document = openapi as unknown as DocumentText;
   const { info, described, notes } = apiOf(document, own);
-  const { text, file, files = {} } = document;
-  return { text, file, files, info, operations: described, notes: notes.list() };
+  const { text, file } = document;
+  return { text, file, info, operations: described, notes: notes.list() };
 };
 
 export const documentReader: DocumentReader = { endpoints: endpointsWith, notes: notesOf, describe };

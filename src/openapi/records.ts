@@ -161,8 +161,8 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
 
 /** Reads input for a response with a record, which has only one media type. */
 function readerOf({ at, operation }: View, { read }: InputSchema): InputSchema["read"] {
-  return (asked, sent, isChecked) => {
-    const input = read(asked, sent, isChecked);
+  return (asked, sent) => {
+    const input = read(asked, sent);
     if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
     const accept = headerIn(sent.headers, "accept") ?? "";
     const { type: _, ...prefer } = input.prefer;

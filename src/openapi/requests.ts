@@ -61,8 +61,7 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   const input = {
     ...(inQuery.length > 0 && { query: lazily({}, Object.fromEntries(shapes)) }),
     ...(body !== undefined && { body }),
-    read: (asked: EndpointInput, sent: RequestContent, isChecked: boolean) =>
-      readInput(accepted, asked, sent, isChecked),
+    read: (asked: EndpointInput, sent: RequestContent) => readInput(accepted, asked, sent),
   };
   const own = [rejections.unreadable, rejections.mismatched];
   return {
@@ -122,15 +121,14 @@ function readInput(
   accepted: Accepted,
   asked: EndpointInput,
   sent: RequestContent,
-  isChecked: boolean,
 ): EndpointInput | OwnRejection {
   const values = parameterValues(accepted, { ...sent, params: asked.params });
-  const wrong = isChecked ? undefined : wrongIn(accepted, accepted.checkParameters, values);
+  const wrong = wrongIn(accepted, accepted.checkParameters, values);
   if (wrong !== undefined) return wrong;
   const prefer = preferenceIn(sent.headers, accepted.operation);
   const query = values.query as EndpointInput["query"];
   const read = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
-  return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent, isChecked);
+  return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent);
 }
 
 /** The values of the parameters, as texts, by their place. */
@@ -161,7 +159,6 @@ function readBody(
   { content: first, types, isRequired }: AcceptedBody,
   asked: EndpointInput,
   { contentType = "", body: sent }: RequestContent,
-  isChecked: boolean,
 ): EndpointInput | OwnRejection {
   const { reader, rejections } = accepted;
   const unread = (reason: string) => rejections.rejection(rejections.unreadable, { reason });
@@ -176,7 +173,6 @@ function readBody(
   const value = form.read(sent.text, whole(reader, content.schema));
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
-  if (isChecked) return read;
   if (isTooDeep(value)) return unread(`it is nested more than ${mostLevels} levels deep`);
   const check = reader.checkOf(content.schema, { reads: form.hasTexts === true });
   return wrongIn(accepted, check, value, "body") ?? read;

@@ -1,231 +1,513 @@
+import { nodePlatform, setTimeout } from "../node/platform.js";
 import {
+  applyLine,
+  describeLine,
+  hasHappened,
+  isBeyondLine,
+  type Line,
+  markOf,
+  requestsIn,
+  tellLine,
+} from "../sandbox/line.js";
+import { settled } from "../sandbox/operations/operations.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox, type SandboxSettings } from "../sandbox/start.js";
+import {
+  type AppendReply,
+  callFor,
   enqueue,
   enqueueAgain,
   type Followed,
-  isUrgent,
+  type RedisConnection,
+  redisTime,
   storeUnavailable,
   takeWaiting,
   type Waiting,
 } from "./redis-connection.js";
-import { brokenEntry, reasonOf } from "./redis-problems.js";
-import { ownId } from "./redis-scripts.js";
-import type { Room } from "./room.js";
-import {
-  applyBatch,
-  applyEntry,
-  type CopyOptions,
-  type Entry,
-  isCopyDue,
-  keptJournal,
-  type OwnPart,
-  openCopy,
-  readCopy,
-  restartCopy,
-  type SandboxCopy,
-} from "./sandbox-copy.js";
-import { compactIn, type Loaded, type Loading, loadSandbox } from "./stored-sandbox.js";
+import { brokenEntry, isFullness, reasonOf } from "./redis-problems.js";
+import { ownId, positionOf, type StoredLine } from "./redis-scripts.js";
+import { type Loaded, loadSandbox } from "./stored-sandbox.js";
 
-/** A sandbox is compacted after this many entries or characters, or later if its state is larger. */
-const compactAfter = { entries: 256, characters: 64_000 };
+// A server runs a change on its copy of a sandbox, and then appends what has happened if its position is still the last. If not,
+// the copy is loaded again, and the change runs again. Nobody hears of a change before it is stored.
+
+/** The snapshot is replaced after this many lines or characters, or later if it is larger. */
+const replacedAfter = { lines: 256, characters: 64_000 };
+/** The requests of the journal when the snapshot is replaced: at least so many, or about so many characters. */
+const keptJournal = { requests: 100, characters: 100_000 };
+/** Milliseconds before a server asks again whether it is its turn. */
+const pauseOfTurn = 4;
 
 export const noSandbox = Symbol("no sandbox");
 
-interface SandboxOptions extends CopyOptions, Partial<Pick<Followed, "expires">> {
+interface SandboxOptions extends Omit<SandboxSettings, "platform"> {
   readonly id: string;
+  /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
+  readonly expires?: () => string;
   /** Called if the sandbox is gone. Resolves to whether it exists again. */
   readonly onGone: () => Promise<boolean>;
 }
 
 /** What all sandboxes of a server share. */
-export interface Shared extends Loading {
-  readonly room: Room;
-  /** Whether an entry of this server is being applied. */
-  isApplyingOwn: boolean;
+export interface Shared {
+  readonly connection: RedisConnection;
+  /** Whether listeners hear of a change of this server. */
+  isTellingOwn: boolean;
+  /** Why Redis rejected the last line; `undefined` if it stored one. */
+  rejection: { readonly reason: string; readonly isFull: boolean } | undefined;
   /** Called with a failure that no caller waits for. */
   readonly report: (error: unknown) => void;
 }
 
-/** A sandbox in a store whose entries are applied to a copy in this process, in the order of its log. */
+/** A line that may be stored. */
+interface Flight {
+  readonly tag: string;
+  readonly line: Line;
+  readonly characters: number;
+  readonly hasSnapshot: boolean;
+  readonly ran: readonly Ran[];
+  /** Whether its reply was lost: it may be stored. */
+  isLost: boolean;
+}
+
+interface Ran {
+  readonly one: Waiting;
+  readonly finish: () => void;
+}
+
+interface KnownLine {
+  readonly id: string;
+  readonly requests: number;
+  readonly characters: number;
+}
+
 export interface FollowedSandbox extends Followed {
   readonly options: SandboxOptions;
   readonly shared: Shared;
-  readonly copy: SandboxCopy;
-  /** The position of the last compaction by this server. */
-  compacted: string;
-  isCompacting: boolean;
-  /** How much larger its state is than what usually causes a compaction; at least 1. */
-  factor: number;
+  readonly runtime: SandboxState;
+  /** The time of the copy, which stands still between changes and reads. */
+  readonly moment: { now: number };
+  /** The position of the last line that was applied. */
+  position: string;
+  /** Why a line could not be applied: since then, the copy is not the sandbox. */
+  broken: unknown;
+  isTurn: boolean;
+  flight: Flight | undefined;
+  /** What ran without a change, until the position is known to be the last. */
+  checked: readonly Ran[];
+  commits: number;
+  /** Whether the copy has more than is stored, until it is loaded again. */
+  isStale: boolean;
+  /** The tags of the lines that were loaded last. */
+  tags: ReadonlySet<string>;
+  /** The lines in the stream. */
+  lines: KnownLine[];
+  /** Since the snapshot. */
+  sizes: { lines: number; characters: number; snapshot: number };
 }
 
 export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: Shared): FollowedSandbox {
   const [hash, stream] = shared.connection.keys.of(options.id);
+  const moment = { now: loaded.state.at };
   const sandbox: FollowedSandbox = {
-    ...{ options, shared, keys: [hash, stream], expires: options.expires ?? (() => "") },
-    copy: openCopy(loaded.state, options, shared.runCall),
-    ...{ position: loaded.position, loading: undefined, waiting: [] },
-    ...{ compacted: "", isCompacting: false, factor: 1 },
+    options,
+    shared,
+    moment,
+    keys: [hash, stream],
+    runtime: restoreSandbox(loaded.state, platformAt(moment), options),
+    position: "",
+    broken: undefined,
+    isTurn: false,
+    flight: undefined,
+    checked: [],
+    commits: 0,
+    isStale: false,
+    tags: new Set(),
+    lines: [],
+    sizes: { lines: 0, characters: 0, snapshot: 0 },
+    loading: undefined,
+    waiting: [],
+    isUncertain: () => sandbox.flight !== undefined,
+    send: (own) => send(sandbox, own),
     onReply: (...reply) => onReply(sandbox, ...reply),
+    onLost: (own, error) => onLost(sandbox, own, error),
   };
-  applyBatches(sandbox, loaded.batches);
+  fill(sandbox, loaded, false);
   return sandbox;
 }
 
-/** Appends an entry; resolves to its outcome, or to `noSandbox`. */
-export function appendTo(sandbox: FollowedSandbox, entry: Entry, own: OwnPart = {}): Promise<unknown> {
-  const text = JSON.stringify(entry);
-  return push(sandbox, text, entry.kind, (at) => {
-    if (entry.kind === "compact") sandbox.compacted = at;
-    // A request is plain data. Other entries are parsed, so that every copy applies the same data.
-    const parsed: Entry = entry.kind === "request" ? entry : JSON.parse(text);
-    return applyEntry(sandbox.copy, parsed, at, text.length, own);
-  });
+function platformAt(moment: { readonly now: number }): Platform {
+  const time = () => moment.now;
+  return { ...nodePlatform, time, steadyTime: time };
+}
+
+/** Runs a change; resolves to its outcome once it is stored, or to `noSandbox`. It may run more than once. */
+export function changeSandbox(sandbox: FollowedSandbox, run: () => unknown): Promise<unknown> {
+  return push(sandbox, true, run);
 }
 
 /** Resolves to what `read` returns after applying everything that any server has acknowledged, or to `noSandbox`. */
 export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<unknown> {
-  const { copy } = sandbox;
-  return push(sandbox, "", "", (_, time) => {
+  return push(sandbox, false, (time) => {
     if (read === undefined) return undefined;
-    return isCopyDue(copy, time) ? appendTo(sandbox, { kind: "look" }, { read }) : readCopy(copy, time, read);
+    if (isDue(sandbox, time)) {
+      return changeSandbox(sandbox, () => {
+        settled(sandbox.runtime);
+        return read();
+      });
+    }
+    advance(sandbox, time);
+    return read();
   });
 }
 
-/** Shortens the journal to a number of requests, and stores a snapshot. */
-export async function compactSandbox(
-  sandbox: FollowedSandbox,
-  journal: number = keptJournal.requests,
-  least = 1,
-): Promise<void> {
-  const { options, shared } = sandbox;
-  if (sandbox.isCompacting) return;
-  sandbox.isCompacting = true;
+export function isDue({ runtime: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
+  return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - moment.now);
+}
+
+function advance({ moment }: FollowedSandbox, time: number): void {
+  moment.now = Math.max(moment.now, Math.floor(time));
+}
+
+function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) => unknown): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    if (sandbox.broken !== undefined) return reject(sandbox.broken);
+    enqueue(sandbox.shared.connection, sandbox, { isChange, run, resolve, reject });
+  });
+}
+
+function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly string[] {
+  const { shared, options, flight } = sandbox;
+  const position = sandbox.isStale ? "0-0 stale" : sandbox.position;
+  const changes = own.filter(({ isChange }) => isChange);
+  const expires = options.expires?.() ?? "";
+  if (flight !== undefined || changes.length === 0) return [position, expires, "", "", "", "", ""];
+  if (!sandbox.isTurn || sandbox.isStale) return [position, expires, "1", "", "", "", ""];
+  const { runtime } = sandbox;
+  const before = markOf(runtime);
+  runtime.history.hold();
+  advance(sandbox, redisTime(shared.connection));
+  const ran = changes.map((one) => ({ one, finish: outcomeOf(one, sandbox.moment.now) }));
+  const happened = runtime.history.held();
+  if (!hasHappened(runtime, happened, before)) {
+    runtime.history.drop();
+    sandbox.checked = ran;
+    return [position, expires, "", "", "", "", ""];
+  }
+  sandbox.commits += 1;
+  const tag = `${shared.connection.server}.${sandbox.commits}`;
+  return [position, expires, "", tag, ...stored(sandbox, describeLine(runtime, happened, before), tag, ran)];
+}
+
+/** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
+function stored(sandbox: FollowedSandbox, line: Line, tag: string, ran: readonly Ran[]): readonly string[] {
+  const { runtime, sizes } = sandbox;
+  const isWhole = isBeyondLine(line.happened);
+  const most = Math.max(replacedAfter.characters, sizes.snapshot);
+  const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= most;
+  const { first, kept } = hasSnapshot ? cutOf(sandbox, line) : { first: "", kept: undefined };
+  const whole: Line = { ...line, ...(isWhole && { isWhole }), ...(kept !== undefined && { kept }) };
+  const text = JSON.stringify(whole);
+  const snapshot = hasSnapshot ? JSON.stringify({ ...describeSandbox(runtime), exchanges: [] }) : "";
+  if (hasSnapshot) sizes.snapshot = snapshot.length;
+  sandbox.flight = { tag, line: whole, characters: text.length, hasSnapshot, ran, isLost: false };
+  return [text, snapshot, first];
+}
+
+function cutOf({ lines }: FollowedSandbox, { happened }: Line) {
+  let requests = requestsIn(happened).length;
+  let characters = 0;
+  for (const line of lines.toReversed()) {
+    requests += line.requests;
+    characters += line.characters;
+    if (requests >= keptJournal.requests || characters >= keptJournal.characters)
+      return { first: line.id, kept: requests };
+  }
+  return { first: "", kept: undefined };
+}
+
+/** Runs a change, and returns what tells its caller the outcome. */
+function outcomeOf(one: Waiting, time: number): () => void {
   try {
-    // Another server may compact it first.
-    const text = await appendTo(sandbox, { kind: "compact", least, journal });
-    if (typeof text !== "string") return;
-    sandbox.factor = Math.max(1, text.length / compactAfter.characters);
-    await compactIn(shared.connection, options.id, sandbox.compacted, text);
+    const outcome = one.run(time);
+    // Its caller may no longer wait.
+    if (outcome instanceof Promise) outcome.catch(() => {});
+    return () => one.resolve(outcome);
   } catch (error) {
-    shared.report(error);
-  } finally {
-    sandbox.isCompacting = false;
+    return () => one.reject(error);
   }
 }
 
 function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
-  const { shared } = sandbox;
-  const [state, stored, found] = reply;
-  if (state !== "ok") {
-    sandbox.loading ??= reload(sandbox).finally(() => {
-      sandbox.loading = undefined;
-    });
-    again(sandbox, own, sandbox.loading);
+  const { checked } = sandbox;
+  const [state, id, , turn] = reply;
+  sandbox.checked = [];
+  if (state === "rejected" || state === "format") {
+    onRejected(sandbox, reply, own);
+  } else if (state !== "ok") {
+    loadAgain(sandbox, own);
+  } else if (id !== "") {
+    sandbox.isTurn = turn !== "";
+    commit(sandbox, id);
+    read(sandbox, own, time);
+  } else onNothingStored(sandbox, reply, own, time, checked);
+}
+
+/** Applies what other servers have stored, and ends what has changed nothing. Changes run again, or when it is their turn. */
+function onNothingStored(
+  sandbox: FollowedSandbox,
+  [, , between, turn]: AppendReply,
+  own: readonly Waiting[],
+  time: number,
+  checked: readonly Ran[],
+): void {
+  const { shared, flight } = sandbox;
+  const [first] = between;
+  if (flight !== undefined && first?.[1][3] === flight.tag) commit(sandbox, positionOf(first));
+  // Nothing can be before it: its position was the last. So it is not stored.
+  else if (flight !== undefined) flight.isLost = false;
+  const others = sandbox.position === (first && positionOf(first)) ? between.slice(1) : between;
+  if (sandbox.flight !== undefined || !applyLines(sandbox, others)) {
+    loadAgain(sandbox, own);
     return;
   }
-  applyBatches(sandbox, found);
-  const isRejected = stored !== "" && !/^\d+-\d+$/.test(stored);
-  const entries = own.filter(({ text }) => text !== "");
-  // What is stored is applied also if its caller no longer waits. Nobody needs such a read.
-  const reads = takeWaiting(
-    shared.connection,
-    own.filter(({ text }) => text === ""),
-  );
-  if (isRejected) again(sandbox, entries, makeRoom(shared, new Error(stored)));
-  else if (entries.length > 0) applyStored(sandbox, entries, stored, time);
-  for (const one of reads) one.onReply("", time);
-}
-
-function push(
-  sandbox: FollowedSandbox,
-  text: string,
-  kind: string,
-  outcomeOf: (at: string, time: number) => unknown,
-): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onTurn = (at: string, time: number) => {
-      try {
-        if (sandbox.copy.broken !== undefined) throw sandbox.copy.broken;
-        const outcome = outcomeOf(at, time);
-        // Its caller may no longer wait.
-        if (outcome instanceof Promise) outcome.catch(() => {});
-        resolve(outcome);
-      } catch (error) {
-        reject(error);
-      }
-    };
-    const { broken } = sandbox.copy;
-    if (broken !== undefined) return reject(broken);
-    // No spreads: this is made for each request.
-    enqueue(sandbox.shared.connection, sandbox, { text, kind, resolve, reject, onReply: onTurn });
-  });
-}
-
-function applyStored(sandbox: FollowedSandbox, entries: readonly Waiting[], at: string, time: number): void {
-  const { shared, copy, factor } = sandbox;
-  sandbox.position = at;
-  takeWaiting(shared.connection, entries);
-  shared.isApplyingOwn = true;
-  for (const one of entries) one.onReply(at, time);
-  shared.isApplyingOwn = false;
-  const { entries: count, characters } = copy.sizes;
-  const isLarge = count >= compactAfter.entries * factor || characters >= compactAfter.characters * factor;
-  if (isLarge) compactSandbox(sandbox, undefined, count);
-  // A full Redis stores a batch with an urgent entry.
-  if (!entries.some(isUrgent)) shared.room.onStored();
-}
-
-function applyBatches(sandbox: FollowedSandbox, batches: Loaded["batches"]): void {
-  const { options, shared } = sandbox;
-  const whose = options.id === ownId ? "the server's own sandbox" : `the instance ${options.id}`;
-  const broken = (position: string, error: unknown) => {
-    const found = brokenEntry(shared.connection.shown, `${position} of ${whose}`, error);
-    shared.report(found);
-    return found;
-  };
-  for (const batch of batches) {
-    [sandbox.position] = batch;
-    applyBatch(sandbox.copy, batch, broken);
+  if (sandbox.broken !== undefined) {
+    for (const one of takeWaiting(shared.connection, own)) one.reject(sandbox.broken);
+    return;
   }
+  if (others.length === 0) finishAll(sandbox, checked);
+  else sandbox.isTurn = false;
+  if (turn !== "") sandbox.isTurn = true;
+  read(sandbox, own, time);
+  const changes = own.filter(({ isChange }) => isChange);
+  const again = () => enqueueAgain(shared.connection, sandbox, changes);
+  if (changes.length === 0) return;
+  if (sandbox.isTurn) again();
+  else setTimeout(again, pauseOfTurn);
+}
+
+function finishAll({ shared }: FollowedSandbox, ran: readonly Ran[]): void {
+  for (const { one, finish } of ran) if (takeWaiting(shared.connection, [one]).length > 0) finish();
+}
+
+function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
+  const reads = own.filter(({ isChange }) => !isChange);
+  for (const one of takeWaiting(shared.connection, reads)) outcomeOf(one, time)();
+}
+
+function commit(sandbox: FollowedSandbox, position: string): void {
+  const { shared, runtime } = sandbox;
+  const { line, characters, hasSnapshot, ran } = sandbox.flight as Flight;
+  sandbox.flight = undefined;
+  if (shared.rejection !== undefined) shared.connection.note("accepts writes again");
+  shared.rejection = undefined;
+  onApplied(sandbox, position, line, characters);
+  if (hasSnapshot) Object.assign(sandbox.sizes, { lines: 0, characters: 0 });
+  shared.isTellingOwn = true;
+  try {
+    runtime.history.release();
+  } catch (error) {
+    shared.report(error);
+  }
+  shared.isTellingOwn = false;
+  finishAll(sandbox, ran);
+}
+
+function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
+  const { sizes, runtime } = sandbox;
+  sandbox.position = position;
+  const [id = ""] = position.split(" ");
+  sandbox.lines.push({ id, characters, requests: requestsIn(line.happened).length });
+  sizes.lines += 1;
+  sizes.characters += characters;
+  if (line.kept === undefined) return;
+  runtime.history.keep(Number.POSITIVE_INFINITY, line.kept);
+  let more = sandbox.lines.reduce((sum, { requests }) => sum + requests, 0) - line.kept;
+  while (more > 0) more -= sandbox.lines.shift()?.requests ?? more;
+  Object.assign(sizes, { lines: 0, characters: 0 });
+}
+
+function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: readonly Waiting[]): void {
+  const { shared } = sandbox;
+  const { connection } = shared;
+  const error = new Error(why);
+  const reason =
+    state === "format" ? `it has this sandbox in format ${why}, of another version` : reasonOf(error);
+  if (state === "rejected" && shared.rejection === undefined)
+    connection.warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
+  if (state === "rejected") shared.rejection = { reason, isFull: isFullness(error) };
+  const isOver = ({ isChange }: Waiting) => isChange || state === "format";
+  for (const one of takeWaiting(connection, own.filter(isOver)))
+    one.reject(storeUnavailable(connection, reason));
+  loadAgain(
+    sandbox,
+    own.filter((one) => !isOver(one)),
+  );
+}
+
+// Whether the line is stored will be known with the next reply.
+function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknown): void {
+  const { connection } = sandbox.shared;
+  sandbox.checked = [];
+  const isOfFlight = (one: Waiting) => sandbox.flight?.ran.some((ran) => ran.one === one) === true;
+  for (const one of takeWaiting(
+    connection,
+    own.filter((one) => !isOfFlight(one)),
+  ))
+    one.reject(storeUnavailable(connection, reasonOf(error)));
+  if (sandbox.flight === undefined) return;
+  sandbox.flight.isLost = true;
+  callFor(connection, sandbox);
+}
+
+/** Loads the copy again, and lets what was not stored wait for the rest of its time. */
+async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Promise<void> {
+  const { shared, flight } = sandbox;
+  const { connection } = shared;
+  const ran = flight?.ran ?? [];
+  const unknown = flight?.isLost ? ran : [];
+  const waits = new Set(ran.map(({ one }) => one).concat(own));
+  for (const { one } of unknown) waits.delete(one);
+  if (flight !== undefined) {
+    sandbox.runtime.history.drop();
+    sandbox.isStale = true;
+  }
+  sandbox.flight = undefined;
+  sandbox.isTurn = false;
+  sandbox.loading ??= reload(sandbox).finally(() => {
+    sandbox.loading = undefined;
+  });
+  const isThere = await sandbox.loading.catch((error) => {
+    for (const one of takeWaiting(connection, [...waits])) one.reject(error);
+  });
+  // Nobody runs again what may be stored.
+  for (const { one, finish } of unknown)
+    if (takeWaiting(connection, [one]).length > 0)
+      sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(storeUnavailable(connection));
+  if (sandbox.broken !== undefined)
+    for (const one of takeWaiting(connection, [...waits])) one.reject(sandbox.broken);
+  if (isThere === false) for (const one of takeWaiting(connection, [...waits])) one.resolve(noSandbox);
+  // Those that got an outcome no longer wait.
+  enqueueAgain(connection, sandbox, [...waits]);
 }
 
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
-  const { options, shared, copy } = sandbox;
+  const { options, shared } = sandbox;
   const { connection } = shared;
-  const found = await loadSandbox(shared, options.id);
+  const found = await loadSandbox(connection, options.id);
   if (found === undefined || "ended" in found) return (await options.onGone()) ? reload(sandbox) : false;
-  if (isLost(sandbox.position, found.position)) {
-    connection.losses += 1;
-    connection.warn("has lost data: the sandbox starts again from the remaining data");
-  }
-  restartCopy(copy, found.state);
-  sandbox.position = found.position;
-  applyBatches(sandbox, found.batches);
+  fill(sandbox, found, true);
   return true;
 }
 
-async function makeRoom({ room, connection }: Shared, error: Error): Promise<boolean> {
-  if (await room.onRejected(error)) return true;
-  throw storeUnavailable(connection, reasonOf(error));
+/** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
+function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAgain: boolean): void {
+  const { runtime, moment, options, shared } = sandbox;
+  const at = lines.findIndex((one) => positionOf(one) === position);
+  const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
+  const isGap = isAgain && known === -1 && sandbox.position !== position;
+  const last = isGap || !isAgain ? lines.length : known;
+  if (isGap && isLost(sandbox.position, position)) {
+    shared.connection.losses += 1;
+    shared.connection.warn("has lost data: the sandbox starts again from the remaining data");
+  }
+  const parsed = lines.map((one) => parseLine(sandbox, one));
+  if (parsed.includes(undefined)) return;
+  const all = parsed as Line[];
+  const before = all.slice(0, Math.min(at, last) + 1);
+  const exchanges = [...state.exchanges, ...before.flatMap(({ happened }) => requestsIn(happened))];
+  const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
+  const recorded = state.recorded - between.filter(({ isProbe }) => !isProbe).length;
+  moment.now = state.at;
+  restoreSandbox({ ...state, exchanges, recorded }, runtime.platform, options, runtime);
+  runtime.idSeries.last = runtime.requestIds.series();
+  sandbox.isStale = false;
+  sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
+  sandbox.lines = [];
+  sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(state).length };
+  for (const [index, one] of lines.entries()) {
+    const [, [, text]] = one;
+    const line = all[index] as Line;
+    const [isInSnapshot, isTold] = [index <= at, index < before.length];
+    if (!isInSnapshot && !apply(sandbox, one, line)) return;
+    if (!isTold) {
+      runtime.history.hold();
+      tellLine(runtime, line);
+      release(sandbox, isAgain && index <= last);
+    }
+    const { sizes } = sandbox;
+    onApplied(sandbox, positionOf(one), isInSnapshot ? { ...line, kept: undefined } : line, text.length);
+    if (isInSnapshot) sandbox.sizes = { ...sizes, lines: 0, characters: 0 };
+  }
+  if (lines.length === 0 || at === lines.length - 1) sandbox.position = position;
+  if (isGap) onGap(sandbox);
 }
 
-/** Lets entries wait again after `act`, unless that fails or the sandbox is gone. */
-async function again(
-  sandbox: FollowedSandbox,
-  own: readonly Waiting[],
-  act: Promise<boolean>,
-): Promise<void> {
-  const { connection } = sandbox.shared;
-  const isThere = await act.catch((error) => {
-    for (const one of takeWaiting(connection, own)) one.reject(error);
-  });
-  if (isThere === false) for (const one of takeWaiting(connection, own)) one.resolve(noSandbox);
-  // Those that got an outcome no longer wait.
-  enqueueAgain(connection, sandbox, own);
-}
-
-/** Whether a position that the stream does not have was lost, not compacted up to a snapshot. */
+/** Whether a position that is not there was lost, and not only replaced by a later snapshot. */
 function isLost(position: string, snapshot: string): boolean {
   const [isFirst, isOther] = [position.startsWith("0-"), snapshot.startsWith("0-")];
   if (isFirst && isOther) return position !== snapshot;
   return position.localeCompare(snapshot, "en", { numeric: true }) > 0;
+}
+
+// The lines in between are gone, so that the followers' events have a gap.
+function onGap({ runtime }: FollowedSandbox): void {
+  const { history, name, seed } = runtime;
+  history.keep(Number.POSITIVE_INFINITY);
+  history.announce({ type: "world.started", scenario: name, seed });
+}
+
+function release({ runtime, shared }: FollowedSandbox, isKnown: boolean): void {
+  try {
+    runtime.history.release({ isKnown });
+  } catch (error) {
+    shared.report(error);
+  }
+}
+
+/** Applies the lines of other servers. Returns whether the copy is complete then; if not, it must be loaded. */
+function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boolean {
+  for (const one of lines) {
+    const line = parseLine(sandbox, one);
+    if (line === undefined) return true;
+    if (line.isWhole) return false;
+    if (!apply(sandbox, one, line)) return true;
+    sandbox.runtime.history.hold();
+    tellLine(sandbox.runtime, line);
+    release(sandbox, false);
+    onApplied(sandbox, positionOf(one), line, one[1][1].length);
+  }
+  return true;
+}
+
+function parseLine(sandbox: FollowedSandbox, one: StoredLine): Line | undefined {
+  try {
+    const line: Line = JSON.parse(one[1][1]);
+    if (!Array.isArray(line.happened)) throw new Error("a line of another version");
+    return line;
+  } catch (error) {
+    breakAt(sandbox, one, error);
+    return undefined;
+  }
+}
+
+function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
+  const { moment, runtime } = sandbox;
+  try {
+    moment.now = Math.max(moment.now, line.at);
+    applyLine(runtime, line);
+    return true;
+  } catch (error) {
+    breakAt(sandbox, one, error);
+    return false;
+  }
+}
+
+// What is stored stays, until a person decides.
+function breakAt(sandbox: FollowedSandbox, one: StoredLine, error: unknown): void {
+  const { options, shared } = sandbox;
+  const whose = options.id === ownId ? "the server's own sandbox" : `the instance ${options.id}`;
+  sandbox.broken = brokenEntry(shared.connection.shown, `${one[0]} of ${whose}`, error);
+  shared.report(sandbox.broken);
+  for (const waiting of takeWaiting(shared.connection, sandbox.waiting)) waiting.reject(sandbox.broken);
 }

@@ -2,38 +2,44 @@ import { createClient } from "@redis/client";
 import { defaultPrefix, type RedisAddress } from "../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../node/platform.js";
 import { SandboxError } from "../spec/errors.js";
+import { base62From } from "../spec/seed.js";
 import { isFullness, noRoomInRedis, reasonOf } from "./redis-problems.js";
-import { appendScript, type StoredBatch, separator, storeKeys } from "./redis-scripts.js";
+import { appendScript, type StoredLine, storeFormat, storeKeys } from "./redis-scripts.js";
 
 type Reply = string | number | null | readonly Reply[];
 
-/** An entry that waits for its turn, or without a text a read, which only needs what other servers have appended. */
+/** A change or a read that waits for its turn. */
 export interface Waiting {
-  readonly text: string;
-  /** A `compact` is the last of its batch. A full Redis must store it and a `look`: they are small, or make room. */
-  readonly kind: string;
+  readonly isChange: boolean;
+  /** Runs it on the copy, at a time of Redis. */
+  readonly run: (time: number) => unknown;
   readonly resolve: (outcome: unknown) => void;
   readonly reject: (error: unknown) => void;
-  /** Called when its turn has come, with the id of its batch and the time. */
-  readonly onReply: (at: string, time: number) => void;
 }
 
 export interface Followed {
   readonly keys: readonly [hash: string, stream: string];
-  /** The id of the last batch that was applied. */
-  position: string;
   /** Set while it is being loaded: nothing may be sent for it, because its position will change. */
   loading: Promise<boolean> | undefined;
   /** What waits for the next call. */
   waiting: Waiting[];
-  /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
-  readonly expires: () => string;
+  /** Whether a call must be made although nothing waits. */
+  readonly isUncertain: () => boolean;
+  /** Returns its arguments of the script. */
+  readonly send: (own: readonly Waiting[]) => readonly string[];
   /** Called with the reply for what waited. Those that waited for too long were rejected. */
   readonly onReply: (reply: AppendReply, own: readonly Waiting[], time: number) => void;
+  /** Called if there is no reply. */
+  readonly onLost: (own: readonly Waiting[], error: unknown) => void;
 }
 
-/** What Redis returns for a sandbox: the id of the own batch or an error, and the batches of others. */
-type AppendReply = readonly [state: "ok" | "gone" | "behind", id: string, found: readonly StoredBatch[]];
+/** What Redis returns for a sandbox: the new position or why there is none, the lines of others, whether it is this server's turn. */
+export type AppendReply = readonly [
+  state: "ok" | "gone" | "behind" | "late" | "rejected" | "format",
+  id: string,
+  between: readonly StoredLine[],
+  turn: string,
+];
 
 export interface ConnectionOptions {
   readonly address: RedisAddress;
@@ -76,6 +82,8 @@ export interface RedisConnection {
   readonly timeout: number;
   readonly client: ReturnType<typeof openClient>;
   readonly expiring: ReturnType<typeof setInterval>;
+  /** Names this server in its lines. */
+  readonly server: string;
   losses: number;
   state: State;
   /** Why it is away, and since when (on the stopwatch). */
@@ -123,7 +131,8 @@ function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...op
     client: openClient(url, timeout, (retries, cause) =>
       connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
     ),
-    expiring: setInterval(() => expire(connection), pauses.expiry).unref(),
+    expiring: setInterval(() => setImmediate(() => expire(connection)), pauses.expiry).unref(),
+    server: base62From(nodePlatform.random, 12),
     ...{ losses: 0, timeAt: 0, calledAt: undefined, failure: undefined },
     ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
   };
@@ -198,6 +207,11 @@ export function enqueue(connection: RedisConnection, followed: Followed, one: Wa
   callSoon(connection, followed);
 }
 
+/** Makes a call for a sandbox although nothing waits. */
+export function callFor(connection: RedisConnection, followed: Followed): void {
+  callSoon(connection, followed);
+}
+
 /** Lets something that was not stored wait again, for the rest of its time. */
 export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
   followed.waiting.unshift(...own);
@@ -266,7 +280,9 @@ async function call<Result>(connection: RedisConnection, act: () => Promise<Resu
 
 /** Appends batches, if there are any, and reads the clock of Redis. */
 async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
-  const reply = await connection.client.sendCommand<Reply>(commandOf(appendScript, keys, argv));
+  const reply = await connection.client.sendCommand<Reply>(
+    commandOf(appendScript, keys, [storeFormat, connection.server, ...argv]),
+  );
   const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
   connection.timeAt = Number(at) - now();
   happened(connection, "responded");
@@ -299,12 +315,10 @@ async function appendAll(connection: RedisConnection): Promise<void> {
   const taken = takeAll(connection);
   if (taken.length === 0) return;
   const keys = taken.flatMap(({ followed }) => followed.keys);
-  const argv = taken.flatMap(({ followed, own }) => argumentsOf(followed, own));
+  const argv = taken.flatMap(({ followed, own }) => followed.send(own));
   const replies = await append(connection, keys, argv).catch((error) => {
     happened(connection, "failed", error);
-    for (const { own } of taken)
-      for (const one of takeWaiting(connection, own))
-        one.reject(storeUnavailable(connection, reasonOf(error)));
+    for (const { followed, own } of taken) followed.onLost(own, error);
   });
   for (const [index, reply] of replies?.ofEach.entries() ?? []) {
     const { followed, own } = taken[index] as (typeof taken)[number];
@@ -312,22 +326,13 @@ async function appendAll(connection: RedisConnection): Promise<void> {
   }
 }
 
-/** Takes what waits. A compaction must be the last of its batch. */
 function takeAll({ queue, awaited }: RedisConnection) {
   return [...queue].filter(isReady).flatMap((followed) => {
     const own = followed.waiting.filter((one) => awaited.has(one));
     followed.waiting = [];
     queue.delete(followed);
-    own.sort((one, other) => Number(isLast(one)) - Number(isLast(other)));
-    return own.length === 0 ? [] : { followed, own };
+    return own.length === 0 && !followed.isUncertain() ? [] : { followed, own };
   });
 }
 
 const isReady = ({ loading }: Followed) => loading === undefined;
-const isLast = ({ kind }: Waiting) => kind === "compact";
-export const isUrgent = ({ kind }: Waiting) => kind === "compact" || kind === "look";
-
-function argumentsOf({ position, expires }: Followed, own: readonly Waiting[]): string[] {
-  const batch = own.flatMap(({ text }) => (text === "" ? [] : text)).join(separator);
-  return [position, expires(), own.some(isUrgent) ? "1" : "", batch];
-}

@@ -19,7 +19,7 @@ import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./f
 import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
-import { createListed, loadSandbox, optionsOf, type Settings, startAt } from "./stored-sandbox.js";
+import { createListed, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
 const bytesOfSandbox = 200_000;
@@ -165,7 +165,7 @@ function unloadTo({ loaded }: StoreServer, most: number): void {
 async function load(server: StoreServer, id: string): Promise<Found> {
   const { shared, loaded, margin, limits, budget } = server;
   const loadedAt = now();
-  const found = await loadSandbox(shared, id);
+  const found = await loadSandbox(shared.connection, id);
   if (found === undefined || "ended" in found) return found;
   if (found.settings === undefined) return undefined;
   const { tenancy, createdAt } = found.settings;
@@ -182,10 +182,11 @@ async function load(server: StoreServer, id: string): Promise<Found> {
     loaded.remove(id);
     return false;
   };
-  const sandbox = followSandbox(found, { id, ...optionsOf(shared, found), expires, onGone }, shared);
+  const { given, idGroup } = found.settings;
+  const sandbox = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
   const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= mostLoaded) unloadTo(server, mostLoaded * 0.75);
-  const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.copy.runtime, loadedAt);
+  const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.runtime, loadedAt);
   return instance;
 }
 

@@ -1,4 +1,5 @@
 import { basename } from "node:path";
+import { handle } from "../api/handle.js";
 import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
@@ -10,7 +11,6 @@ import {
 } from "../log/instances.js";
 import {
   type CallOrigin,
-  type ControlCall,
   type ControlPlace,
   controlPlace,
   distantId,
@@ -18,6 +18,7 @@ import {
   type LogStatus,
   type RunIn,
 } from "../log/log.js";
+import { markUnread } from "../log/memory-log.js";
 import {
   continueState,
   identityOf,
@@ -29,16 +30,17 @@ import {
 import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
+import { settled } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import type { ApiRequest } from "../spec/request.js";
 import {
-  appendTo,
-  compactSandbox,
+  changeSandbox,
   type FollowedSandbox,
   followSandbox,
+  isDue,
   lookAt,
   noSandbox,
   type Shared,
@@ -70,13 +72,10 @@ import {
 } from "./redis-instances.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
-import { createRoom } from "./room.js";
-import { entryOfCall, entryOfRequest, isCopyDue, type RunCall } from "./sandbox-copy.js";
 import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
 export interface StoreOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;
-  readonly runCall: RunCall;
   readonly onProblem: (error: unknown) => void;
   readonly named: NamedScenario;
   readonly imported?: { readonly text: string; readonly given: string } | undefined;
@@ -105,7 +104,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
 }
 
 async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
-  const { given, imported, runCall } = options;
+  const { given, imported } = options;
   const { shown } = connection;
   const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
   // Each machine may have the file in another folder.
@@ -115,7 +114,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
     ...{ "--frozen": frozen, "--profile": profile },
   });
-  const load = async () => (await loadSandbox({ connection, given, runCall }, ownId)) as Loaded | undefined;
+  const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
   const startOwn = () =>
     createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
 
@@ -188,25 +187,26 @@ function createRedisLog(
   connection: RedisConnection,
   loaded: Loaded,
   recreate: () => Promise<unknown>,
-  { given, runCall, onProblem, ...limits }: StoreOptions,
+  { given, onProblem, ...limits }: StoreOptions,
 ): Log {
   const report = (error: unknown) => {
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (connection.state !== "closed" && !isAway) onProblem(error);
   };
-  const room = createRoom(connection, (journal, which) => compactAll(server, journal, which));
-  const shared: Shared = { connection, given, room, runCall, report, isApplyingOwn: false };
+  const shared: Shared = { connection, report, isTellingOwn: false, rejection: undefined };
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    ...{ runtime: server.own.copy.runtime, instances: instancesUntil(server) },
+    ...{ runtime: server.own.runtime, instances: instancesUntil(server) },
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
     countUnread({ instance }, id) {
-      inside(server, instance, (sandbox) => appendTo(sandbox, { kind: "unread", id })).catch(report);
+      inside(server, instance, (sandbox) =>
+        changeSandbox(sandbox, () => markUnread(sandbox.runtime, id)),
+      ).catch(report);
     },
-    call: (call, _run, from) => withinTimeout(connection, () => callOn(server, call, from)),
+    call: (_call, run, from) => withinTimeout(connection, () => callOn(server, run, from)),
     look: (read, from) => withinTimeout(connection, () => lookOn(server, read, from)),
     // Only changes while its caller waits: a link that got 503 still works.
     manage: (run, from) =>
@@ -215,7 +215,7 @@ function createRedisLog(
         return run(controlPlace(from, instancesUntil(server, until)));
       }),
     firstEvent: distantId,
-    isOwn: () => shared.isApplyingOwn,
+    isOwn: () => shared.isTellingOwn,
     runDue() {
       server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);
@@ -228,10 +228,10 @@ function createRedisLog(
   };
 }
 
-function statusOf({ shared: { connection, room }, stored }: StoreServer): LogStatus {
+function statusOf({ shared: { connection, rejection }, stored }: StoreServer): LogStatus {
   const { losses } = connection;
   const reachable = connectionProblem(connection) === undefined;
-  const { reason, isFull = false } = room.rejection() ?? {};
+  const { reason, isFull = false } = rejection ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
   return { in: "store", reachable, isFull, losses, problem, bytes: stored.bytes };
@@ -251,23 +251,14 @@ async function describeAll(server: StoreServer): Promise<ServerState> {
 }
 
 function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
-  return lookAt(sandbox, () => describeSandbox(sandbox.copy.runtime)) as Promise<SavedSandbox>;
-}
-
-async function compactAll(server: StoreServer, journal: number, which: "loaded" | "all"): Promise<void> {
-  // Instances that nobody uses have logs, too.
-  const unloaded = which === "all" ? await listInstances(server).catch(() => []) : [];
-  for (const { id } of unloaded) await loadInstance(server, id).catch(() => {});
-  await Promise.all(sandboxesOf(server).map((one) => compactSandbox(one, journal)));
+  return lookAt(sandbox, () => describeSandbox(sandbox.runtime)) as Promise<SavedSandbox>;
 }
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
   const place = controlPlace(from, instancesUntil(server));
-  const outcome = await inside(server, from.instance, (one) =>
-    on(one, { ...place, runtime: one.copy.runtime }),
-  );
+  const outcome = await inside(server, from.instance, (one) => on(one, { ...place, runtime: one.runtime }));
   if (outcome === noSandbox) throw new SandboxError("not_found", "The instance has been removed.");
   return outcome;
 }
@@ -276,19 +267,28 @@ function lookOn(server: StoreServer, read: RunIn, from: CallOrigin): Promise<unk
   return act(server, from, (sandbox, place) => lookAt(sandbox, () => read(place)));
 }
 
-async function callOn(server: StoreServer, call: ControlCall, from: CallOrigin) {
-  const [entry, own] = entryOfCall(call);
-  const outcome = await act(server, from, (sandbox, place) => appendTo(sandbox, entry, { place, ...own }));
+async function callOn(server: StoreServer, run: RunIn, from: CallOrigin) {
+  const outcome = await act(server, from, (sandbox, place) =>
+    changeSandbox(sandbox, () => {
+      // Runs what is due first.
+      settled(sandbox.runtime);
+      return run(place);
+    }),
+  );
   if (from.instance !== undefined) await relistInstance(server, from.instance);
   return outcome;
 }
 
 function requestOwn({ own }: StoreServer, request: ApiRequest): Promise<Exchange> {
-  return appendTo(own, entryOfRequest(own.copy, request)) as Promise<Exchange>;
+  return respondIn(own, request) as Promise<Exchange>;
+}
+
+function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unknown> {
+  return changeSandbox(sandbox, () => handle(settled(sandbox.runtime), request));
 }
 
 async function requestIn(server: StoreServer, id: string, request: ApiRequest): Promise<Exchange> {
-  const outcome = await inside(server, id, (one) => appendTo(one, entryOfRequest(one.copy, request)));
+  const outcome = await inside(server, id, (one) => respondIn(one, request));
   if (outcome !== noSandbox) return outcome as Exchange;
   const found = await enterInstance(server, id, waits.token);
   if (found !== undefined && "ended" in found) throw endedInstance(found);
@@ -297,18 +297,21 @@ async function requestIn(server: StoreServer, id: string, request: ApiRequest): 
 }
 
 async function runAllDue(server: StoreServer): Promise<void> {
-  const { connection, room } = server.shared;
+  const { shared } = server;
+  const { connection } = shared;
   server.isRunningDue = true;
   try {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
     const reads = sandboxesOf(server, isFollowed).map((one) => lookAt(one));
-    const due = sandboxesOf(server).filter((one) => isCopyDue(one.copy, redisTime(connection)));
-    await Promise.all([...reads, ...due.map((one) => appendTo(one, { kind: "look" }))]);
+    const due = sandboxesOf(server).filter((one) => isDue(one, redisTime(connection)));
+    await Promise.all([...reads, ...due.map((one) => changeSandbox(one, () => void settled(one.runtime)))]);
     await unloadUnused(server);
-    if (room.rejection() === undefined) return;
+    if (shared.rejection === undefined) return;
     // A command that needs room, like an entry.
     const [hash] = connection.keys.of(ownId);
-    await commandRedis(connection, "HSET", hash, "probe", "").then(room.onStored, () => {});
+    await commandRedis(connection, "HSET", hash, "probe", "");
+    shared.rejection = undefined;
+    connection.note("accepts writes again");
   } finally {
     server.isRunningDue = false;
   }

@@ -1,21 +1,28 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
-// - a hash: `snapshot` (its state), `position` (of the snapshot), `head` (the position of the last batch), and for the server's
-//   own sandbox `founding`, `settings` and `groups`. Redis removes both keys of an instance when it expires.
-// - a stream of the batches since the snapshot. A batch has the entries that one server appended together, as texts separated
-//   by a character that JSON cannot contain. Redis makes its id, so that its time never goes back.
+// - a hash: `format` (its number), `snapshot` (its state without a journal), `position` (of the snapshot), `head` (of the last
+//   line), for the server's own sandbox `founding`, `settings` and `groups`, and who may append without asking: `owner`, `since`,
+//   `used`, `next`, `asked`. Redis removes both keys of an instance when it expires.
+// - a stream of lines: those since the snapshot, and earlier ones that have the requests of the journal. Redis makes their ids,
+//   so that time never goes back.
 //
-// A position is the id of a batch. A new sandbox starts at `0-<random>`, so that no two sandboxes share a position.
+// A position is the id of a line and its tag, which has a random part: a Redis that lost its latest lines is noticed. A new
+// sandbox starts at `0-<random> start`.
 //
 // One hash lists all instances: their settings by id. When one ends, a key with the reason and the time remains for a week.
 
 export const ownId = "own";
 
-/** Separates the texts of a batch, which never contain it. */
-export const separator = "\u001e";
+/** The number of the format of a sandbox in Redis. A server that does not know it changes nothing. */
+export const storeFormat = "2";
 
-/** A stored batch, as Redis returns it. Its position is its id. */
-export type StoredBatch = readonly [position: string, fields: readonly [name: string, texts: string]];
+/** A stored line, as Redis returns it. */
+export type StoredLine = readonly [
+  id: string,
+  fields: readonly [line: "line", text: string, by: "by", tag: string],
+];
+
+export const positionOf = ([id, [, , , tag]]: StoredLine) => `${id} ${tag}`;
 
 /** The key names of sandboxes. All share one hash tag. */
 export function storeKeys(prefix: string) {
@@ -40,7 +47,7 @@ end
  * Creates a sandbox unless it exists. An instance is also added to the list unless that is full.
  *
  * KEYS: hash, stream, list. ARGV: snapshot, position, founding, id (empty for the server's own), settings, maximum number of
- * instances, when it expires (epoch milliseconds, or empty).
+ * instances, when it expires (epoch milliseconds, or empty), format.
  */
 export const createScript = `
 if redis.call('HEXISTS', KEYS[1], 'snapshot') == 1 then return 'exists' end
@@ -48,77 +55,105 @@ if ARGV[4] ~= '' then
   if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[6]) then return 'full' end
   redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])
 end
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', ARGV[2], 'founding', ARGV[3])
+redis.call('HSET', KEYS[1], 'format', ARGV[8], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', ARGV[2], 'founding', ARGV[3])
 redis.call('UNLINK', KEYS[2])
 if ARGV[7] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[7]) end
 return 'created'
 `;
 
 /**
- * Returns a sandbox: its snapshot, its position, the batches since, its settings, its founding. Without it, returns why and
- * when it ended.
+ * Returns a sandbox: its format, its snapshot, the position of that, all lines, its settings, its founding, its head. Without it,
+ * returns why and when it ended.
  *
  * KEYS: hash, stream, list, end. ARGV: id.
  */
 export const loadScript = `
-local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding')
+local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'format', 'head')
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
-return {found[1], found[2], redis.call('XRANGE', KEYS[2], '(' .. found[2], '+'),
-  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3]}
+return {found[4], found[1], found[2], redis.call('XRANGE', KEYS[2], '-', '+'),
+  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[5]}
 `;
 
 /**
- * For each of several sandboxes, appends a batch if there is one, and returns the batches after this server's position. A
- * server that is behind the snapshot, or at a position that Redis lost, must load the sandbox first.
+ * Milliseconds: how long a server may append without asking while another one waits, how long after its last line, and after how
+ * long a server that waited no longer does. They only make it fast: a line is stored if its position is the last, whoever has asked.
+ */
+const turns = { longest: 150, idle: 25, waits: 60 };
+
+/**
+ * For each of several sandboxes, appends a line if there is one and the server's position is the last; otherwise returns the lines
+ * in between, and appends nothing. A server whose position is not there must load the sandbox. A server that asks learns whether
+ * it is its turn to append.
  *
  * A full Redis rejects a write that needs memory, unless the script has already written.
  *
- * KEYS, for each: hash, stream. ARGV, for each: position, when it expires (epoch milliseconds, or empty to leave that), whether
- * a full Redis must store the batch, batch.
+ * KEYS, for each: hash, stream. ARGV: format, server; for each: position, when it expires (epoch milliseconds, or empty to leave
+ * that), whether it asks, tag, line, snapshot (or empty), the first id of the stream after that.
  */
 export const appendScript = `${nowInLua}
-local replies = {now()}
+local at = now()
+local function after(hash, log, position, base)
+  local id, tag = string.match(position, '^(%S+) (%S+)$')
+  if position ~= base then
+    local found = redis.call('XRANGE', log, id, id)
+    if #found == 0 or found[1][2][4] ~= tag then return nil end
+  end
+  return redis.call('XRANGE', log, '(' .. id, '+')
+end
+local function isPast(time, length)
+  return not time or tonumber(at) - tonumber(time) > length
+end
+local function ask(hash, server)
+  local owner, since, used, waits, asked = unpack(redis.call('HMGET', hash, 'owner', 'since', 'used', 'next', 'asked'))
+  local isFirst = not waits or waits == server or isPast(asked, ${turns.waits})
+  local isFree = not owner or owner == server or isPast(used, ${turns.idle}) or isPast(since, ${turns.longest})
+  if isFirst and isFree then
+    redis.pcall('HSET', hash, 'owner', server, 'since', at, 'used', at)
+    redis.pcall('HDEL', hash, 'next', 'asked')
+    return '1'
+  end
+  if isFirst then redis.pcall('HSET', hash, 'next', server, 'asked', at) end
+  return ''
+end
+local replies = {at}
 for index = 1, #KEYS, 2 do
   local hash, log = KEYS[index], KEYS[index + 1]
-  local position, expires, isUrgent, batch = unpack(ARGV, index * 2 - 1, index * 2 + 2)
-  local found = redis.call('HMGET', hash, 'head', 'position')
-  local state, id, between = 'ok', '', {}
-  if not found[1] then state = 'gone'
-  elseif position ~= found[1] then
-    if position ~= found[2] and #redis.call('XRANGE', log, position, position) == 0 then state = 'behind'
-    else between = redis.call('XRANGE', log, '(' .. position, '+') end
-  end
-  if state == 'ok' and batch ~= '' then
-    if isUrgent ~= '' then redis.call('XTRIM', log, 'MINID', '0') end
-    local added = redis.pcall('XADD', log, '*', 'e', batch)
-    if type(added) == 'table' then id = added.err
+  local position, expires, asks, tag, line, snapshot, first = unpack(ARGV, (index - 1) / 2 * 7 + 3, (index - 1) / 2 * 7 + 9)
+  local head, base, format, waits, since = unpack(redis.call('HMGET', hash, 'head', 'position', 'format', 'next', 'since'))
+  local state, id, between, turn = 'ok', '', {}, ''
+  if not head then state = 'gone'
+  elseif format ~= ARGV[1] then
+    state, id = 'format', format or ''
+  elseif position ~= head then
+    between = after(hash, log, position, base)
+    if not between then state, between = 'behind', {}
+    elseif line ~= '' then state = 'late' end
+  elseif line ~= '' then
+    local added = redis.pcall('XADD', log, '*', 'line', line, 'by', tag)
+    if type(added) == 'table' then
+      state, id = 'rejected', added.err
     else
-      id = added
-      redis.call('HSET', hash, 'head', id)
+      id, turn = added .. ' ' .. tag, '1'
+      redis.call('HSET', hash, 'head', id, 'used', at)
+      if snapshot ~= '' then
+        redis.call('HSET', hash, 'snapshot', snapshot, 'position', id)
+        if first ~= '' then redis.call('XTRIM', log, 'MINID', first) end
+      end
+      if waits and waits ~= ARGV[2] and isPast(since, ${turns.longest}) then
+        redis.call('HSET', hash, 'owner', waits, 'since', at, 'used', at)
+        redis.call('HDEL', hash, 'next', 'asked')
+        turn = ''
+      end
     end
   end
-  if state == 'ok' and expires ~= '' then
+  if asks ~= '' and (state == 'ok' or state == 'late') and id == '' then turn = ask(hash, ARGV[2]) end
+  if (state == 'ok' or state == 'late') and expires ~= '' then
     redis.call('PEXPIREAT', hash, expires)
     redis.call('PEXPIREAT', log, expires)
   end
-  replies[#replies + 1] = {state, id, between}
+  replies[#replies + 1] = {state, id, between, turn}
 end
 return replies
-`;
-
-/**
- * Replaces the snapshot of a sandbox by a newer one, and discards the batches up to it.
- *
- * KEYS: hash, stream. ARGV: position, snapshot.
- */
-export const compactScript = `
-local found = redis.call('HMGET', KEYS[1], 'head', 'position')
-if not found[1] or found[2] == ARGV[1] then return 'old' end
-if found[1] ~= ARGV[1] and #redis.call('XRANGE', KEYS[2], ARGV[1], ARGV[1]) == 0 then return 'old' end
-redis.call('XTRIM', KEYS[2], 'MINID', ARGV[1])
-redis.call('XDEL', KEYS[2], ARGV[1])
-redis.call('HSET', KEYS[1], 'snapshot', ARGV[2], 'position', ARGV[1])
-return 'stored'
 `;
 
 /**

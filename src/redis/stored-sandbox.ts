@@ -1,14 +1,13 @@
-import { promisify } from "node:util";
-import zlib from "node:zlib";
 import { checkedOptions } from "../library/create-sandbox.js";
 import type { EndedInstance, ListedInstance } from "../log/instances.js";
 import { nodePlatform } from "../node/platform.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { type RedisConnection, runScript } from "./redis-connection.js";
-import { compactScript, createScript, loadScript, ownId, type StoredBatch } from "./redis-scripts.js";
-import { type CopyOptions, type RunCall, withShortJournal } from "./sandbox-copy.js";
+import { SandboxError } from "../spec/errors.js";
+import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
+import { brokenEntry } from "./redis-problems.js";
+import { createScript, loadScript, ownId, type StoredLine, storeFormat } from "./redis-scripts.js";
 
 /** An instance in the list of all. */
 export interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
@@ -16,28 +15,14 @@ export interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" |
   readonly idGroup: number;
 }
 
-/** A sandbox in the store, as read at its snapshot. */
+/** A sandbox in the store: its snapshot, the position of that, and lines before and after it. */
 export interface Loaded {
   readonly state: SavedSandbox;
   readonly position: string;
-  readonly batches: readonly StoredBatch[];
+  readonly lines: readonly StoredLine[];
   /** `undefined` for the server's own sandbox, and for an instance that is not in the list. */
   readonly settings: Settings | undefined;
   readonly founding: string;
-}
-
-/** What a server needs to load a sandbox. `given`: the options of its own. */
-export interface Loading {
-  readonly connection: RedisConnection;
-  readonly given: GivenOptions;
-  readonly runCall: RunCall;
-}
-
-const inflate = promisify(zlib.inflateRaw);
-
-// Most of a snapshot is its journal, whose requests resemble each other. In this thread, it takes half the processor time.
-function packed(text: string): string {
-  return zlib.deflateRawSync(text, { level: 1, chunkSize: 65_536 }).toString("base64");
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
@@ -55,10 +40,9 @@ export function startAt(
 /** Creates a sandbox unless it exists. Resolves to `created`, `exists` or `full`. */
 function createIn(connection: RedisConnection, id: string, state: SavedSandbox, ...rest: readonly string[]) {
   // No two sandboxes share a position.
-  const position = `0-${nodePlatform.random()}`;
-  const snapshot = packed(JSON.stringify(withShortJournal(state)));
+  const position = `0-${nodePlatform.random()} start`;
   const keys = connection.keys.of(id).slice(0, 3);
-  return runScript(connection, createScript, keys, [snapshot, position, ...rest]);
+  return runScript(connection, createScript, keys, [JSON.stringify(state), position, ...rest, storeFormat]);
 }
 
 export function createOwn(connection: RedisConnection, state: SavedSandbox, founding: object) {
@@ -79,14 +63,9 @@ export function createListed(
   return createIn(connection, id, state, "", id, JSON.stringify(settings), String(most), String(expiresAt));
 }
 
-/** Replaces the snapshot of a sandbox with one at a later position. */
-export function compactIn(connection: RedisConnection, id: string, position: string, text: string) {
-  return runScript(connection, compactScript, connection.keys.of(id).slice(0, 2), [position, packed(text)]);
-}
-
-/** Reads a sandbox; resolves to when it ended if that is known, or to `undefined`. Its caller applies the batches. */
+/** Reads a sandbox; resolves to when it ended if that is known, or to `undefined`. */
 export async function loadSandbox(
-  { connection }: Loading,
+  connection: RedisConnection,
   id: string,
 ): Promise<Loaded | EndedInstance | undefined> {
   const reply = (await runScript(connection, loadScript, connection.keys.of(id), [id])) as string[];
@@ -94,14 +73,22 @@ export async function loadSandbox(
     const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
     return at === undefined ? undefined : { ended, at: Number(at) };
   }
-  const [snapshot = "", position = "", found, settings, founding = ""] = reply;
-  const text = String(await inflate(Buffer.from(snapshot, "base64")));
-  return {
-    ...{ state: JSON.parse(text), position, founding, batches: found as unknown as readonly StoredBatch[] },
-    settings: settings ? JSON.parse(settings) : undefined,
-  };
-}
-
-export function optionsOf({ given }: Loading, { settings }: Loaded): CopyOptions {
-  return { given: settings?.given ?? given, idGroup: settings?.idGroup };
+  const [format = "", snapshot = "", position = "", lines, settings, founding = ""] = reply;
+  if (format !== storeFormat)
+    throw storeUnavailable(connection, `it has a sandbox in format ${format}, of another version`);
+  try {
+    const state: SavedSandbox = JSON.parse(snapshot);
+    return {
+      state,
+      position,
+      founding,
+      lines: lines as unknown as readonly StoredLine[],
+      settings: settings ? JSON.parse(settings) : undefined,
+    };
+  } catch (error) {
+    const whose = id === ownId ? "the server's own sandbox" : `the instance ${id}`;
+    throw error instanceof SandboxError
+      ? error
+      : brokenEntry(connection.shown, `snapshot of ${whose}`, error);
+  }
 }

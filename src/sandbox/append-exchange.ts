@@ -11,29 +11,30 @@ import type { SandboxState } from "./sandbox.js";
  * counted it for the report: the journal forgets, the counters do not.
  */
 export function appendExchange(world: SandboxState, exchange: Exchange, call: ObservedCall): void {
-  const { request, isGuarded, route } = call;
   exchange.isProbe = isProbeOfServer(call);
   const misplaced = misplacedKeys(world, call);
   if (misplaced?.isNotAlone) exchange.traits |= hasKeyInOtherHeader;
   if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
-  const isForTools = route === undefined && !isGuarded && request.path.includes(ownPaths);
-  if (!request.fromStory && !isForTools && !exchange.isProbe) {
+  if (isCounted(exchange)) {
     // No advice if the response hides what was wrong with the request.
-    if (world.variant?.end === undefined && !isUnremarkable(world, exchange, call))
-      observe(world, call, exchange);
+    if (world.variant?.end === undefined && !isUnremarkable(world, exchange)) observe(world, call, exchange);
     world.counters.count(exchange, misplaced?.keys, world.variant?.observe(world, exchange));
   }
   world.history.record(exchange);
 }
 
+/** Whether the report counts a request: a client sent it to the API. */
+export function isCounted({ fromStory, isProbe, isMisdirected, path }: Exchange): boolean {
+  return !fromStory && !isProbe && !(isMisdirected && path.includes(ownPaths));
+}
+
 // True for nearly every 200: no advice depends on it.
 function isUnremarkable(
   { behavior }: SandboxState,
-  { traits, pathId, leaksRealKey }: Exchange,
-  { sha256 }: ObservedCall,
+  { traits, pathId, leaksRealKey, fingerprint }: Exchange,
 ): boolean {
   const isSuccess = pathId === "200.test" || pathId === "200.live";
-  return isSuccess && traits === 0 && !leaksRealKey && !behavior.rejected.has(sha256);
+  return isSuccess && traits === 0 && !leaksRealKey && !behavior.rejected.has(fingerprint ?? "");
 }
 
 // The paths that browsers, watchdogs and load balancers request from any server.
@@ -58,12 +59,12 @@ const ownPaths = "/__sandbox/";
 // Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
 function misplacedKeys(world: SandboxState, call: ObservedCall) {
   const { presented } = call;
-  const { apiKey = "", path, keysInPath, evidence } = call.request;
+  const { apiKey = "", path, evidence } = call.request;
   const isUnknown = !hasKnownPath(call);
   if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
-  const inPath = isUnknown ? (keysInPath ?? findFirstKeys(path)) : [];
+  const inPath = isUnknown ? findFirstKeys(path) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;

@@ -48,6 +48,11 @@ export function createClock(options: {
       now();
       moveTo(instant, "now");
     },
+    /** Continues from what another copy of the sandbox showed. */
+    continueFrom(instant: number, isFrozen: boolean): void {
+      shown = Math.max(now(), instant);
+      frozen = isFrozen;
+    },
     freeze(): void {
       now();
       frozen = true;

@@ -109,6 +109,14 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
     /** The next number to try for a ref, by its first part: those before it are taken for good. */
     numbers: new Map<string, number>(),
     addKey,
+    /** Lists the keys in this order. */
+    sort(refs: readonly string[]): void {
+      for (const ref of refs) {
+        const entry = keys.get(ref) ?? unknownRef("key", ref, keys);
+        keys.delete(ref);
+        keys.set(ref, entry);
+      }
+    },
     change(entry: KeyEntry, changes: Partial<KeyRecord>): void {
       entry.key = { ...entry.key, ...changes };
       track(entry);

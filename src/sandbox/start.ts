@@ -5,14 +5,18 @@ import { unknownScopes } from "../scenario/rules/keys.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { defaultScopes } from "../spec/api-key.js";
 import { assumptionsFor } from "../spec/assumptions.js";
+import type { RejectionCode } from "../spec/errors.js";
+import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { pathText } from "../spec/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto } from "../spec/seed.js";
+import { isCounted } from "./append-exchange.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
 import { activateFaults } from "./faults.js";
+import { learn } from "./journal/client-behavior.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
-import { createRegistry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
+import { createRegistry, type KeyEntry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
 import type { RecordChange } from "./record.js";
@@ -197,10 +201,7 @@ function withOptions(scenario: Scenario, options: StartOptions): Scenario {
   return Object.keys(given).length === 0 ? scenario : ({ ...scenario, ...given } as Scenario);
 }
 
-/**
- * A sandbox as plain data, without its options: everything that a client or a person can see. It omits what clients
- * knew, and when.
- */
+/** A sandbox as plain data, without its options: everything that a client or a person can see, and what clients know. */
 export interface SavedSandbox {
   /** When it was described, on the platform's wall clock (epoch milliseconds). */
   readonly at: number;
@@ -210,13 +211,21 @@ export interface SavedSandbox {
   /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
-  readonly timeline: Pick<Timeline, "steps" | "next">;
+  readonly timeline: Pick<Timeline, "steps" | "next"> & {
+    readonly rejections: readonly (readonly [step: number, code: RejectionCode])[];
+  };
   readonly stepsRun: number;
   readonly verdicts: readonly (readonly [step: number, asExpected: boolean])[];
   readonly lastStep: PlayedStep | undefined;
   readonly exchanges: readonly Exchange[];
   readonly recorded: number;
   readonly counts: Counts;
+  /** The refs of the keys, in the order of creation. */
+  readonly keys: readonly string[];
+  /** What clients know, for advice: keys that worked or were replaced by their refs. */
+  readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
+    readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
+  };
   readonly since?: SavedRequests | undefined;
 }
 
@@ -228,6 +237,7 @@ export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "
   readonly matched: readonly number[];
   readonly usage: Readonly<Record<string, Usage>>;
   readonly records?: readonly RecordChange[] | undefined;
+  readonly pages: readonly string[];
 }
 
 export function describeRequests(
@@ -235,7 +245,7 @@ export function describeRequests(
   exchanges: readonly Exchange[],
   records?: readonly RecordChange[],
 ): SavedRequests {
-  const { platform, clock, requestIds, faults, registry, history, counters } = world;
+  const { platform, clock, requestIds, faults, registry, history, counters, behavior } = world;
   const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
   return {
     at: platform.time(),
@@ -247,11 +257,14 @@ export function describeRequests(
     usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
     recorded: history.total(),
     counts: counters.read(),
+    pages: [...behavior.pages],
   };
 }
 
 export function describeSandbox(world: SandboxState): SavedSandbox {
-  const { name, text, scenario, timeline, story, history } = world;
+  const { name, text, scenario, timeline, story, history, behavior, registry } = world;
+  const refs = (isMeant: (entry: KeyEntry) => boolean) =>
+    [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
   // Read before the clock, so that a restored clock is never late.
   const at = world.platform.time();
   return {
@@ -260,13 +273,20 @@ export function describeSandbox(world: SandboxState): SavedSandbox {
     text,
     scenario,
     snapshot: { ...snapshotWorld(world), requests_responded: world.requestIds.responded() },
-    timeline: { steps: timeline.steps, next: timeline.next },
+    timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
     exchanges: history.requests({ probes: true }),
     recorded: history.total(),
     counts: world.counters.read(),
+    keys: [...registry.keys.keys()],
+    clients: {
+      rejected: [...behavior.rejected],
+      pages: [...behavior.pages],
+      worked: refs((one) => one.hasWorked === true),
+      replaced: refs((one) => one.replacement !== undefined),
+    },
   };
 }
 
@@ -286,8 +306,11 @@ export function restoreSandbox(
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
-  replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline } });
+  const rejections = new Map(state.timeline.rejections);
+  replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline, rejections } });
   const { clock, timeline, records: kept } = world;
+  world.registry.sort(state.keys);
+  restoreClients(world, state.clients);
   if (since !== undefined) addRequests(world, since);
   timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
   const { at, recorded, counts } = since ?? state;
@@ -298,11 +321,28 @@ export function restoreSandbox(
   return world;
 }
 
+function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
+  for (const one of clients.rejected) behavior.rejected.set(...one);
+  for (const page of clients.pages) behavior.pages.add(page);
+  for (const ref of clients.worked) registry.key(ref).hasWorked = true;
+  for (const ref of clients.replaced) {
+    const entry = registry.key(ref);
+    if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
+  }
+}
+
 function addRequests(
   world: SandboxState,
-  { now, responded, matched, usage, records = [] }: SavedRequests,
+  { now, responded, matched, usage, records = [], pages, exchanges }: SavedRequests,
 ): void {
-  const { clock, registry, faults, seed, idGroup } = world;
+  const { clock, registry, faults, seed, idGroup, behavior } = world;
+  for (const page of pages) behavior.pages.add(page);
+  for (const exchange of exchanges.filter(isCounted)) {
+    learn(behavior, exchange);
+    const { key, pathId, delivery } = exchange;
+    const entry = registry.keys.get(key ?? "");
+    if (entry !== undefined && isSuccess(pathId) && delivery === undefined) entry.hasWorked = true;
+  }
   clock.advance(Math.max(0, now - clock.now()));
   replaceState(world, { requestIds: createRequestIds(seed, responded, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;

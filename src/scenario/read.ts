@@ -48,8 +48,6 @@ export interface ExtendsOptions {
 export interface ScenarioText {
   readonly text: string;
   readonly file: string;
-  /** The other files of a document, by their names relative to its folder. */
-  readonly files?: Record<string, string>;
 }
 
 function withDocument(

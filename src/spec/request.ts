@@ -1,9 +1,6 @@
 import { type RequestEvidence, type RequestTraits, readHeaders } from "./request-traits.js";
 
-/**
- * A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter, and
- * `maskRequest` for storing it, and both must know each fact of a request.
- */
+/** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {
   /** Upper case, as HTTP sends it. */
   readonly method: string;
@@ -13,27 +10,15 @@ export interface ApiRequest {
   readonly apiKey: string | undefined;
   /** The SHA-256 of the key that `apiKey` stands for; `undefined` for the hash of `apiKey`. */
   readonly keyHash: string | undefined;
-  /** The keys that were in its path, if they were removed; `undefined` to search the path. */
-  readonly keysInPath: readonly string[] | undefined;
   readonly traits: RequestTraits;
   /** The headers that the journal keeps: lower-case names and values in turn, without keys. */
   readonly client: readonly string[];
-  /** The form of `apiKey`, if it was replaced by a mask; otherwise `undefined`. */
-  readonly keyForm: string | undefined;
   /** Details about its traits; nearly always `undefined`. */
   readonly evidence: RequestEvidence | undefined;
   /** Its query, body and headers, for endpoints that accept them. */
   readonly content: RequestContent | undefined;
-  /** The outcome of the check of its input, if a server has already made it. */
-  readonly checked: CheckedInput | undefined;
   /** Whether a story or the control plane sends it, so that it causes no advice. */
   readonly fromStory: boolean;
-}
-
-export interface CheckedInput {
-  readonly operation: string;
-  /** The rejection of that operation; `undefined` for a valid input. */
-  readonly rejection?: unknown;
 }
 
 export interface ReadBody {
@@ -72,13 +57,10 @@ export function receivedRequest({ method, path, query, headers, traits = 0 }: Re
     path,
     apiKey: read.apiKey,
     keyHash: undefined,
-    keysInPath: undefined,
     traits: read.traits | traits,
     client: read.client,
-    keyForm: undefined,
     evidence: read.evidence,
     content: undefined,
-    checked: undefined,
     fromStory: false,
   };
 }

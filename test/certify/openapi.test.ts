@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { documentIn } from "../../src/cli/certify/certify-client.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -104,20 +103,4 @@ test.each<readonly [flaw: string, changes: readonly Change[], flags: readonly st
 ])("a client that %s is named", async (_, changes, flags, found) => {
   const { found: all } = await certified(changes, ...flags);
   expect(all).toMatchObject(found);
-});
-
-test("the digest of a document in several files changes with each of them, and not with their order", async () => {
-  const text = "openapi: 3.1.0\ninfo: { title: a, version: b }\npaths: {}\n";
-  const digestOf = async (files: Record<string, string>) => {
-    const scenario = { version: 1, openapi: { text, files } } as const;
-    return (await documentIn({ scenario, name: "a", files: [] }, {}))?.digest;
-  };
-  const whole = await digestOf({ "a.yaml": "a: 1", "b.yaml": "b: 1" });
-  expect(await digestOf({ "b.yaml": "b: 1", "a.yaml": "a: 1" })).toBe(whole);
-  for (const other of [
-    { "a.yaml": "a: 1", "b.yaml": "b: 2" },
-    { "a.yaml": "a: 1" },
-    { "a.yaml": "a: 1", "c.yaml": "b: 1" },
-  ] as const)
-    expect(await digestOf(other)).not.toBe(whole);
 });

@@ -76,6 +76,38 @@ test("R7 after a restart, a new instance gives out no request id that an earlier
   expect(new Set([...given, await idIn(after), await idIn(after)]).size).toBe(4);
 });
 
+test("a rotated key and a repeated rejection cause the same advice after a restart", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  const { secret } = await dataOf(before, "POST /keys/main/rotate", { overlap_minutes: 60 });
+  expect(await statusOf(before, secret)).toBe(200);
+  await call(before, "POST /keys/other/revoke", {});
+  expect(await statusOf(before, before.sandbox.secret("other"))).toBe(401);
+  await before.close();
+  const after = await restart(file);
+  await statusOf(after, after.sandbox.secret("main"));
+  await statusOf(after, after.sandbox.secret("other"));
+  expect(
+    after.sandbox.requests
+      .list()
+      .slice(-2)
+      .map(({ advice }) => advice),
+  ).toEqual([["old-key-after-replacement-seen"], ["sent-again-after-rejection"]]);
+});
+
+test("a start removes the drafts of a server that was killed", async () => {
+  const file = stateFile();
+  const before = await start(file);
+  await dataOf(before, "POST /instances", {});
+  await before.close();
+  const drafts = [file, join(`${file}.instances`, "Ab3dEf6hIj9k.json")].map(
+    (one) => `${one}.svc-sandbox-draft`,
+  );
+  for (const draft of drafts) writeFileSync(draft, "half");
+  await start(file);
+  expect(drafts.filter((draft) => existsSync(draft))).toEqual([]);
+});
+
 test("after a restart, a subscriber gets a message about the gap, then all later events", async () => {
   const file = stateFile();
   const before = await start(file);

@@ -317,18 +317,6 @@ const recipes = [
       localProxy(port, serverLines(servers)).replaceAll("default-server check", "default-server"),
     haproxyArgs,
   ],
-  [
-    "nginx",
-    (port: number, servers: readonly { readonly url: string }[]) => {
-      const lines = servers.map(({ url }) => `  server ${new URL(url).host};\n`).join("");
-      const block = blockWith(page, "nginx")
-        .replace(/^ {2}server sandbox-.*\n/gm, "")
-        .replace("consistent;\n", (found) => found + lines)
-        .replace("listen 80", `listen 127.0.0.1:${port}`);
-      return `error_log stderr;\npid nginx.pid;\nevents {}\nhttp {\naccess_log off;\n${block}}\n`;
-    },
-    (file: string) => ["-c", file, "-p", join(file, ".."), "-g", "daemon off;"],
-  ],
 ] as const;
 
 for (const [program, settingsFor, argsFor] of recipes) {

@@ -370,7 +370,7 @@ function documentLimitsPart(): string {
     ["what", "limit", "above it"],
     [
       "document",
-      `${mebibytes(scenarioLimits.bytesOfDocument)} with its files, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations`,
+      `${mebibytes(scenarioLimits.bytesOfDocument)}, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations`,
       problem,
     ],
     ["parameters and responses of all operations", `${count(parts)}, after following references`, problem],

@@ -15,14 +15,14 @@ const root = join(import.meta.dirname, "../..");
 
 test("a missing program fails by name in CI, and is a reason to skip tests elsewhere", () => {
   onTestFinished(() => void vi.unstubAllEnvs());
-  vi.stubEnv("NGINX_PATH", "/nowhere/nginx");
+  vi.stubEnv("HAPROXY_PATH", "/nowhere/haproxy");
   const problem =
-    "nginx is missing: /nowhere/nginx does not exist. Run `apt-get install nginx`, or set NGINX_PATH.";
-  expect(() => programPath("nginx")).toThrow(problem);
+    "haproxy is missing: /nowhere/haproxy does not exist. Run `apt-get install haproxy`, or set HAPROXY_PATH.";
+  expect(() => programPath("haproxy")).toThrow(problem);
   vi.stubEnv("CI", "true");
-  expect(missing("nginx")).toBe(undefined);
+  expect(missing("haproxy")).toBe(undefined);
   vi.stubEnv("CI", "");
-  expect(missing("nginx")).toBe(problem);
+  expect(missing("haproxy")).toBe(problem);
   expect(() => missing("sendmail")).toThrow("sendmail is missing in .ci/programs");
 });
 

@@ -19,16 +19,52 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
   const run = (script: string, of: readonly string[], ...argv: readonly (string | number)[]) =>
     redis.command("EVAL", script, String(of.length), ...of, ...argv.map(String)) as Promise<never>;
   const create = (id: string, most = 9, expires: number | string = "") =>
-    run(scripts.createScript, keys.of(id).slice(0, 3), "snapshot", "0-7", "", id, "{}", most, expires);
-  const append = (position: string, batch: string, expires = "", urgent = "") =>
-    run(scripts.appendScript, [hash, log], position, expires, urgent, batch) as Promise<
-      [at: string, [state: string, id: string, found: [string, string[]][]]]
-    >;
-  const appended = async (position: string, batch: string) => (await append(position, batch))[1][1];
+    run(
+      scripts.createScript,
+      keys.of(id).slice(0, 3),
+      "snapshot",
+      "0-7 start",
+      "",
+      id,
+      "{}",
+      most,
+      expires,
+      scripts.storeFormat,
+    );
+  type Reply = [at: string, [state: string, id: string, found: unknown[], turn: string]];
+  let commits = 0;
+  const call = (
+    position: string,
+    {
+      line = "",
+      expires = "",
+      asks = "",
+      snapshot = "",
+      first = "",
+      server = "a",
+      format = scripts.storeFormat,
+    },
+  ) =>
+    run(
+      scripts.appendScript,
+      [hash, log],
+      format,
+      server,
+      position,
+      expires,
+      asks,
+      `${server}.${++commits}`,
+      line,
+      snapshot,
+      first,
+    ) as Promise<Reply>;
+  const appended = async (position: string, line: string, more = {}) =>
+    (await call(position, { line, ...more }))[1][1];
+  const found = async (position: string) => (await call(position, {}))[1];
   const existing = async (...names: string[]) => Number(await redis.command("EXISTS", ...names));
 
   test("create a sandbox once, without what was there, and no more instances than the limit", async () => {
-    await redis.command("XADD", log, "*", "e", "stale");
+    await redis.command("XADD", log, "*", "e", "stale", "by", "x");
     expect([await create("one", 1, Date.now() + week), await create("one", 1)]).toEqual([
       "created",
       "exists",
@@ -47,6 +83,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       "",
       "0",
       "",
+      scripts.storeFormat,
     );
     expect(await redis.command("HMGET", keys.of("own")[0], "founding", "head", "position")).toEqual([
       ...["founding", "0-8", "0-8"],
@@ -54,63 +91,85 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     expect(await redis.command("HLEN", list)).toBe(2);
   });
 
-  test("append a batch for a server that knows the head, and give it the batches after its position", async () => {
-    expect((await append("0-7", "x"))[1]).toEqual(["gone", "", []]);
+  test("append a line if the position is the last, and otherwise nothing, with the lines in between", async () => {
+    expect((await call("0-7 start", { line: "x" }))[1]).toEqual(["gone", "", [], ""]);
     await create("one");
-    const [at, [, first]] = await append("0-7", "first");
+    const [at, [, first]] = await call("0-7 start", { line: "first" });
     expect(Math.abs(Number(at) - Number.parseInt(first, 10))).toBeLessThan(60_000);
     const second = await appended(first, "second");
-    expect((await append(second, ""))[1]).toEqual(["ok", "", []]);
-    expect((await append("0-7", ""))[1]).toEqual([
-      "ok",
+    const lines = [first, second].map((position, index) => {
+      const [id, tag] = position.split(" ");
+      return [id, ["line", ["first", "second"][index], "by", tag]];
+    });
+    expect([await found(second), await found("0-7 start"), await found(first)]).toEqual([
+      ["ok", "", [], ""],
+      ["ok", "", lines, ""],
+      ["ok", "", lines.slice(1), ""],
+    ]);
+    expect((await call(first, { line: "late" }))[1]).toEqual(["late", "", lines.slice(1), ""]);
+    // A Redis that lost its latest lines has the id of another one.
+    for (const gone of ["0-6 start", `${first.split(" ")[0]} b.1`])
+      expect((await call(gone, { line: "lost" }))[1]).toEqual(["behind", "", [], ""]);
+    expect((await call(second, { line: "x", format: "3" }))[1]).toEqual([
+      "format",
+      scripts.storeFormat,
+      [],
       "",
-      [
-        [first, ["e", "first"]],
-        [second, ["e", "second"]],
-      ],
     ]);
-    expect((await append("0-6", "lost"))[1]).toEqual(["behind", "", []]);
-    const [, [state, third, between]] = await append(first, "third", "", "1");
-    expect([state, between, await redis.command("HGET", hash, "head")]).toEqual([
-      ...["ok", [[second, ["e", "second"]]], third],
+    expect([await redis.command("XLEN", log), await redis.command("HGET", hash, "head")]).toEqual([
+      2,
+      second,
     ]);
-    expect(await redis.command("XLEN", log)).toBe(3);
     const expires = String(Date.now() + week);
-    await append(third, "", expires);
+    await call(second, { expires });
     for (const key of [hash, log]) expect(Number(await redis.command("PTTL", key))).toBeGreaterThan(week / 2);
   });
 
-  test("load a sandbox with the batches since its snapshot, which a compaction replaces", async () => {
-    const load = () => run(scripts.loadScript, keys.of("one"), "one");
-    const compact = (position: string) => run(scripts.compactScript, [hash, log], position, "newer");
-    expect([await load(), await compact("0-7")]).toEqual([["gone", ""], "old"]);
+  test("load a sandbox with its lines, of which a new snapshot keeps those of the journal", async () => {
+    const load = () => run(scripts.loadScript, keys.of("one"), "one") as Promise<unknown[]>;
+    expect(await load()).toEqual(["gone", ""]);
     await create("one");
-    const first = await appended("0-7", "first");
+    const first = await appended("0-7 start", "first");
     const second = await appended(first, "second");
-    const batches = [
-      [first, ["e", "first"]],
-      [second, ["e", "second"]],
-    ];
-    expect(await load()).toEqual(["snapshot", "0-7", batches, "{}", ""]);
-    expect([await compact("9-9"), await compact(first), await compact(first)]).toEqual([
-      "old",
-      "stored",
-      "old",
+    expect(await load()).toMatchObject([
+      scripts.storeFormat,
+      "snapshot",
+      "0-7 start",
+      [{}, {}],
+      "{}",
+      "",
+      second,
     ]);
-    expect(await load()).toEqual(["newer", first, batches.slice(1), "{}", ""]);
-    expect([await compact(second), await redis.command("XLEN", log)]).toEqual(["stored", 0]);
+    const third = await appended(second, "third", { snapshot: "newer", first: second.split(" ")[0] });
+    const loaded = await load();
+    expect(loaded).toMatchObject([scripts.storeFormat, "newer", third, [{}, {}], "{}", "", third]);
+    expect(JSON.stringify(loaded[3])).not.toContain("first");
+  });
+
+  test("a server that asks gets its turn if nobody has it, and later after the others", async () => {
+    await create("one");
+    const turnOf = async (server: string) => (await call("0-7 start", { asks: "1", server }))[1][3];
+    expect([await turnOf("a"), await turnOf("a"), await turnOf("b"), await turnOf("c")]).toEqual([
+      "1",
+      "1",
+      "",
+      "",
+    ]);
+    // As after the longest turn.
+    await redis.command("HSET", hash, "since", "0");
+    expect([await turnOf("c"), await turnOf("b"), await turnOf("a")]).toEqual(["", "1", ""]);
   });
 
   test("list the instances, and record the end of those that have expired", async () => {
     for (const id of ["one", "two"]) await create(id);
-    await appended("0-7", "first");
+    await appended("0-7 start", "first");
     const read = () =>
       run(scripts.listScript, [list, ...keys.of("own").slice(0, 2)], ...keys.parts) as Promise<
         [string, number, [string, string][], [string, string, string, number][]]
       >;
     const [at, bytes, none, alive] = await read();
     expect([none, alive.map(([id]) => id).sort(), bytes > 100]).toEqual([[], ["one", "two"], true]);
-    expect(alive.find(([id]) => id === "two")).toEqual(["two", "{}", "0-7", -1]);
+    expect(alive.find(([id]) => id === "two")).toEqual(["two", "{}", "0-7 start", -1]);
     await redis.command("DEL", hash);
     const [, , ended, left] = await read();
     expect([ended, left.map(([id]) => id)]).toEqual([[["one", "{}"]], ["two"]]);
@@ -123,7 +182,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
 
   test("remove an instance once, with its log, and record its end", async () => {
     await create("one");
-    await appended("0-7", "first");
+    await appended("0-7 start", "first");
     const remove = () => run(scripts.removeScript, keys.of("one"), "one");
     expect([await remove(), await existing(hash, log), await redis.command("HLEN", list)]).toEqual([1, 0, 0]);
     expect(String(await redis.command("GET", end))).toMatch(/^removed \d+$/);

@@ -38,7 +38,7 @@ const scenario = {
 } as Scenario;
 
 describe.skipIf(noRedis !== undefined)("a document behind several servers", () => {
-  test("a request is checked by the server that gets it, and the others apply its outcome", async () => {
+  test("a request is checked by the server that gets it, and the others have its outcome", async () => {
     const redis = await startRedis();
     onTestFinished(() => redis.close());
     const [one, other] = [await startReplica(redis.url, scenario), await startReplica(redis.url, scenario)];
@@ -59,10 +59,6 @@ describe.skipIf(noRedis !== undefined)("a document behind several servers", () =
     const stranger = { ...headers, "x-api-key": "SVC_test_sbxStranger00000000000000000" };
     const unknown = { method: "POST", headers: stranger, body: JSON.stringify(wrong) };
     expect((await fetch(`${one.url}/find`, unknown)).status).toBe(401);
-    const stored = String(await redis.command("XRANGE", "{svc-sandbox:}:own:log", "-", "+"));
-    expect(stored).toContain('"checked":{"operation":"find","rejection":{"rejected":"400.bad_request"');
-    expect(stored).toContain('"checked":{"operation":"find"}');
-    expect(stored.split('"checked"').length).toBe(6);
     const seen = (server: typeof one) =>
       server.copy.requests.list().map(({ status, pathId, path }) => [status, pathId, path]);
     // A report has the requests of all servers: a server reads them before it responds.

@@ -259,6 +259,55 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(await journalOf(server, "")).toEqual(await journalOf(other, ""));
   });
 
+  test("a request whose reply is lost ends with its result once the connection is back", async () => {
+    const [server, other] = [await behindProxy(20_000), await open()];
+    await statusAt(server);
+    proxy.loseReplies();
+    const responses = Promise.all([statusAt(server), statusAt(server)]);
+    const usage = async () => (await call(other, "GET /keys")).body.data[0].usage.today;
+    await expect.poll(usage).toBeGreaterThan(1);
+    proxy.mend();
+    expect(await responses).toEqual([200, 200]);
+    expect(await usage()).toBe(3);
+  });
+
+  test("servers whose connections are cut twice while they load an instance lose nothing of it", async () => {
+    const [server, other] = [await behindProxy(), await open()];
+    const base = await create(other);
+    const acknowledged: string[] = [];
+    for (let cut = 0; cut < 2; cut++) {
+      for (let made = 0; made < 5; made++) {
+        const ref = `key-${cut}-${made}`;
+        const body = { ref, organization: "bank", environment: "test", name: "Kept" };
+        expect((await control(`${other.url}${base}/__sandbox`, "POST /keys", body)).status).toBe(201);
+        acknowledged.push(ref);
+        await control(`${other.url}${base}/__sandbox`, `POST /keys/${ref}/revoke`);
+      }
+      proxy.loseReplies();
+      expect(await statusAt(server, base)).toBe(503);
+      proxy.mend();
+      await expect.poll(() => statusAt(server)).toBe(200);
+    }
+    for (const each of [server, await open()]) {
+      const { body } = await control(`${each.url}${base}/__sandbox`, "GET /keys");
+      const keys: { ref: string; state: string }[] = body.data;
+      const revoked = keys.filter(({ state }) => state === "revoked").map(({ ref }) => ref);
+      expect(revoked).toEqual(acknowledged);
+    }
+  });
+
+  test("a server that was not running for longer than the timeout reads the replies that have arrived", async () => {
+    const server = await open({ timeout: 200 });
+    await statusAt(server);
+    const waiting = statusAt(server);
+    // Until the request is sent to Redis.
+    await expect.poll(() => server.log.status()?.reachable).toBe(true);
+    const end = performance.now() + 600;
+    while (performance.now() < end);
+    expect(await waiting).toBe(200);
+    expect(server.lines.filter((line) => line.includes("is away"))).toEqual([]);
+  });
+
   test("a sandbox is compacted after 256 requests, and its journal is equal on every server", async () => {
     const [one, other] = [await open(), await open()];
     const base = await create(one);
@@ -277,15 +326,12 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(usage.today).toBe(1000);
   });
 
-  test("a Redis that becomes full is compacted; reads and removals continue; everything works when it has room", async () => {
+  test("a full Redis gets 503 for requests; reads and removals continue; everything works when it has room", async () => {
     const server = await open();
     const bases = await Promise.all(Array.from({ length: 5 }, () => create(server)));
     await inParallel(500, 16, async (n) => {
       await statusAt(server, bases[n % 5], `/v1/${"words/".repeat(30)}${n}`);
     });
-    // Only shorter logs make room for what comes.
-    await setMemory((await usedMemory()) - 20_000);
-    expect(await statusAt(server, bases[0])).toBe(200);
     await setMemory(1);
     expect(await statusAt(server, bases[0])).toBe(503);
     expect((await call(server, "GET /keys")).status).toBe(200);

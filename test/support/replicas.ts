@@ -8,7 +8,6 @@ import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/start.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
-import { runCall } from "../../src/server/control/routes/routes.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";
@@ -41,7 +40,7 @@ export async function startReplica(
   const lines: string[] = [];
   const add = (line: string) => void lines.push(line);
   const log = await openStore({
-    ...{ address, runCall, onProblem: fail, onNote: add, onWarning: add },
+    ...{ address, onProblem: fail, onNote: add, onWarning: add },
     named: typeof source === "string" ? await loadScenario(source) : resolveSource(source),
     given: givenOptions({ frozen, seed, profile, now: now === undefined ? undefined : instantOf(now) }),
     ...options,

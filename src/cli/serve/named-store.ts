@@ -1,7 +1,6 @@
 import type { Log } from "../../log/log.js";
 import type { RedisAddress } from "../../node/addresses.js";
 import { openStore } from "../../redis/redis-log.js";
-import { runCall } from "../../server/control/routes/routes.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
 import type { CommandCall } from "../command.js";
@@ -26,7 +25,7 @@ export async function openNamedStore(
       address,
       named: own(),
       given: givenFlags(flags, own()),
-      runCall,
+
       prefix,
       timeout,
       maxInstances,

@@ -11,7 +11,14 @@ import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
 import { distantId, type Log } from "../log.js";
 import { createMemoryLog, type MemoryLog } from "../memory-log.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
-import { findState, folderOf, instancePlace, orUnreadable, readInstance } from "./found-state.js";
+import {
+  findState,
+  folderOf,
+  instancePlace,
+  orUnreadable,
+  readInstance,
+  removeDrafts,
+} from "./found-state.js";
 import {
   changeFile,
   fileOf,
@@ -87,6 +94,7 @@ type Continued = Awaited<ReturnType<typeof continued>>;
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
 async function continued(place: StatePlace, options: FileLogOptions) {
   const found = findState(place, options);
+  removeDrafts(place);
   if (found.own?.scenario.openapi !== undefined) await loadReader();
   const runtime =
     found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);

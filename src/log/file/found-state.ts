@@ -1,6 +1,6 @@
-import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileFailure } from "../../node/files/write-file.js";
+import { draftEnding, fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { sandboxExists } from "../founding.js";
@@ -48,6 +48,20 @@ export function findState(place: StatePlace, { own, imported }: Options) {
     ...found,
     note: `Version ${version} continues a state of version ${by}. A copy of it is in "${copy}".`,
   };
+}
+
+/** Removes what a killed server has not finished to write. A disk that does not allow it changes nothing. */
+export function removeDrafts({ file }: StatePlace): void {
+  const folder = folderOf(file);
+  const names = existsSync(folder) ? readdirSync(folder) : [];
+  const inFolder = names.filter((name) => name.endsWith(draftEnding)).map((name) => join(folder, name));
+  for (const draft of [file + draftEnding, ...inFolder]) {
+    try {
+      rmSync(draft, { force: true });
+    } catch {
+      // The next write of this file tries it again.
+    }
+  }
 }
 
 function missing(given: string): string {

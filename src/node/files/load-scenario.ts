@@ -1,10 +1,10 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { basename, dirname, resolve, sep } from "node:path";
+import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { externalReference, fileReferredTo, textOfFile } from "../../scenario/files.js";
+import { textOfFile } from "../../scenario/files.js";
 import { scenarioLimits } from "../../scenario/limits.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
@@ -102,41 +102,7 @@ export async function requireDocument(scenario: Scenario): Promise<void> {
 }
 
 export function openApiFile(name: string, cwd: string): ScenarioText {
-  const path = resolve(cwd, name);
-  const text = readScenarioFile(path, name, cwd, "document");
-  return { file: name, text, ...referencedFiles(path, text) };
-}
-
-/** The texts of the files that a document refers to, only from its folder, by their names relative to it. */
-function referencedFiles(document: string, text: string): { readonly files?: Record<string, string> } {
-  if (!externalReference.test(text)) return {};
-  const folder = realpathSync(dirname(document));
-  const files: Record<string, string> = {};
-  let bytes = text.length;
-  const left = [[basename(document), text]];
-  for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [from = "", content = ""] = next;
-    for (const [, reference = ""] of content.matchAll(new RegExp(externalReference, "g"))) {
-      const name = fileReferredTo(reference, from);
-      if (name === undefined || name === basename(document) || Object.hasOwn(files, name)) continue;
-      const read = textInside(folder, name);
-      bytes += read?.length ?? 0;
-      // What is missing is a problem of the reference, with its place.
-      if (read === undefined || bytes > scenarioLimits.bytesOfDocument) continue;
-      files[name] = read;
-      left.push([name, read]);
-    }
-  }
-  return Object.keys(files).length === 0 ? {} : { files };
-}
-
-function textInside(folder: string, name: string): string | undefined {
-  try {
-    const path = realpathSync(resolve(folder, name));
-    return path.startsWith(folder + sep) ? readScenarioFile(path, name, folder, "document") : undefined;
-  } catch {
-    return undefined;
-  }
+  return { file: name, text: readScenarioFile(resolve(cwd, name), name, cwd, "document") };
 }
 
 /** `load` reads the files that it extends, and `files` collects all paths. */

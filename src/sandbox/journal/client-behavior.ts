@@ -18,7 +18,7 @@ import type { KeyEntry } from "../keys.js";
 import type { Exchange } from "./exchange.js";
 
 export interface ClientBehavior {
-  /** The path of each key's last rejection, by the key's SHA-256; the latest thousand keys, oldest first. */
+  /** The path of each key's last rejection, by the key's fingerprint; the latest thousand keys, oldest first. */
   readonly rejected: Map<string, PathId>;
   /** The origins of pages whose browsers sent a preflight request for a key; the first hundred. */
   readonly pages: Set<string>;
@@ -69,7 +69,9 @@ export function observe(
   if (entry === undefined && sha256 !== behavior.unknownKey) advice.push(...adviceOnStray(apiKey, exchange));
   // A delayed response may not have arrived yet.
   if (entry !== undefined && hasPassed && exchange.delivery === undefined) entry.hasWorked = true;
-  if (isResentKey(behavior, call, exchange)) {
+  const earlier = behavior.rejected.get(exchange.fingerprint ?? "");
+  learn(behavior, exchange);
+  if (earlier === pathId) {
     advice.push("sent-again-after-rejection");
     exchange.isResent = true;
   }
@@ -120,19 +122,13 @@ function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string
 
 const rejections: readonly (number | undefined)[] = [401, 403, 429];
 
-// After a response of another kind, such as a fault, repeating a request may be right.
-function isResentKey(
-  { rejected }: ClientBehavior,
-  { request, sha256 }: ObservedCall,
-  { pathId }: Exchange,
-): boolean {
-  if (request.apiKey === undefined || isFault(pathId)) return false;
-  const isSame = rejected.get(sha256) === pathId;
-  rejected.delete(sha256);
-  if (!rejections.includes(outcomeOf(pathId).status)) return false;
+/** Stores which rejection a client has got. After a response of another kind, such as a fault, repeating a request may be right. */
+export function learn({ rejected }: ClientBehavior, { fingerprint, pathId }: Exchange): void {
+  if (fingerprint === null || isFault(pathId)) return;
+  rejected.delete(fingerprint);
+  if (!rejections.includes(outcomeOf(pathId).status)) return;
   if (rejected.size === rejectedCapacity) rejected.delete(rejected.keys().next().value as string);
-  rejected.set(sha256, pathId);
-  return isSame;
+  rejected.set(fingerprint, pathId);
 }
 
 // A client cannot switch to a key that gets no 200 now.

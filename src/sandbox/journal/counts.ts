@@ -90,6 +90,7 @@ export function createCounters() {
     /** Returns them without those that other sandboxes have passed on. */
     readOwn: (): Counts => structuredClone(counts.own ?? counts),
     requests: () => counts.requests,
+    unread: () => counts.unread,
     /** Starts again from zero; counts that were passed on remain. */
     clear(): void {
       counts = noCounts();

@@ -41,6 +41,12 @@ export interface JournalQuery {
   readonly faults?: boolean | undefined;
 }
 
+/** One thing that happened in a sandbox. */
+export type Happening<Event> =
+  | { readonly request: Exchange }
+  | { readonly event: Event }
+  | { readonly operation: RecordedOperation };
+
 interface Stretch {
   readonly beginning: Beginning | undefined;
   /** The position of the last event before it. */
@@ -62,6 +68,7 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
+  const watchers = new Set<Listener<Event>>();
   let latest = 0;
   // The requests before the start of a restored journal, and the number of all requests before it.
   let earlier: readonly Exchange[] = [];
@@ -71,6 +78,19 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
+  // What has happened since it holds its events, and how it was before.
+  let held: { readonly entries: Entry<Happening<Event>>[]; readonly restore: () => void } | undefined;
+  const tell = (position: number, happening: Happening<Event>) => {
+    if ("operation" in happening) return;
+    if ("event" in happening) tellAll(listeners, happening.event, position);
+    else if (listeners.size > 0)
+      tellAll(listeners, { type: "request", exchange: happening.request } as const, position);
+  };
+  const happen = (happening: Happening<Event>) => {
+    if (held === undefined) tell(latest, happening);
+    else held.entries.push({ position: latest, entry: happening });
+  };
+
   return {
     record(exchange: Exchange): void {
       latest += 1;
@@ -78,19 +98,52 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       requests.push(exchange, latest);
       if (exchange.isRepeatable) recording.count();
       else recording.restart();
-      if (listeners.size > 0) tellAll(listeners, { type: "request", exchange } as const, latest);
+      happen({ request: exchange });
     },
     operation(operation: RecordedOperation): void {
       recording.add(operation);
+      if (held !== undefined) happen({ operation });
     },
     announce(event: Event): void {
       latest += 1;
       events.push(event, latest);
-      tellAll(listeners, event, latest);
+      if (watchers.size > 0) tellAll(watchers, event, latest);
+      happen({ event });
+    },
+    /** From now on, listeners hear nothing. */
+    hold(): void {
+      const before = { latest, total, after, earlier };
+      const stretches = recording.save();
+      const restore = () => {
+        ({ latest, total, after, earlier } = before);
+        requests.forget(latest);
+        events.forget(latest);
+        recording.load(stretches);
+      };
+      held = { entries: [], restore };
+    },
+    /** Returns what has happened since it holds its events. */
+    held: (): Happening<Event>[] => (held?.entries ?? []).map(({ entry }) => entry),
+    /** Tells listeners what has happened in between, unless they know it. */
+    release({ isKnown = false } = {}): void {
+      const entries = held?.entries ?? [];
+      held = undefined;
+      if (isKnown) return;
+      for (const { position, entry } of entries) tell(position, entry);
+    },
+    /** Forgets what has happened in between: nobody has heard of it. */
+    drop(): void {
+      held?.restore();
+      held = undefined;
     },
     subscribe(listener: Listener<Event>): () => void {
       listeners.add(listener);
       return () => listeners.delete(listener);
+    },
+    /** Like `subscribe`, but also hears of events that are held. */
+    watch(listener: Listener<Event>): () => void {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
     },
     latest: () => latest,
     since(position: number): Entry<Event | RequestEvent>[] | undefined {
@@ -152,6 +205,10 @@ function createRecording(look: () => Beginning | undefined, latest: () => number
   return {
     restart,
     count,
+    save: () => ({ length, kept: stretches.map((one) => ({ ...one, operations: [...one.operations] })) }),
+    load(saved: { readonly length: number; readonly kept: readonly Stretch[] }): void {
+      [stretches, length] = [saved.kept, saved.length];
+    },
     add(operation: RecordedOperation): void {
       stretches.at(-1)?.operations.push({ position: latest(), entry: operation });
       count();
@@ -239,6 +296,10 @@ function createKept<Content>(capacity: number) {
     },
     after: (position: number): Entry<Content>[] =>
       kept.slice(excess()).filter((one) => one.position > position),
+    /** Discards those after a position. */
+    forget(position: number): void {
+      while ((kept.at(-1)?.position ?? 0) > position) kept.pop();
+    },
     discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
     dropped: () => kept[excess() - 1]?.position ?? dropped,
   };

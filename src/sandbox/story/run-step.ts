@@ -147,7 +147,7 @@ export function runStory(world: SandboxState, send: SendStoryRequest): PlayedSte
 export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
   const { story, history } = world;
   const timeline: TimelineResult[] = [];
-  const unsubscribe = history.subscribe((event) => {
+  const unsubscribe = history.watch((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
   });
   const resultOf = (step: StoryStep, { differences = [], ...outcome }: Outcome): PlayedStep => ({

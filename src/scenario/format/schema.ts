@@ -146,7 +146,6 @@ const operationIds = list(text({ least: 1 }), { least: 1 });
 const documentSchema = mapping({
   file: optional(text()),
   text: text(),
-  files: ofSnapshots(record(text())),
   operations: optional(operationIds),
 });
 const partOfFile = mapping({ file: shortText(), operations: operationIds });

@@ -64,7 +64,6 @@ async function runRoute(row: Route, local: LocalContext) {
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, local, {
     route: callName(row),
-    makes: row.makes,
     actor: actorOf(request),
     isYaml,
     params: request.params as Record<string, string>,

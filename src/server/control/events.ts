@@ -155,7 +155,7 @@ export function streamEvents(
     "Content-Type": "text/event-stream",
     "Cache-Control": "no-store",
     Connection: "keep-alive",
-    // Otherwise nginx would delay events until its buffer is full.
+    // Otherwise proxies such as nginx would delay events until its buffer is full.
     "X-Accel-Buffering": "no",
   });
   // HEAD gets no body, and a removed instance has no more events.

@@ -49,8 +49,6 @@ export interface Route<
   readonly isOfInstances?: true;
   /** Whether it changes nothing, although it is no GET. Default: false. */
   readonly isReading?: true;
-  /** Whether it may make a key. Default: false. */
-  readonly makes?: ControlCall["makes"];
   /** Whether its body names or has a scenario that starts. Default: false. */
   readonly startsScenario?: true;
   /** Returns the response: a value of its shape, or a `textResponse`. Only routes that run in one process get `local`. */

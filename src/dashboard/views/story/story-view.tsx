@@ -38,7 +38,7 @@ async function replayBack(): Promise<number> {
 
 function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   const stage = useRef<HTMLDivElement>(null);
-  const { last, over, steps, done: stepsRun, outline } = progress;
+  const { last, over, done: stepsRun, outline } = progress;
   const queue = useActionQueue();
   const replayedTo = useSignal(0);
   const isAsking = useSignal(false);
@@ -84,47 +84,7 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
   }, [stepsRun]);
   return (
     <div class="story" ref={stage}>
-      <header class="bar story-bar">
-        <h1>Story</h1>
-        <p class="bar muted story-progress">
-          {stepsRun === 0
-            ? counted(steps, "step")
-            : `Step ${stepsRun.toLocaleString("en")} of ${steps.toLocaleString("en")}`}
-          <progress max={steps} value={stepsRun} aria-label="Steps done" />
-        </p>
-        <p class="bar story-buttons">
-          <button
-            type="button"
-            aria-keyshortcuts="Space ArrowRight"
-            disabled={isClosing.value}
-            onClick={next}
-          >
-            Next step <kbd>Space</kbd>
-          </button>
-          <button
-            type="button"
-            class="quiet"
-            aria-keyshortcuts="ArrowLeft"
-            title="Replays the story up to the previous step"
-            disabled={stepsRun === 0}
-            onClick={back}
-          >
-            Back <kbd>←</kbd>
-          </button>
-          <LossButton
-            class="quiet"
-            shortcut="R"
-            title="Start the story again?"
-            action="Start again"
-            run={() => call("/reset", { method: "POST" })}
-          >
-            Start again <kbd>R</kbd>
-          </LossButton>
-          <button type="button" class="quiet" aria-keyshortcuts="F" onClick={fill}>
-            Full screen <kbd>F</kbd>
-          </button>
-        </p>
-      </header>
+      <StoryBar progress={progress} isClosing={isClosing.value} next={next} back={back} fill={fill} />
       <section class="stack story-stage" aria-label="Latest step" aria-live="polite">
         <RejectionText problem={queue.problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
@@ -158,6 +118,55 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
         />
       ) : null}
     </div>
+  );
+}
+
+interface StoryBarProps {
+  readonly progress: Shown<"Story">;
+  readonly isClosing: boolean;
+  readonly next: () => void;
+  readonly back: () => void;
+  readonly fill: () => void;
+}
+
+function StoryBar({ progress: { steps, done: stepsRun }, isClosing, next, back, fill }: StoryBarProps) {
+  return (
+    <header class="bar story-bar">
+      <h1>Story</h1>
+      <p class="bar muted story-progress">
+        {stepsRun === 0
+          ? counted(steps, "step")
+          : `Step ${stepsRun.toLocaleString("en")} of ${steps.toLocaleString("en")}`}
+        <progress max={steps} value={stepsRun} aria-label="Steps done" />
+      </p>
+      <p class="bar story-buttons">
+        <button type="button" aria-keyshortcuts="Space ArrowRight" disabled={isClosing} onClick={next}>
+          Next step <kbd>Space</kbd>
+        </button>
+        <button
+          type="button"
+          class="quiet"
+          aria-keyshortcuts="ArrowLeft"
+          title="Replays the story up to the previous step"
+          disabled={stepsRun === 0}
+          onClick={back}
+        >
+          Back <kbd>←</kbd>
+        </button>
+        <LossButton
+          class="quiet"
+          shortcut="R"
+          title="Start the story again?"
+          action="Start again"
+          run={() => call("/reset", { method: "POST" })}
+        >
+          Start again <kbd>R</kbd>
+        </LossButton>
+        <button type="button" class="quiet" aria-keyshortcuts="F" onClick={fill}>
+          Full screen <kbd>F</kbd>
+        </button>
+      </p>
+    </header>
   );
 }
 

@@ -113,7 +113,7 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
   return controlRoute<Body, Query, Of>(call, {
     ...shapes,
     summary,
-    ...(makes !== undefined && { makes: "key", status: 201 }),
+    ...(makes !== undefined && { status: 201 }),
     run({ world, actor, params: { ref }, body }) {
       const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
       const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
