@@ -133,7 +133,11 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
     ): Kept & More {
       const ending = new AbortController();
       const instance: Kept & More = {
-        ...{ ...described, usedAt, runtime, gone: ending.signal, end: () => ending.abort() },
+        ...described,
+        usedAt,
+        runtime,
+        gone: ending.signal,
+        end: () => ending.abort(),
         get idle() {
           return now() - this.usedAt;
         },

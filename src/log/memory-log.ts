@@ -34,7 +34,9 @@ export interface MemoryLog extends Log {
 export function createMemoryLog(runtime: SandboxState, options: InstanceLimits = {}): MemoryLog {
   const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
-    ...{ most: maxInstances, server: runtime, platform: nodePlatform },
+    most: maxInstances,
+    server: runtime,
+    platform: nodePlatform,
     requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);

@@ -128,7 +128,8 @@ export function parseState(
       return { ...runtime, text: source, scenario: known.get(runtime.scenario) as Scenario, snapshot };
     };
     const state = {
-      ...{ version: found.version, startedWith: found.started_with },
+      version: found.version,
+      startedWith: found.started_with,
       own: found.own && runtimeOf(found.own),
       instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
     };

@@ -125,7 +125,9 @@ export async function connectRedis(options: ConnectionOptions): Promise<RedisCon
 function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...options }: ConnectionOptions) {
   const { shown, url } = address;
   const connection: RedisConnection = {
-    ...{ shown, timeout, keys: storeKeys(prefix) },
+    shown,
+    timeout,
+    keys: storeKeys(prefix),
     warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
     note: (what) => options.onNote(`The store ${shown} ${what}.`),
     client: openClient(url, timeout, (retries, cause) =>
@@ -133,8 +135,14 @@ function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...op
     ),
     expiring: setInterval(() => setImmediate(() => expire(connection)), pauses.expiry).unref(),
     server: base62From(nodePlatform.random, 12),
-    ...{ losses: 0, timeAt: 0, calledAt: undefined, failure: undefined },
-    ...{ state: "starting", away: { since: 0, reason: "" }, queue: new Set(), awaited: new Map() },
+    losses: 0,
+    timeAt: 0,
+    calledAt: undefined,
+    failure: undefined,
+    state: "starting",
+    away: { since: 0, reason: "" },
+    queue: new Set(),
+    awaited: new Map(),
   };
   return connection;
 }
@@ -143,11 +151,14 @@ type ReconnectStrategy = (retries: number, cause: Error) => number | Error;
 
 const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectStrategy) =>
   createClient({
-    ...{ url, RESP: 2, disableClientInfo: true },
+    url,
+    RESP: 2,
+    disableClientInfo: true,
     // The library would create a timer for each command.
     commandOptions: { timeout: 0 },
     socket: {
-      ...{ reconnectStrategy, connectTimeout: timeout },
+      reconnectStrategy,
+      connectTimeout: timeout,
       socketTimeout: Math.max(timeout, pauses.silence),
     },
   });

@@ -61,10 +61,17 @@ export interface StoreServer {
 export function openServer(shared: Shared, own: FollowedSandbox, given: InstanceLimits): StoreServer {
   const limits = limitsOf(given);
   const server: StoreServer = {
-    ...{ shared, own, limits, loaded: keepLoaded(), loading: new Map(), onExpired: new Set() },
+    shared,
+    own,
+    limits,
+    loaded: keepLoaded(),
+    loading: new Map(),
+    onExpired: new Set(),
     margin: Math.min(limits.instanceTtl / 50, 60_000),
     budget: createMemoryBudget(limits.maxMemory, () => unloadTo(server, server.loaded.loaded().length / 2)),
-    ...{ stored: { bytes: 0, count: 0 }, listedAt: Number.NEGATIVE_INFINITY, isRunningDue: false },
+    stored: { bytes: 0, count: 0 },
+    listedAt: Number.NEGATIVE_INFINITY,
+    isRunningDue: false,
   };
   return server;
 }

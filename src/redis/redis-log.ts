@@ -111,8 +111,11 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   const named = { ...options.named, name: basename(options.named.name) };
   const { seed, now, frozen, profile } = given;
   const ours = foundingOf(identityOf(named), {
-    ...{ format: stateFormat, "--seed": seed, "--now": now === undefined ? undefined : isoOf(now) },
-    ...{ "--frozen": frozen, "--profile": profile },
+    format: stateFormat,
+    "--seed": seed,
+    "--now": now === undefined ? undefined : isoOf(now),
+    "--frozen": frozen,
+    "--profile": profile,
   });
   const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
   const startOwn = () =>
@@ -197,7 +200,8 @@ function createRedisLog(
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    ...{ runtime: server.own.runtime, instances: instancesUntil(server) },
+    runtime: server.own.runtime,
+    instances: instancesUntil(server),
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),

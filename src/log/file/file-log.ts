@@ -234,13 +234,11 @@ function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Log["stat
   const all = listFiles(files);
   const failure = isTaken ? takenOver : all.find((one) => one.failure !== undefined)?.failure;
   return {
-    ...{
-      in: "file",
-      reachable: true,
-      losses: 0,
-      isTaken,
-      broken: [...broken].map(([id, { message }]) => ({ id, reason: message })),
-    },
+    in: "file",
+    reachable: true,
+    losses: 0,
+    isTaken,
+    broken: [...broken].map(([id, { message }]) => ({ id, reason: message })),
     bytes: all.reduce((sum, one) => sum + (one.shown?.size ?? 0), 0),
     unsavedFor: Math.max(...all.map(unsavedFor)),
     problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,

@@ -62,8 +62,15 @@ export interface KeptSandbox {
 
 export function openKept(place: StatePlace, options: KeptOptions): KeptSandbox {
   return {
-    ...{ place, options, unsaved: nothing(), writtenSince: undefined, writing: undefined },
-    ...{ failure: undefined, shown: shownOf(place.file), first: undefined, sum: "" },
+    place,
+    options,
+    unsaved: nothing(),
+    writtenSince: undefined,
+    writing: undefined,
+    failure: undefined,
+    shown: shownOf(place.file),
+    first: undefined,
+    sum: "",
   };
 }
 

@@ -67,8 +67,7 @@ export const mostKept = 1000;
 export function createHistory<Event>(look: () => Beginning | undefined, capacity = mostKept) {
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);
-  const listeners = new Set<Listener<Event>>();
-  const watchers = new Set<Listener<Event>>();
+  const audience = createAudience<Event>();
   let latest = 0;
   // The requests before the start of a restored journal, and the number of all requests before it.
   let earlier: readonly Exchange[] = [];
@@ -78,18 +77,8 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
-  // What has happened since it holds its events, and how it was before.
-  let held: { readonly entries: Entry<Happening<Event>>[]; readonly restore: () => void } | undefined;
-  const tell = (position: number, happening: Happening<Event>) => {
-    if ("operation" in happening) return;
-    if ("event" in happening) tellAll(listeners, happening.event, position);
-    else if (listeners.size > 0)
-      tellAll(listeners, { type: "request", exchange: happening.request } as const, position);
-  };
-  const happen = (happening: Happening<Event>) => {
-    if (held === undefined) tell(latest, happening);
-    else held.entries.push({ position: latest, entry: happening });
-  };
+  // Brings back how it was when it began to hold its events.
+  let restore = () => {};
 
   return {
     record(exchange: Exchange): void {
@@ -98,53 +87,37 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       requests.push(exchange, latest);
       if (exchange.isRepeatable) recording.count();
       else recording.restart();
-      happen({ request: exchange });
+      audience.happen({ request: exchange }, latest);
     },
     operation(operation: RecordedOperation): void {
       recording.add(operation);
-      if (held !== undefined) happen({ operation });
+      audience.happen({ operation }, latest);
     },
     announce(event: Event): void {
       latest += 1;
       events.push(event, latest);
-      if (watchers.size > 0) tellAll(watchers, event, latest);
-      happen({ event });
+      audience.happen({ event }, latest);
     },
     /** From now on, listeners hear nothing. */
     hold(): void {
       const before = { latest, total, after, earlier };
       const stretches = recording.save();
-      const restore = () => {
+      restore = () => {
         ({ latest, total, after, earlier } = before);
         requests.forget(latest);
         events.forget(latest);
         recording.load(stretches);
       };
-      held = { entries: [], restore };
+      audience.hold();
     },
-    /** Returns what has happened since it holds its events. */
-    held: (): Happening<Event>[] => (held?.entries ?? []).map(({ entry }) => entry),
-    /** Tells listeners what has happened in between, unless they know it. */
-    release({ isKnown = false } = {}): void {
-      const entries = held?.entries ?? [];
-      held = undefined;
-      if (isKnown) return;
-      for (const { position, entry } of entries) tell(position, entry);
-    },
+    held: audience.held,
+    release: audience.release,
     /** Forgets what has happened in between: nobody has heard of it. */
     drop(): void {
-      held?.restore();
-      held = undefined;
+      if (audience.drop()) restore();
     },
-    subscribe(listener: Listener<Event>): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** Like `subscribe`, but also hears of events that are held. */
-    watch(listener: Listener<Event>): () => void {
-      watchers.add(listener);
-      return () => watchers.delete(listener);
-    },
+    subscribe: audience.subscribe,
+    watch: audience.watch,
     latest: () => latest,
     since(position: number): Entry<Event | RequestEvent>[] | undefined {
       if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
@@ -179,6 +152,54 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       // An operation has the position of the request before it.
       const entries = [...requests.after(start), ...operations].sort(byPosition);
       return { beginning, entries: entries.map(({ entry }) => entry) };
+    },
+  };
+}
+
+/** Creates the listeners of a history, which can hold what happens until somebody has stored it. */
+function createAudience<Event>() {
+  const listeners = new Set<Listener<Event>>();
+  const watchers = new Set<Listener<Event>>();
+  let held: Entry<Happening<Event>>[] | undefined;
+  const tell = (position: number, happening: Happening<Event>) => {
+    if ("operation" in happening) return;
+    if ("event" in happening) tellAll(listeners, happening.event, position);
+    else if (listeners.size > 0)
+      tellAll(listeners, { type: "request", exchange: happening.request } as const, position);
+  };
+  return {
+    happen(happening: Happening<Event>, position: number): void {
+      if ("event" in happening && watchers.size > 0) tellAll(watchers, happening.event, position);
+      if (held === undefined) tell(position, happening);
+      else held.push({ position, entry: happening });
+    },
+    /** From now on, listeners hear nothing. */
+    hold(): void {
+      held = [];
+    },
+    /** Returns what has happened since it holds its events. */
+    held: (): Happening<Event>[] => (held ?? []).map(({ entry }) => entry),
+    /** Tells listeners what has happened in between, unless they know it. */
+    release({ isKnown = false } = {}): void {
+      const entries = held ?? [];
+      held = undefined;
+      if (isKnown) return;
+      for (const { position, entry } of entries) tell(position, entry);
+    },
+    /** Forgets what has happened in between; returns whether it held its events. */
+    drop(): boolean {
+      const wasHeld = held !== undefined;
+      held = undefined;
+      return wasHeld;
+    },
+    subscribe(listener: Listener<Event>): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** Like `subscribe`, but also hears of events that are held. */
+    watch(listener: Listener<Event>): () => void {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
     },
   };
 }

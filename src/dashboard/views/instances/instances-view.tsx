@@ -109,7 +109,9 @@ function InstanceList() {
   const page = Math.max(1, Number(query.get("page") ?? 1) || 1);
   const [sort, errors] = [query.get("sort") ?? "", query.get("errors") ?? ""];
   const path = withQuery("/instances", {
-    ...{ label, sort, errors },
+    label,
+    sort,
+    errors,
     offset: String((page - 1) * rowsOnAPage),
     limit: String(rowsOnAPage),
   });

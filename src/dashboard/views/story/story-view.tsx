@@ -70,8 +70,13 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
   // Page Down and Page Up are the keys of clickers.
   useKeys({
-    ...{ " ": next, ArrowRight: next, PageDown: next },
-    ...{ ArrowLeft: back, PageUp: back, r: again, f: fill },
+    " ": next,
+    ArrowRight: next,
+    PageDown: next,
+    ArrowLeft: back,
+    PageUp: back,
+    r: again,
+    f: fill,
   });
   const shown = useRef(stepsRun);
   useEffect(() => {
