@@ -80,14 +80,8 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
 
   // What has happened since it holds its events, and how it was before.
   let held: { readonly entries: Entry<Happening<Event>>[]; readonly restore: () => void } | undefined;
-  const tell = (position: number, happening: Happening<Event>) => {
-    if ("operation" in happening) return;
-    if ("event" in happening) tellAll(listeners, happening.event, position);
-    else if (listeners.size > 0)
-      tellAll(listeners, { type: "request", exchange: happening.request } as const, position);
-  };
   const happen = (happening: Happening<Event>) => {
-    if (held === undefined) tell(latest, happening);
+    if (held === undefined) tellOf(happening, listeners, latest);
     else held.entries.push({ position: latest, entry: happening });
   };
 
@@ -129,7 +123,7 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       const entries = held?.entries ?? [];
       held = undefined;
       if (isKnown) return;
-      for (const { position, entry } of entries) tell(position, entry);
+      for (const { position, entry } of entries) tellOf(entry, listeners, position);
     },
     /** Forgets what has happened in between: nobody has heard of it. */
     drop(): void {
@@ -181,6 +175,18 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       return { beginning, entries: entries.map(({ entry }) => entry) };
     },
   };
+}
+
+// Nobody listens to operations: only captures read them.
+function tellOf<Event>(
+  happening: Happening<Event>,
+  listeners: ReadonlySet<Listener<Event>>,
+  position: number,
+): void {
+  if (listeners.size === 0 || "operation" in happening) return;
+  const event =
+    "event" in happening ? happening.event : ({ type: "request", exchange: happening.request } as const);
+  tellAll(listeners, event, position);
 }
 
 /** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
