@@ -67,7 +67,8 @@ export const mostKept = 1000;
 export function createHistory<Event>(look: () => Beginning | undefined, capacity = mostKept) {
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);
-  const audience = createAudience<Event>();
+  const listeners = new Set<Listener<Event>>();
+  const watchers = new Set<Listener<Event>>();
   let latest = 0;
   // The requests before the start of a restored journal, and the number of all requests before it.
   let earlier: readonly Exchange[] = [];
@@ -77,8 +78,12 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
-  // Brings back how it was when it began to hold its events.
-  let restore = () => {};
+  // What has happened since it holds its events, and how it was before.
+  let held: { readonly entries: Entry<Happening<Event>>[]; readonly restore: () => void } | undefined;
+  const happen = (happening: Happening<Event>) => {
+    if (held === undefined) tellOf(happening, listeners, latest);
+    else held.entries.push({ position: latest, entry: happening });
+  };
 
   return {
     record(exchange: Exchange): void {
@@ -87,37 +92,53 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       requests.push(exchange, latest);
       if (exchange.isRepeatable) recording.count();
       else recording.restart();
-      audience.happen({ request: exchange }, latest);
+      happen({ request: exchange });
     },
     operation(operation: RecordedOperation): void {
       recording.add(operation);
-      audience.happen({ operation }, latest);
+      if (held !== undefined) happen({ operation });
     },
     announce(event: Event): void {
       latest += 1;
       events.push(event, latest);
-      audience.happen({ event }, latest);
+      if (watchers.size > 0) tellAll(watchers, event, latest);
+      happen({ event });
     },
     /** From now on, listeners hear nothing. */
     hold(): void {
       const before = { latest, total, after, earlier };
       const stretches = recording.save();
-      restore = () => {
+      const restore = () => {
         ({ latest, total, after, earlier } = before);
         requests.forget(latest);
         events.forget(latest);
         recording.load(stretches);
       };
-      audience.hold();
+      held = { entries: [], restore };
     },
-    held: audience.held,
-    release: audience.release,
+    /** Returns what has happened since it holds its events. */
+    held: (): Happening<Event>[] => (held?.entries ?? []).map(({ entry }) => entry),
+    /** Tells listeners what has happened in between, unless they know it. */
+    release({ isKnown = false } = {}): void {
+      const entries = held?.entries ?? [];
+      held = undefined;
+      if (isKnown) return;
+      for (const { position, entry } of entries) tellOf(entry, listeners, position);
+    },
     /** Forgets what has happened in between: nobody has heard of it. */
     drop(): void {
-      if (audience.drop()) restore();
+      held?.restore();
+      held = undefined;
     },
-    subscribe: audience.subscribe,
-    watch: audience.watch,
+    subscribe(listener: Listener<Event>): () => void {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    /** Like `subscribe`, but also hears of events that are held. */
+    watch(listener: Listener<Event>): () => void {
+      watchers.add(listener);
+      return () => watchers.delete(listener);
+    },
     latest: () => latest,
     since(position: number): Entry<Event | RequestEvent>[] | undefined {
       if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
@@ -156,52 +177,16 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   };
 }
 
-/** Creates the listeners of a history, which can hold what happens until somebody has stored it. */
-function createAudience<Event>() {
-  const listeners = new Set<Listener<Event>>();
-  const watchers = new Set<Listener<Event>>();
-  let held: Entry<Happening<Event>>[] | undefined;
-  const tell = (position: number, happening: Happening<Event>) => {
-    if ("operation" in happening) return;
-    if ("event" in happening) tellAll(listeners, happening.event, position);
-    else if (listeners.size > 0)
-      tellAll(listeners, { type: "request", exchange: happening.request } as const, position);
-  };
-  return {
-    happen(happening: Happening<Event>, position: number): void {
-      if ("event" in happening && watchers.size > 0) tellAll(watchers, happening.event, position);
-      if (held === undefined) tell(position, happening);
-      else held.push({ position, entry: happening });
-    },
-    /** From now on, listeners hear nothing. */
-    hold(): void {
-      held = [];
-    },
-    /** Returns what has happened since it holds its events. */
-    held: (): Happening<Event>[] => (held ?? []).map(({ entry }) => entry),
-    /** Tells listeners what has happened in between, unless they know it. */
-    release({ isKnown = false } = {}): void {
-      const entries = held ?? [];
-      held = undefined;
-      if (isKnown) return;
-      for (const { position, entry } of entries) tell(position, entry);
-    },
-    /** Forgets what has happened in between; returns whether it held its events. */
-    drop(): boolean {
-      const wasHeld = held !== undefined;
-      held = undefined;
-      return wasHeld;
-    },
-    subscribe(listener: Listener<Event>): () => void {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    /** Like `subscribe`, but also hears of events that are held. */
-    watch(listener: Listener<Event>): () => void {
-      watchers.add(listener);
-      return () => watchers.delete(listener);
-    },
-  };
+// Nobody listens to operations: only captures read them.
+function tellOf<Event>(
+  happening: Happening<Event>,
+  listeners: ReadonlySet<Listener<Event>>,
+  position: number,
+): void {
+  if (listeners.size === 0 || "operation" in happening) return;
+  const event =
+    "event" in happening ? happening.event : ({ type: "request", exchange: happening.request } as const);
+  tellAll(listeners, event, position);
 }
 
 /** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
