@@ -104,14 +104,13 @@ export interface EndpointInput {
   readonly query: Readonly<Record<string, string | number>>;
   readonly body: unknown;
   readonly idempotencyKey: string | undefined;
-  /** What the client prefers for this response: a documented status with the header that says so, the name of an example, or a media type. */
+  /** What the client prefers for this response: a documented status with the header that says so, or the name of an example. */
   readonly prefer?: Preference | undefined;
 }
 
 export interface Preference {
   readonly code?: number;
   readonly example?: string;
-  readonly type?: string;
   /** For the people of the sandbox, what decided, or why it could not. */
   readonly note?: string;
 }

@@ -1,45 +1,47 @@
-import Negotiator from "negotiator";
+import { isJson } from "../api/endpoint.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Sampling, sampleOf } from "./sampler.js";
 import type { SchemaReader } from "./schemas.js";
 
-// The bodies of requests and responses.
+// The bodies of requests and responses: JSON.
 
-/** A response or a request body in one media type. */
+/** The JSON of a response or a request body. */
 export interface Content {
+  /** Its media type; empty for no JSON. */
   readonly type: string;
-  readonly isJson: boolean;
   /** `undefined` for none. */
   readonly schema: unknown;
   readonly reader: SchemaReader;
   readonly examples: ReadonlyMap<string, unknown>;
   readonly headers: readonly string[];
-  /** The same in other media types. */
-  readonly others: readonly Content[];
+  /** The media types that are not JSON. */
+  readonly others: readonly string[];
 }
 
 /** A media type without its parameters, in lower case. */
 export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).trim().toLowerCase();
 
-export const isJsonType = (type: string) => /^[\w.+-]+\/(?:[\w.-]+\+)?json$/.test(mediaTypeOf(type));
-
-/** The content in its first media type, JSON if it has that. */
+/** The content of the first media type that is JSON. */
 export function contentIn(document: ApiDocument, reader: SchemaReader, at: Members, path: Path): Content {
   const media = isMapping(at.content) ? at.content : {};
-  const rank = (type: string) => (isJsonType(type) ? 0 : type.includes("*") ? 1 : 2);
-  const types = Object.keys(media).sort((one, other) => rank(one) - rank(other));
-  const none = { ...{ type: "", isJson: false, schema: undefined, reader, others: [] }, examples: new Map() };
+  const isRead = (type: string) => isJson(type) || type.includes("*");
+  const [first] = Object.keys(media).sort((one, other) => Number(isJson(other)) - Number(isJson(one)));
+  const others = Object.keys(media).filter((type) => !isRead(type));
   const headers = headersIn(document, at);
-  const [first, ...others] = types.map((type): Content => {
-    const { schema, ...one } = (isMapping(media[type]) ? media[type] : {}) as Members;
-    reader.survey(schema, [...path, "content", type, "schema"]);
-    const isJson = isJsonType(type) || type.includes("*");
-    const examples = examplesIn(document, one);
-    return { ...none, headers, type: sentType(type), isJson, schema, examples };
-  });
-  return { ...none, headers, ...first, others };
+  if (first === undefined || !isRead(first))
+    return { type: "", schema: undefined, reader, examples: new Map(), headers, others };
+  const one = isMapping(media[first]) ? media[first] : {};
+  reader.survey(one.schema, [...path, "content", first, "schema"]);
+  return {
+    type: sentType(first),
+    schema: one.schema,
+    reader,
+    examples: examplesIn(document, one),
+    headers,
+    others,
+  };
 }
 
 /** The headers of a response that have an example. */
@@ -64,20 +66,9 @@ export function examplesIn(document: ApiDocument, { examples, ...media }: Member
   return found;
 }
 
-/** The content in a media type that the header `Accept` names; `undefined` if it names none of them. */
-export function acceptedContent(content: Content, accept: string): Content | undefined {
-  const all = [content, ...content.others];
-  // Parameters such as the charset are no reason to send nothing.
-  const wanted = accept.slice(0, 1000).replace(/;\s*(?!q=)[^;,]*/gi, "");
-  const known = all.map(({ type }) => mediaTypeOf(type));
-  const [chosen] = new Negotiator({ headers: { accept: wanted } }).mediaTypes(known);
-  return all[known.indexOf(chosen as string)];
-}
-
 /** The media type of a response in a header. */
 function sentType(type: string): string {
-  if (type.includes("*")) return "application/json";
-  return /^[\x20-\x7e]+$/.test(type) ? type : "application/octet-stream";
+  return isJson(type) && /^[\x20-\x7e]+$/.test(type) ? type : "application/json";
 }
 
 /** The body of a response: the example with this name, the first valid one, or a sample of the schema. */

@@ -29,7 +29,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     const make = () => successIn(from, { seed, now }, example);
     return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, mostSamples);
   };
-  const isSampled = content.isJson && content.examples.size === 0 && path.includes("{");
+  const isSampled = content.type !== "" && content.examples.size === 0 && path.includes("{");
   const lazy = {
     responseShape: () => shapeOfSchema(content.reader, content.schema),
     responseExample: () => sampledBody(content, ofExamples)?.value,
@@ -52,20 +52,18 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
     respond: (_caller, world, { prefer, params }) => {
-      const from = content.others.find(({ type }) => type === prefer?.type) ?? content;
-      const success = sent(from, world, prefer?.example ?? world.scenario.examples?.[id]);
-      return isSampled && from.isJson ? withPathId(success, from, params) : success;
+      const success = sent(content, world, prefer?.example ?? world.scenario.examples?.[id]);
+      return isSampled ? withPathId(success, content, params) : success;
     },
   };
   return lazily(endpoint, lazy);
 }
 
 function successIn(from: Content, sampling: Sampling, name?: string): Success {
-  const { headers, type, isJson } = from;
+  const { headers, type } = from;
   if (type === "") return { ...textBody(""), headers };
   const { value } = sampledBody(from, sampling, name) ?? { value: {} };
-  const body = isJson ? jsonBody(value) : textBody(typeof value === "string" ? value : "");
-  return { ...body, headers, ...(type !== "application/json" && { type }) };
+  return { ...jsonBody(value), headers, ...(type !== "application/json" && { type }) };
 }
 
 /** A sampled response with the id of the path in place of its own, if that is valid. */

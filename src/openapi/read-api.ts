@@ -117,8 +117,12 @@ const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
 };
 
 function addSampleNotes(notes: Notes, id: string, content: Content): void {
-  const { type, isJson, schema, reader, examples } = content;
-  if (type === "" || !isJson) return;
+  const { type, schema, reader, examples, others } = content;
+  if (type === "" && others.length > 0) {
+    const what = `without a body: only JSON is served, not ${others.slice(0, 3).join(" or ")}`;
+    notes.add("broken", id, `responds ${what}`, `respond ${what}`);
+  }
+  if (type === "") return;
   const check = reader.checkOf(schema);
   for (const [name, value] of examples) addMisfit(notes, `${id} ${name}`, check(value));
   if (sampledBody(content, ofExamples) !== undefined) return;

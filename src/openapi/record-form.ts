@@ -49,7 +49,7 @@ export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id:
   const sample = ({ seed, scenario }: Seeded) => {
     const example = scenario.examples?.[operation.id];
     const make = () =>
-      content.isJson ? (sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {}) : undefined;
+      content.type !== "" ? (sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {}) : undefined;
     return recentIn(made, `${seed} ${example ?? ""}`, make, mostSamples);
   };
   const shape = endpoint.responseShape;
@@ -58,7 +58,7 @@ export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id:
   const places = (id === undefined ? usualPlaces : [id]).map((one) => one.split("."));
   const check = content.reader.checkOf(content.schema);
   const common = { role, operation, endpoint, sample, check };
-  if (!content.isJson) return { ...common, at: undefined, fields: undefined };
+  if (content.type === "") return { ...common, at: undefined, fields: undefined };
   if (role !== "list") {
     const at = places.find(has)?.slice(0, -1);
     return { ...common, at, fields: at && fieldsIn(shape, at) };

@@ -2,7 +2,6 @@ import type {
   Endpoint,
   EndpointInput,
   ExampleRequest,
-  InputSchema,
   OwnRejection,
   OwnRejectionPath,
   Success,
@@ -33,7 +32,6 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import { containsKey } from "../spec/redact.js";
-import { headerIn } from "../spec/request-traits.js";
 import { canonicalJson, memberIn } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
@@ -48,7 +46,7 @@ import {
   viewOf,
   withValue,
 } from "./record-form.js";
-import { rejectionsOf, unaccepted } from "./requests.js";
+import { rejectionsOf } from "./requests.js";
 
 // Operations of a document that create, read and change records.
 
@@ -149,24 +147,12 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     form,
     creates: role === "create",
     honorsIdempotencyKey: role === "create" && served.documentsKey,
-    ...(endpoint.input && { input: { ...endpoint.input, read: readerOf(view, endpoint.input) } }),
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape:
       at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
     requests: (caller, world) => requestsTo(served, caller, world),
     respond: (caller, world, input) =>
       run({ ...served, caller, world, input, collection: collectionOf(served, world) }),
-  };
-}
-
-/** Reads input for a response with a record, which has only one media type. */
-function readerOf({ at, operation }: View, { read }: InputSchema): InputSchema["read"] {
-  return (asked, sent) => {
-    const input = read(asked, sent);
-    if (at === undefined || "rejected" in input || input.prefer?.type === undefined) return input;
-    const accept = headerIn(sent.headers, "accept") ?? "";
-    const { type: _, ...prefer } = input.prefer;
-    return { ...input, prefer: { ...prefer, ...unaccepted(accept, [operation.success.type], operation) } };
   };
 }
 

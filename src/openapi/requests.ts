@@ -1,21 +1,14 @@
-import type { EndpointInput, OwnRejection, OwnRejectionPath } from "../api/endpoint.js";
+import { type EndpointInput, isJson, type OwnRejection, type OwnRejectionPath } from "../api/endpoint.js";
 import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { escapeControls, redactKeys } from "../spec/redact.js";
+import { redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, mostLevels, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import {
-  acceptedContent,
-  type Content,
-  contentIn,
-  examplesIn,
-  mediaTypeOf,
-  sampledBody,
-} from "./contents.js";
+import { type Content, contentIn, examplesIn, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
 import { keptIn, lazily } from "./once.js";
@@ -24,7 +17,7 @@ import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import { type SchemaReader, type Schemas, whole } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 import type { Check } from "./validator.js";
-import { bodyFormOf, parameterPlaces, textsOf, valueSent } from "./values.js";
+import { parameterPlaces, textsOf, valueSent } from "./values.js";
 
 /** What the requests of an operation may have. */
 interface Accepted {
@@ -48,6 +41,8 @@ interface AcceptedBody {
 }
 
 const places = Object.keys(parameterPlaces);
+/** The styles of parameters that are not read. */
+const isUnread = ({ at }: Parameter) => at.style === "deepObject";
 /** The headers that the sandbox reads itself. */
 export const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
@@ -75,7 +70,7 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
 function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaReader): Accepted {
   const { at, place } = operation;
   const parameters = operation.parameters.filter(
-    (one) => isMapping(one.at.schema) && places.includes(one.in) && !isOwnHeader(one),
+    (one) => isMapping(one.at.schema) && places.includes(one.in) && !isOwnHeader(one) && !isUnread(one),
   );
   for (const one of parameters) reader.survey(one.at.schema, [...one.place, "schema"]);
   const inPlace = (where: string) => {
@@ -109,11 +104,10 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
 /** What an operation does not check, for notes. */
 function uncheckedIn({ operation, parameters, body }: Accepted): string[] {
   const others = operation.parameters.filter((one) => !parameters.includes(one) && !isOwnHeader(one));
-  const isReadable =
-    body === undefined || body.types.some((one) => one.includes("*") || bodyFormOf(one).read !== undefined);
+  const unread = body?.content.others ?? [];
   return [
     ...others.map(({ in: where, name }) => `the ${where} parameter ${quote(name.slice(0, 60))}`),
-    ...(isReadable ? [] : [`the body as ${body.types.slice(0, 3).join(" or ")}`]),
+    ...(unread.length === 0 ? [] : [`a body as ${unread.slice(0, 3).join(" or ")}`]),
   ];
 }
 
@@ -122,7 +116,7 @@ function readInput(
   asked: EndpointInput,
   sent: RequestContent,
 ): EndpointInput | OwnRejection {
-  const values = parameterValues(accepted, { ...sent, params: asked.params });
+  const values = parameterValues(accepted, sent, asked);
   const wrong = wrongIn(accepted, accepted.checkParameters, values);
   if (wrong !== undefined) return wrong;
   const prefer = preferenceIn(sent.headers, accepted.operation);
@@ -132,7 +126,12 @@ function readInput(
 }
 
 /** The values of the parameters, as texts, by their place. */
-function parameterValues({ parameters, reader }: Accepted, sent: Parameters<typeof valueSent>[2]) {
+function parameterValues(
+  { parameters, reader }: Accepted,
+  { query, headers }: RequestContent,
+  { params }: EndpointInput,
+) {
+  const sent = { query: new URLSearchParams(query), headers, params };
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const one of parameters) {
     const value = valueSent(one, whole(reader, one.at.schema), sent);
@@ -156,7 +155,7 @@ function wrongIn(
 
 function readBody(
   accepted: Accepted,
-  { content: first, types, isRequired }: AcceptedBody,
+  { content, types, isRequired }: AcceptedBody,
   asked: EndpointInput,
   { contentType = "", body: sent }: RequestContent,
 ): EndpointInput | OwnRejection {
@@ -167,15 +166,12 @@ function readBody(
   if (sent.problem !== undefined) return unread(sent.problem);
   if (!types.some((one) => accepts(one, type)))
     return unread(`it is not sent as ${types.slice(0, 5).join(" or ")}`);
-  const form = bodyFormOf(type);
-  const content = [first, ...first.others].find((one) => accepts(one.type, type)) ?? first;
-  if (form.read === undefined) return asked;
-  const value = form.read(sent.text, whole(reader, content.schema));
+  if (!isJson(type)) return asked;
+  const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
   if (isTooDeep(value)) return unread(`it is nested more than ${mostLevels} levels deep`);
-  const check = reader.checkOf(content.schema, { reads: form.hasTexts === true });
-  return wrongIn(accepted, check, value, "body") ?? read;
+  return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? read;
 }
 
 /** A request that passes the checks. */
@@ -199,16 +195,12 @@ function requestTo(
   const inPath = new Map(encodedIn("path"));
   const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => inPath.get(name) ?? "1");
   const query = encodedIn("query").map(([name, text]) => `${encodeURIComponent(name)}=${text}`);
-  const cookies = encodedIn("cookie").map((pair) => pair.join("="));
+  const isJsonBody = body !== undefined && body.content.type !== "";
   const sent = body && {
-    headers: { "Content-Type": body.content.type },
-    body: bodyFormOf(body.content.type).write(body.example),
+    headers: { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) },
+    body: isJsonBody ? JSON.stringify(body.example) : "a",
   };
-  const headers = {
-    ...Object.fromEntries(textsIn("header")),
-    ...(cookies.length > 0 && { Cookie: cookies.join("; ") }),
-    ...sent?.headers,
-  };
+  const headers = { ...Object.fromEntries(textsIn("header")), ...sent?.headers };
   return {
     path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
     ...sent,
@@ -217,8 +209,7 @@ function requestTo(
 }
 
 /**
- * What a client prefers for one response: `Prefer: code=404`, `Prefer: example=NAME`, as other mock servers have it, or a media
- * type in `Accept`. If the success has none of these, the documented 406.
+ * What a client prefers for one response: `Prefer: code=404`, or `Prefer: example=NAME`, as other mock servers have it.
  */
 function preferenceIn(headers: readonly string[], operation: Operation): EndpointInput["prefer"] {
   const text = headerIn(headers, "prefer") ?? "";
@@ -229,30 +220,10 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
     return contentAt(responses, Number(code)) === undefined
       ? { note: `Prefer: code=${code} is not documented` }
       : { code: Number(code) };
-  const accept = headerIn(headers, "accept");
-  const all = [success, ...success.others];
-  const isKnown = all.some(({ examples }) => examples.has(example ?? ""));
-  const note = `Prefer: example=${redactKeys(example ?? "")}${isKnown ? "" : " is not documented"}`;
-  const named = example === undefined ? undefined : { example, note };
-  if (accept === undefined || accept === "*/*" || success.type === "") return named;
-  const chosen = acceptedContent(success, accept);
-  if (chosen === success) return named;
-  if (chosen !== undefined) return { ...named, type: chosen.type };
-  return {
-    ...named,
-    ...unaccepted(
-      accept,
-      all.map(({ type }) => type),
-      operation,
-    ),
-  };
-}
-
-/** The documented 406 for a client that accepts none of these media types, or only a note. */
-export function unaccepted(accept: string, types: readonly string[], { responses }: Operation) {
-  const given = escapeControls(redactKeys(accept.slice(0, 100)));
-  const note = `Accept: ${given} fits no documented media type: ${types.slice(0, 5).join(", ")}`;
-  return { ...(responses.has("406") && { code: 406 }), note };
+  if (example === undefined) return undefined;
+  const isKnown = success.examples.has(example);
+  const note = `Prefer: example=${redactKeys(example)}${isKnown ? "" : " is not documented"}`;
+  return { example, note };
 }
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */
@@ -286,8 +257,7 @@ export function* requestExamples(
   }
   const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
   const content = contentIn(document, reader, body, path);
-  for (const { isJson, schema, examples } of [content, ...content.others])
-    for (const [name, value] of isJson ? examples : []) yield [`body ${name}`, value, reader.checkOf(schema)];
+  for (const [name, value] of content.examples) yield [`body ${name}`, value, reader.checkOf(content.schema)];
 }
 
 /** The parts of a request that its document has no value for: `{id}` of the path, and what no sample is valid for. */
@@ -326,7 +296,7 @@ export function rejectionsOf({ responses }: Operation) {
     const ours = errorBody(String(code), String(message), details);
     const shown = details && { details, note: noteOf(details) };
     const documented = responses.get(String(status));
-    if (documented?.isJson !== true) return { rejected, ...shown, body: ours };
+    if (documented === undefined || documented.type === "") return { rejected, ...shown, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
     const typed = { ...ours, type: documented.type };
     return { rejected, ...shown, body: isOurs ? typed : (sampleIn(documented) ?? typed) };

@@ -15,7 +15,7 @@ import { formatTests } from "../../src/openapi/keywords.js";
 import { documentLimits } from "../../src/openapi/limits.js";
 import { ownHeaders } from "../../src/openapi/requests.js";
 import { readKeywords } from "../../src/openapi/schemas.js";
-import { bodyForms, deepStyle, parameterPlaces, separators } from "../../src/openapi/values.js";
+import { parameterPlaces, separators } from "../../src/openapi/values.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { scenarioLimits } from "../../src/scenario/limits.js";
@@ -352,9 +352,10 @@ function checkedPart(): string {
     [`the headers ${names(ownHeaders)}`, "not by the document"],
     [
       "lists in parameters, and objects in queries",
-      `the styles ${names(Object.keys(separators))}, and ${code(deepStyle)} such as \`filter[from]=1\`; other objects are JSON`,
+      `the styles ${names(Object.keys(separators))}; other objects are JSON`,
     ],
-    ...bodyForms.map(({ name, checked }) => [`bodies: ${name}`, checked]),
+    ["bodies: JSON", "yes"],
+    ["bodies: other media types", "only the media type"],
     ["keywords of schemas", names([...readKeywords.keys()].filter((name) => name !== "examples"))],
     ["formats of texts and numbers", names(formatTests.keys())],
     ["several scopes of one operation", "only the first"],

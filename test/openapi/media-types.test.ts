@@ -1,49 +1,7 @@
 import { expect, test } from "vitest";
+import { builtIn } from "../../src/api/routes.js";
+import { documentReader } from "../../src/openapi/read-api.js";
 import { content, documentOf, serving, success } from "../support/documents.js";
-
-const report = {
-  ...content({ type: "object", properties: { id: { const: 1 } }, required: ["id"] }).content,
-  ...content({ type: "string" }, "text/csv", { example: "id\n1" }).content,
-  ...content({ type: "object", properties: { href: { const: "a" } } }, "application/hal+json").content,
-};
-const reading = (responses: object = {}) =>
-  documentOf({
-    "/report": {
-      get: { operationId: "a", responses: { 200: { description: "", content: report }, ...responses } },
-    },
-  });
-
-test.each([
-  ["nothing", undefined, "application/json", '{"id":1}'],
-  ["anything", "*/*", "application/json", '{"id":1}'],
-  ["a text", "text/csv", "text/csv", "id\n1"],
-  ["any text", "text/*;q=0.9, image/png", "text/csv", "id\n1"],
-  ["a text before JSON", "application/json;q=0.5, text/csv", "text/csv", "id\n1"],
-  ["JSON in a charset", "application/json; charset=utf-8", "application/json", '{"id":1}'],
-  ["another form of JSON", "application/hal+json", "application/hal+json", '{"href":"a"}'],
-])("a client that accepts %s gets the media type that fits", async (_, accept, type, text) => {
-  const { send } = serving(reading());
-  const sent = await send("GET /report", accept === undefined ? {} : { accept });
-  expect(sent).toEqual({ status: 200, type, text, note: undefined });
-});
-
-test("a media type that the document lacks gets the documented 406, or the usual response and a note", async () => {
-  const { send } = serving(reading());
-  const note = expect.stringContaining("Accept: image/png");
-  const accept = "image/png";
-  expect(await send("GET /report", { accept })).toMatchObject({
-    status: 200,
-    type: "application/json",
-    note,
-  });
-  const refusing = serving(
-    reading({ 406: { description: "", ...content({ const: "no" }, "application/problem+json") } }),
-  );
-  const type = "application/problem+json";
-  expect(await refusing.send("GET /report", { accept })).toEqual({ status: 406, type, text: '"no"', note });
-  const empty = serving(documentOf({ "/a": { get: { responses: { 204: { description: "" } } } } }));
-  expect(await empty.send("GET /a", { accept })).toMatchObject({ status: 204, note: undefined });
-});
 
 test("an error has its documented media type", async () => {
   const problem = content(
@@ -65,24 +23,54 @@ test("an error has its documented media type", async () => {
   expect(sent).toMatchObject({ status: 400, type: "application/problem+json", text: '{"title":"no"}' });
 });
 
-test("a body is checked by the schema of its own media type", async () => {
+const notesOf = (document: object) =>
+  documentReader.notes({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes;
+
+const ofText = content({ type: "string" }, "text/csv", { example: "id" }).content;
+
+test("JSON is sent in its documented media type, whatever a client accepts", async () => {
+  const ofJson = content({ const: 1 }, "application/hal+json").content;
+  const responses = { 200: { description: "", content: { ...ofText, ...ofJson } } };
+  const { send } = serving(documentOf({ "/a": { get: { operationId: "a", responses } } }));
+  for (const accept of ["*/*", "text/csv", "application/json"])
+    expect(await send("GET /a", { accept })).toMatchObject({
+      ...{ status: 200, type: "application/hal+json", text: "1" },
+    });
+});
+
+test("a response without JSON has no body, and a note names the operation", async () => {
+  const responses = { 200: { description: "", content: ofText } };
+  const document = documentOf({ "/a": { get: { operationId: "a", responses } } });
+  expect(await serving(document).send("GET /a")).toMatchObject({ status: 200, text: "" });
+  expect(notesOf(document)).toContain("a responds without a body: only JSON is served, not text/csv.");
+});
+
+test("a body in a documented media type besides JSON is not checked, with a note; any other gets 400", async () => {
   const ofJson = content({ type: "object", required: ["a"] }).content;
-  const ofForm = content({ type: "object", required: ["b"] }, "application/x-www-form-urlencoded").content;
-  const { send } = serving(
-    documentOf({
-      "/a": {
-        post: {
-          operationId: "a",
-          requestBody: { content: { ...ofJson, ...ofForm } },
-          responses: success({}),
-        },
-      },
-    }),
-  );
+  const type = "application/x-www-form-urlencoded";
+  const ofForm = content({ type: "object", required: ["b"] }, type).content;
+  const requestBody = { content: { ...ofJson, ...ofForm } };
+  const document = documentOf({ "/a": { post: { operationId: "a", requestBody, responses: success({}) } } });
+  const { send } = serving(document);
   const statusOf = async (type: string, body: string) =>
     (await send("POST /a", { "content-type": type }, body)).status;
   expect(await statusOf("application/json", '{"a":1}')).toBe(200);
   expect(await statusOf("application/json", '{"b":1}')).toBe(400);
-  expect(await statusOf("application/x-www-form-urlencoded", "b=1")).toBe(200);
-  expect(await statusOf("application/x-www-form-urlencoded", "a=1")).toBe(400);
+  expect(await statusOf(type, "a=1")).toBe(200);
+  expect(await statusOf("text/csv", "a=1")).toBe(400);
+  expect(notesOf(document)).toContain(`a does not check a body as ${type}.`);
+});
+
+test.each([
+  ["a cookie", { name: "session", in: "cookie", schema: { type: "integer" } }, "the cookie parameter"],
+  [
+    "an object in brackets",
+    { name: "filter", in: "query", style: "deepObject", schema: { type: "object", maxProperties: 0 } },
+    "the query parameter",
+  ],
+])("%s is not checked, with a note that names the operation", async (_, parameter, what) => {
+  const get = { operationId: "a", parameters: [{ ...parameter, required: true }], responses: success({}) };
+  const document = documentOf({ "/a": { get } });
+  expect((await serving(document).send("GET /a?filter[a]=1", { cookie: "session=x" })).status).toBe(200);
+  expect(notesOf(document)).toContain(`a does not check ${what} "${parameter.name}".`);
 });

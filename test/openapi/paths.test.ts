@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { builtIn } from "../../src/api/routes.js";
 import { documentReader } from "../../src/openapi/read-api.js";
-import { content, documentOf, serving, success } from "../support/documents.js";
+import { documentOf, serving, success } from "../support/documents.js";
 
 const named = (name: string, schema: object = { type: "string" }) => ({
   name,
@@ -76,43 +76,6 @@ test("an object in a query has the members of its alternatives", async () => {
   const { send } = serving(documentOf({ "/a": { get: operation("a", { parameters }) } }));
   expect((await send("GET /a?user=1")).status).toBe(200);
   expect((await send("GET /a?other=1")).status).toBe(400);
-});
-
-test.each([
-  ["members", "card[number]=42&card[owner][name]=Ada&tags=a", 200],
-  ["a list of objects", "tags=a&card[number]=42&items[0][id]=1&items[1][id]=2", 200],
-  ["an object as JSON", `card=${encodeURIComponent('{"number":42}')}&tags[]=a&tags[]=b`, 200],
-  ["a number that may be nothing", "tags=a&card[number]=42&age=", 200],
-  ["a wrong number that may be nothing", "tags=a&card[number]=42&age=x", 400],
-  ["a wrong member", "tags=a&card[number]=many", 400],
-  ["a wrong list", "tags=a&card[number]=42&items[0][id]=x", 400],
-])("a form has nested %s", async (_, body, status) => {
-  const schema = {
-    type: "object",
-    required: ["card", "tags"],
-    properties: {
-      card: {
-        type: "object",
-        required: ["number"],
-        properties: {
-          number: { type: "integer" },
-          owner: { type: "object", properties: { name: { type: "string" } } },
-        },
-      },
-      tags: { type: "array", items: { type: "string" } },
-      age: { type: ["integer", "null"] },
-      items: { type: "array", items: { type: "object", properties: { id: { type: "integer" } } } },
-    },
-  };
-  const type = "application/x-www-form-urlencoded";
-  const document = documentOf({
-    "/a": { post: operation("a", { requestBody: { required: true, ...content(schema, type) } }) },
-  });
-  const { send } = serving(document);
-  expect((await send("POST /a", { "content-type": type }, body)).status).toBe(status);
-  expect(
-    documentReader.notes({ openapi: { text: JSON.stringify(document) } }, builtIn, new Set()).notes.join(),
-  ).not.toContain("reject");
 });
 
 test("an operation that rejects even the sandbox's own request is a serious note with the reason", () => {
