@@ -319,9 +319,15 @@ function textOf(value: unknown, run: Work): string {
   return text;
 }
 
+// Of ajv-formats, it accepts every whole number.
+const int64 = {
+  type: "number",
+  validate: (value: number) => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63,
+};
+
 /** The test of each format, which accepts values of other types. */
 export const formatTests = new Map(
-  Object.entries(fullFormats).flatMap(([name, format]) => {
+  Object.entries({ ...fullFormats, int64 }).flatMap(([name, format]) => {
     const { type = "string", validate = format } = isMapping(format) ? format : {};
     const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
     if (typeof test !== "function") return [];

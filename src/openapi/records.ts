@@ -345,7 +345,7 @@ function requiring(shape: Shape, [first, ...rest]: Path, id: string): Shape {
 const sizeNames = ["limit", "per_page", "page_size"];
 const usualPage = 100;
 /** Lists without a documented limit. */
-const longestList = 1000;
+const longestList = 100;
 
 /** The records of a page, and the facts about it that a response may have. */
 function pageOf(

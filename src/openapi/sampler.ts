@@ -257,7 +257,8 @@ function textOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   if (typeof pattern === "string") return matchOf(pattern, attempt, draw);
   const name = (place.findLast((step) => !/^\d+$/.test(step)) ?? "value").slice(0, 40);
   const word = `${name}-${100 + (draw() % 900)}`;
-  const formatted = formats[String(format)]?.(draw, word.replace(/[^\w-]/g, "") || "a", attempt.now);
+  const formatOf = Object.hasOwn(formats, String(format)) ? formats[String(format)] : undefined;
+  const formatted = formatOf?.(draw, word.replace(/[^\w-]/g, "") || "a", attempt.now);
   if (formatted !== undefined) return formatted;
   count(attempt, Number(minLength));
   const rest = Number(minLength) - sizeOf(word);

@@ -27,7 +27,8 @@ export const separators: Readonly<Record<string, string>> = {
 };
 const isExploded = ({ in: where, at: { style = "form", explode = style === "form" } }: Parameter) =>
   where === "query" && explode === true;
-const separatorOf = ({ at }: Parameter) => separators[String(at.style)] ?? ",";
+const separatorOf = ({ at }: Parameter) =>
+  (Object.hasOwn(separators, String(at.style)) ? separators[String(at.style)] : undefined) ?? ",";
 
 /** The value of a parameter as texts; `undefined` for none. */
 export function valueSent(

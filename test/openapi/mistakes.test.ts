@@ -232,3 +232,15 @@ test("a tag for a number makes one", () => {
   const text = `openapi: 3.1.0\ninfo: { title: a, version: b }\npaths: { /a: { get: ${get} } }\n`;
   expect(readApi({ text }, builtIn).endpoints.at(-1)?.responseExample).toBe(1);
 });
+
+test.each(["__proto__", "constructor", "toString"])("the format %s is an unknown one", (format) => {
+  const { served } = readApi({ text: JSON.stringify(ofSchema({ type: "string", format })) }, builtIn);
+  expect(served.get("a")?.endpoint.responseExample).toMatch(/^value-\d+$/);
+});
+
+test("a number above int64 is not valid", async () => {
+  const parameters = [{ name: "n", in: "query", schema: { type: "integer", format: "int64" } }];
+  const { send } = serving(documentOf({ "/a": operation({ parameters }) }));
+  expect((await send("GET /a?n=99999999999999999999")).status).toBe(400);
+  expect((await send("GET /a?n=-9007199254740991")).status).toBe(200);
+});
