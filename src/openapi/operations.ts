@@ -65,12 +65,12 @@ export function operationsOf(
       notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
     if (wanted !== undefined && !wanted.includes(id)) continue;
     const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
-    const success = successOf(one, responses, routes);
+    const parameters = parametersIn(document, one.owners);
+    const success = successOf(one, responses, parameters, routes);
     if (typeof success === "string") {
       unserved.push({ operation: name, why: success });
       notes.add("broken", name, `is not served: ${success}`, `are not served: ${success}`);
     } else {
-      const parameters = parametersIn(document, one.owners);
       checkParameters(document, id, path, parameters);
       found.push({ ...{ method, path, id, at, place, parameters, responses }, ...success });
       parts += parameters.length;
@@ -136,7 +136,16 @@ function* describedIn(document: ApiDocument): Generator<Described> {
 const successes = [200, 201, 202, 204] as const;
 
 /** The success of an operation, or why it cannot be served. */
-function successOf(one: Described, responses: Operation["responses"], routes: Map<string, string>) {
+function successOf(
+  one: Described,
+  responses: Operation["responses"],
+  parameters: readonly Parameter[],
+  routes: Map<string, string>,
+) {
+  const styled = parameters.find(
+    ({ in: where, at }) => where === "path" && /^(?:matrix|label)$/.test(String(at.style)),
+  );
+  if (styled !== undefined) return `the style ${String(styled.at.style)} of {${styled.name}} is not read`;
   const isWrong = (step: string) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step);
   if (one.path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
   const status = successes.find((each) => responses.has(String(each))) ?? 200;
