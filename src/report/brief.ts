@@ -22,6 +22,8 @@ interface Thresholds {
   readonly failOn?: AdviceLevel | undefined;
   /** Whether a report without a request fails. Default: false. */
   readonly needsRequests?: boolean | undefined;
+  /** The first requests, by method and path, for the message. */
+  readonly tried?: readonly string[];
 }
 
 /** What a threshold is about. Swaps: promises to notice without a threshold. */
@@ -37,17 +39,25 @@ export const unmetShape = mapping({
 /** `threshold` is the flag, for people: `--min-coverage 80`. `percent` or `level` is its value. */
 export interface UnmetThreshold extends ValueOf<typeof unmetShape> {}
 
+/** Whether requests came, and none reached an endpoint. */
+export function missedEndpoints({ requests, paths }: Pick<Report, "requests" | "paths">): boolean {
+  const missed = paths.filter(({ pathId }) => pathId === "404.unknown_path" || pathId === "405.method");
+  return requests > 0 && missed.reduce((sum, { count }) => sum + count, 0) === requests;
+}
+
 export function unmetThresholds(
-  { requests, coverage, advice }: Report,
-  { minCoverage = 0, failOn, needsRequests }: Thresholds,
+  report: Report,
+  { minCoverage = 0, failOn, needsRequests, tried = [] }: Thresholds,
 ): UnmetThreshold[] {
+  const { requests, coverage, advice } = report;
   const { percent, met, promised } = coverage;
-  if (needsRequests && requests === 0) {
+  if (needsRequests && (requests === 0 || missedEndpoints(report))) {
     const given =
       failOn === undefined ? { threshold: "client" } : { threshold: `--fail-on ${failOn}`, level: failOn };
     const asked =
       minCoverage > 0 ? { threshold: `--min-coverage ${minCoverage}`, percent: minCoverage } : given;
-    const sentence = "No request reached the sandbox. If that is right, allow it with --min-coverage 0.";
+    const reached = requests === 0 ? "the sandbox" : `an endpoint. Your client tried ${tried.join(", ")}`;
+    const sentence = `No request reached ${reached}. If that is right, allow it with --min-coverage 0.`;
     return [{ gate: "requests", ...asked, sentence }];
   }
   const unmet: UnmetThreshold[] = [];
@@ -145,7 +155,8 @@ export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ra
   };
   const failures = [...(code === 0 ? [] : [client]), ...unmet.map((one) => thresholdFailure(one, report))];
   const ended = code !== 0 ? "client_failed" : failures.length > 0 ? "threshold_missed" : "passed";
-  const verdict = code === 0 && report.requests === 0 ? "no_request" : ended;
+  const isUnreached = report.requests === 0 || unmet.some(({ gate }) => gate === "requests");
+  const verdict = code === 0 && isUnreached ? "no_request" : ended;
   return { verdict, ...briefFacts(report, failures, hint) };
 }
 

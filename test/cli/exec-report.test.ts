@@ -15,8 +15,8 @@ describe("the gate", () => {
       ["active", "revoked", "none"],
       0,
     ],
-    ["a warning where errors count", ["--fail-on", "error"], ["/v1/me"], 0],
-    ["a warning where warnings count", ["--fail-on", "warning"], ["/v1/me"], 5],
+    ["a warning where errors count", ["--fail-on", "error"], ["active", "/v1/me"], 0],
+    ["a warning where warnings count", ["--fail-on", "warning"], ["active", "/v1/me"], 5],
     ["a note where warnings count", ["--fail-on", "warning"], Array(9).fill("revoked"), 0],
     ["a coverage that is not reached, and a command's own code", ["--min-coverage", "50"], ["exit:3"], 3],
   ])("%s", async (_name, argv, words, expected) => {

@@ -52,6 +52,20 @@ describe("the command", () => {
   });
 });
 
+describe("a command whose requests reach no endpoint", () => {
+  it("fails with the paths that it tried, unless --min-coverage 0 allows it", async () => {
+    const line = 'for path in /wrong/me /v1/me; do curl -s -o out "$SVC_BASE_URL$path"; done';
+    const { code, stderr } = await execHere(["--", "sh", "-c", line]);
+    expect([code, stderr]).toEqual([
+      4,
+      expect.stringContaining(
+        "No request reached an endpoint. Your client tried GET /wrong/me, GET /v1/me. ",
+      ),
+    ]);
+    expect((await execHere(["--min-coverage", "0", "--", "sh", "-c", line])).code).toBe(0);
+  });
+});
+
 describe("the environment of the command", () => {
   const environment = async (argv: readonly string[], env: Readonly<Record<string, string>>) => {
     const cwd = temporaryFolder();

@@ -7,7 +7,7 @@ import type { SandboxPlace } from "../../log/log.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
+import { missedEndpoints, type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { execAgain } from "../../report/plain-text.js";
 import { endingWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
@@ -142,10 +142,12 @@ export const execCommand = declareCommand({
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;
+    const tried = new Set<string>();
     runtime.counters.passOnTo({
       ...counters,
       count(exchange, keys, seen) {
         counters.count(exchange, keys);
+        if (tried.size < mostTried) tried.add(redactKeys(`${exchange.method} ${exchange.path}`));
         if (seen?.isReplaced) replaced += 1;
       },
     });
@@ -171,7 +173,7 @@ export const execCommand = declareCommand({
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
-      const unmet = unmetThresholds(report, { ...flags, needsRequests });
+      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...tried] });
       const rerun = execAgain(words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
@@ -189,9 +191,12 @@ export const execCommand = declareCommand({
   },
 });
 
-function codeOf({ requests }: Report, unmet: readonly UnmetThreshold[]): number {
+/** How many different requests the message shows if none reached an endpoint. */
+const mostTried = 5;
+
+function codeOf(report: Report, unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
-  return requests === 0 ? exitCode.noRequest : exitCode.threshold;
+  return report.requests === 0 || missedEndpoints(report) ? exitCode.noRequest : exitCode.threshold;
 }
 
 function whatNoticed({ path, sentence, loss }: BrokenPromise, replaced: number, code: number): string {
