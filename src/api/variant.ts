@@ -12,7 +12,7 @@ import { endpointsOf } from "./routes.js";
 export type ClaimPlace = (key: string) => number;
 
 /** Returns a claim for the sandboxes of one process. */
-export function claimHere(): ClaimPlace {
+function claimHere(): ClaimPlace {
   const next = new Map<string, number>();
   return (key) => {
     const nth = next.get(key) ?? 0;

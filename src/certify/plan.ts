@@ -140,7 +140,7 @@ const rows: Readonly<Record<string, { remedy: string; variants: Readonly<Record<
 const wordsOf = (row: string, variant: string) => rows[row]?.variants[variant];
 
 /** What a client can do that breaks at a row of varied responses, or at the assumption of this name. */
-export const remedyOf = (row: string) => rows[row]?.remedy;
+const remedyOf = (row: string) => rows[row]?.remedy;
 
 const tooLong =
   "Limit how long your client waits: a `Retry-After` may be hours. If it may wait that long, raise --timeout.";

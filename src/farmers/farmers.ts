@@ -54,7 +54,7 @@ function personOf({
   }
 }
 
-export function nameOf(
+function nameOf(
   { draws, region }: FarmContext,
   { sex, language }: Pick<Farmer, "sex" | "language">,
 ): Farmer["name"] {

@@ -307,7 +307,7 @@ export function currentSandbox(): Sandbox {
 }
 
 /** Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
-export const runtimeKey = Symbol.for("svc-sandbox.runtime");
+const runtimeKey = Symbol.for("svc-sandbox.runtime");
 
 export function runtimeOf(sandbox: Sandbox): SandboxState {
   const runtime = Reflect.get(sandbox, runtimeKey) as SandboxState | undefined;

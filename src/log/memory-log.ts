@@ -83,7 +83,7 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
-export function describeServer({ runtime, instances }: Pick<Log, "runtime" | "instances">): ServerState {
+function describeServer({ runtime, instances }: Pick<Log, "runtime" | "instances">): ServerState {
   return {
     own: describeSandbox(runtime),
     instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.runtime))),

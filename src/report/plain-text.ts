@@ -65,7 +65,7 @@ export interface Subject {
 }
 
 /** The flag that gave a document. */
-export function documentFlag(document: Subject["document"]): string[] {
+function documentFlag(document: Subject["document"]): string[] {
   return document?.given ? ["--openapi", document.file ?? "-"] : [];
 }
 

@@ -105,7 +105,7 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
 }
 
 /** The document of a scenario, as certificates name it. */
-export async function documentIn(
+async function documentIn(
   { scenario }: LoadedScenario,
   flags: { readonly openapi?: string },
 ): Promise<CertifyResult["document"]> {

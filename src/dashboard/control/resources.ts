@@ -1,4 +1,3 @@
-import { signal } from "@preact/signals";
 import { callBare } from "./call.js";
 import { resource } from "./resource.js";
 import type { Shown } from "./responses.js";
@@ -25,16 +24,10 @@ export function curlLine(url: string, secret?: string): string | undefined {
 }
 
 const mostKeys = 2000;
-
-/** The number of all keys; `keys` has only the first 2,000. */
-export const keyTotal = signal(0);
+/** The first 2,000 keys. */
 export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${mostKeys}`, {
   on: keyEvents,
-  async read(path) {
-    const { data, total } = await callBare<Shown<"KeyPage">>(path);
-    keyTotal.value = total;
-    return data;
-  },
+  read: async (path) => (await callBare<Shown<"KeyPage">>(path)).data,
 });
 export const requestChecks = resource<Shown<"RequestChecks">>("/request-checks", { on: [world] });
 export const story = resource<Shown<"Story">>("/story", { on: [world, "story."] });

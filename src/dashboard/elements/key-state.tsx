@@ -9,7 +9,7 @@ export const stateShapes: Readonly<Record<Shown<"ListedKey">["state"], string>> 
   revoked: "M0 1.8L1.8 0L5 3.2L8.2 0L10 1.8L6.8 5L10 8.2L8.2 10L5 6.8L1.8 10L0 8.2L3.2 5Z",
 };
 
-export const stateTones = {
+const stateTones = {
   active: "success",
   retiring: "limit",
   rotated: "other",

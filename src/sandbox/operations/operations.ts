@@ -32,7 +32,7 @@ export const operations = {
  * Wraps an operation so that it runs at the time of the clock and is recorded, and can thus be repeated. A step of the
  * timeline runs at its own time, and is not recorded: a repeated capture runs the timeline again.
  */
-export function recorded<Input, Result>(
+function recorded<Input, Result>(
   name: ActionName,
   run: (world: SandboxState, input: Input, now: number, by: Initiator) => Result,
 ): (world: SandboxState, input: Input, by?: Initiator) => Result {
