@@ -7,6 +7,7 @@ import {
   type Line,
   markOf,
   requestsIn,
+  requestsInJournal,
   tellLine,
 } from "../sandbox/line.js";
 import { settled } from "../sandbox/operations/operations.js";
@@ -415,7 +416,7 @@ function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAg
   if (parsed.includes(undefined)) return;
   const all = parsed as Line[];
   const before = all.slice(0, Math.min(at, last) + 1);
-  const exchanges = [...state.exchanges, ...before.flatMap(({ happened }) => requestsIn(happened))];
+  const exchanges = [...state.exchanges, ...requestsInJournal(before.flatMap(({ happened }) => happened))];
   const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
   const recorded = state.recorded - between.filter(({ isProbe }) => !isProbe).length;
   moment.now = state.at;

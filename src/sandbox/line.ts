@@ -62,12 +62,9 @@ export function isBeyondLine(happened: Line["happened"]): boolean {
   return happened.some((one) => "event" in one && beyond.has(one.event.type));
 }
 
-const beyond: ReadonlySet<string> = new Set([
-  "assumptions.changed",
-  "faults.changed",
-  "requests.cleared",
-  "world.started",
-]);
+// The journal starts again with them.
+const clearing: ReadonlySet<string> = new Set(["requests.cleared", "world.started"]);
+const beyond: ReadonlySet<string> = new Set(["assumptions.changed", "faults.changed", ...clearing]);
 
 export function describeLine(world: SandboxState, happened: Line["happened"], before?: Mark): Line {
   const { platform, clock, requestIds, faults, registry, history, counters, behavior, timeline, story } =
@@ -136,8 +133,10 @@ export function applyLine(world: SandboxState, line: Line): void {
 export function tellLine({ history }: SandboxState, { happened, unread = [] }: Line): void {
   for (const one of happened) {
     if ("request" in one) history.record(one.request);
-    else if ("event" in one) history.announce(one.event);
-    else history.operation(one.operation);
+    else if ("event" in one) {
+      if (clearing.has(one.event.type)) history.enter();
+      history.announce(one.event);
+    } else history.operation(one.operation);
   }
   for (const id of unread) {
     const exchange = history.find(id);
@@ -147,6 +146,12 @@ export function tellLine({ history }: SandboxState, { happened, unread = [] }: L
 
 export function requestsIn(happened: Line["happened"]): Exchange[] {
   return happened.flatMap((one) => ("request" in one ? one.request : []));
+}
+
+/** The requests after which the journal was not cleared again. */
+export function requestsInJournal(happened: Line["happened"]): Exchange[] {
+  const cleared = happened.findLastIndex((one) => "event" in one && clearing.has(one.event.type));
+  return requestsIn(happened.slice(cleared + 1));
 }
 
 function applyRequest(world: SandboxState, exchange: Exchange, isUncounted: boolean): void {
