@@ -17,10 +17,12 @@ const isSlowShown = words.includes("--slow");
 const ofVitest = words.filter((word) => !["--all", "--slow"].includes(word));
 const checks = [["audit"], ["matrix"], ["install-check"], ["image"], ["examples"], ["binary", "--check"]];
 
-/** Runs a step and prints its duration; if it fails, its output from the first place that matches. */
-async function step(name: string, line: string, failure = /^/): Promise<boolean> {
+/** Runs commands one after the other, and prints the duration; if one fails, its output from the first place that matches. */
+async function step(name: string, commands: readonly string[][], failure = /^/): Promise<boolean> {
   const start = performance.now();
-  const { code, output } = await runProgram("npm", ["exec", "-c", line], { timeout: 3_600_000 });
+  let [code, output]: [number | null, string] = [0, ""];
+  for (const [program = "", ...argv] of commands)
+    if (code === 0) ({ code, output } = await runProgram(program, argv, { timeout: 3_600_000 }));
   const seconds = Math.round((performance.now() - start) / 1000);
   const found = output.slice(Math.max(0, output.search(failure)));
   console.log(code === 0 ? `✓ ${name} (${seconds} s)` : `✗ ${name}\n\n${found}`);
@@ -31,11 +33,12 @@ async function step(name: string, line: string, failure = /^/): Promise<boolean>
 async function runTests(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-tests-"));
   const results = join(folder, "results.json");
-  const chosen = isWhole ? ofVitest : ["--project 'quick*'", ...ofVitest];
-  const reporters = `--reporter minimal --reporter json --outputFile '${results}'`;
+  const chosen = isWhole ? ofVitest : ["--project", "quick*", ...ofVitest];
+  const reporters = ["--reporter", "minimal", "--reporter", "json", "--outputFile", results];
   const passed = await step(
     "tests",
-    `vitest run ${reporters} ${chosen.join(" ")}`,
+    // Not by `npm exec -c`: the tests would inherit its variable, and then none of their `npx` starts.
+    [["npx", "vitest", "run", ...reporters, ...chosen]],
     /^.*Failed (?:Suites|Tests)/m,
   );
   const read = await readFile(results, "utf8").catch(() => undefined);
@@ -73,10 +76,13 @@ async function runChecks(): Promise<boolean> {
 
 console.log("… lint, types, build");
 const checked = [
-  step("lint", "biome check ."),
-  step("types", `tsx scripts/generate.ts && node '${typescript}' --noEmit --pretty false`),
+  step("lint", [["npx", "biome", "check", "."]]),
+  step("types", [
+    ["npx", "tsx", "scripts/generate.ts"],
+    ["node", typescript, "--noEmit", "--pretty", "false"],
+  ]),
 ];
-let passed = await step("build", "node scripts/prepare.js");
+let passed = await step("build", [["node", "scripts/prepare.js"]]);
 if (passed) {
   console.log("… tests");
   passed = await runTests();
