@@ -53,7 +53,12 @@ export function OverviewView() {
 function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
   const { advice, paths, requests, from_story: fromStory = {}, in_journal: inJournal = {} } = read;
   const rejections = useRejections();
-  const missing = paths.filter(({ promised, met }) => promised && !met);
+  const announced = read.endpoints.filter(({ release }) => release === "announced");
+  const isAnnounced = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
+    announced.some(({ operation_id: operation }) => id.endsWith(`.${operation}`));
+  const left = paths.filter(({ met }) => !met);
+  // Promised paths first: only they count for the coverage.
+  const missing = [...left.filter(({ promised }) => promised), ...left.filter(isAnnounced)];
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
   const how = next?.how_to_meet ?? null;
