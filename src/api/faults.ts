@@ -64,7 +64,10 @@ export function unavailable(world: SandboxState, call: ApiCall, seconds?: number
   const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
   const now = asDate ? world.platform.time() : call.now;
   const chosen = asChosen(world, { ...call, now }, 503);
-  return { ...statusResponse(world, chosen, effect), pathId: fault, fault };
+  const { response, code } = statusResponse(world, chosen, effect);
+  // Clients subtract one date from the other, so both are of one clock.
+  const date = asDate ? ["Date", new Date(now).toUTCString()] : [];
+  return { response: { ...response, headers: [...response.headers, ...date] }, code, pathId: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {

@@ -171,7 +171,7 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
   const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.response;
   const { status } = message;
-  const date = dateOf(at);
+  const date = status === 503 && message.headers.includes("Date") ? [] : dateOf(at);
   const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
   const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
