@@ -19,7 +19,7 @@ interface Picture {
   readonly click?: number;
 }
 
-const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: ".request-checks" };
+const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: "#request-checks-title" };
 const requests = { ...overview, view: "requests", shows: "main a[href^='#/requests/']", click: 1 };
 const pictures: Readonly<Record<string, Picture>> = {
   ...{ overview, "overview-dark": { ...overview, isDark: true }, requests },
