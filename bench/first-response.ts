@@ -15,8 +15,8 @@ export async function measureFirstResponse(
   { node, quick }: BenchArguments,
   bundle: Bundle,
 ): Promise<Figure[]> {
-  const { story: _, ...world } = withStory("key-states");
-  const file = await scenarioFile(bundle, world);
+  const { story: _, ...sandbox } = withStory("key-states");
+  const file = await scenarioFile(bundle, sandbox);
   // Without a request, `exec` ends with 4.
   const exec = () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"], 4));
   const nothing = "data:text/javascript,";

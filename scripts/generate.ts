@@ -99,7 +99,7 @@ function bundledModule(scenarios: Record<string, Scenario>): string {
     "/** The refs of the organizations of each bundled scenario. */",
     refsInterface("BundledOrganizationRefs", organizationRefs),
     "/** The bundled scenarios as JSON, without their stories: most starts use one of them, and to evaluate them all takes long. */",
-    textsOf("bundledTexts", scenarios, ({ story: _, ...world }) => world),
+    textsOf("bundledTexts", scenarios, ({ story: _, ...sandbox }) => sandbox),
   ].join("\n");
 }
 

@@ -70,9 +70,9 @@ export function runProgram(
 export async function mustRun(
   program: string,
   argv: readonly string[],
-  surroundings: ProgramSurroundings = {},
+  context: ProgramSurroundings = {},
 ): Promise<string> {
-  const { code, stdout, output } = await runProgram(program, argv, surroundings);
+  const { code, stdout, output } = await runProgram(program, argv, context);
   if (code !== 0) throw new Error(`${program} ${argv.join(" ")} failed:\n${output}`);
   return stdout.trim();
 }

@@ -1,5 +1,5 @@
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { isWellFormedKey } from "../spec/api-key.js";
 import type { Assumptions } from "../spec/assumptions.js";
@@ -23,17 +23,17 @@ export interface ApiCall extends ObservedCall {
 }
 
 /** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
-export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
+export function startCall(sandbox: SandboxState, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
   const { apiKey, keyHash } = request;
-  const started = world.platform.stopwatch();
-  const now = world.clock.now();
-  // Settles the timeline up to this instant, even if the clock has moved since.
-  if (world.timeline.dueAt <= now) settled(world);
-  const sha256 = apiKey === undefined ? "" : (keyHash ?? world.platform.sha256(apiKey));
-  const entry = world.registry.find(sha256);
-  const { number, id } = world.requestIds.next();
-  const variation = isVaried(world) ? variationOf(world, number) : undefined;
-  const route = isGuarded ? undefined : routeOf(world, request.path);
+  const started = sandbox.platform.stopwatch();
+  const now = sandbox.clock.now();
+  // Runs the timeline up to this instant, even if the clock has moved since.
+  if (sandbox.timeline.dueAt <= now) runDue(sandbox);
+  const sha256 = apiKey === undefined ? "" : (keyHash ?? sandbox.platform.sha256(apiKey));
+  const entry = sandbox.registry.find(sha256);
+  const { number, id } = sandbox.requestIds.next();
+  const variation = isVaried(sandbox) ? variationOf(sandbox, number) : undefined;
+  const route = isGuarded ? undefined : routeOf(sandbox, request.path);
   return {
     request,
     route,
@@ -46,7 +46,7 @@ export function beginCall(world: SandboxState, request: ApiRequest, { isGuarded 
     entry,
     number,
     id: variation === undefined ? id : variation.requestId,
-    assumptions: variation === undefined ? world.assumptions : variation.assumptions,
+    assumptions: variation === undefined ? sandbox.assumptions : variation.assumptions,
     variation,
   };
 }

@@ -45,11 +45,11 @@ export interface Endpoint extends ServedEndpoint {
   /** Whether the same `Idempotency-Key` gets the same response. */
   readonly honorsIdempotencyKey?: boolean;
   /** The response of the API's own description with a status; `undefined` if it has none. Default: not described there. */
-  readonly documented?: (status: number, world: SandboxState) => Success | undefined;
+  readonly documented?: (status: number, sandbox: SandboxState) => Success | undefined;
   /** Requests with this key that show its outcomes now. Default: the example, without path parameters. */
-  readonly requests?: (caller: KeyEntry, world: SandboxState) => readonly ExampleRequest[];
+  readonly requests?: (caller: KeyEntry, sandbox: SandboxState) => readonly ExampleRequest[];
   /** Changes nothing, because dry runs use it too: `commit` makes the changes of a success. */
-  readonly respond: (caller: KeyEntry, world: SandboxState, asked: EndpointInput) => Success | OwnRejection;
+  readonly respond: (caller: KeyEntry, sandbox: SandboxState, asked: EndpointInput) => Success | OwnRejection;
 }
 
 export function sendsJson({ responseType }: Pick<Endpoint, "responseType">): boolean {
@@ -80,9 +80,9 @@ const jsonRequest = (body: unknown, headers: Readonly<Record<string, string>> = 
 export function requestsTo(
   endpoint: Endpoint,
   caller: KeyEntry,
-  world: SandboxState,
+  sandbox: SandboxState,
 ): readonly ExampleRequest[] {
-  if (endpoint.requests !== undefined) return endpoint.requests(caller, world);
+  if (endpoint.requests !== undefined) return endpoint.requests(caller, sandbox);
   if (endpoint.path.includes("{")) return [];
   const { body } = endpoint.input ?? {};
   return [body === undefined ? {} : jsonRequest(body.example)];

@@ -16,27 +16,27 @@ import { firstEndpoint } from "./routes.js";
 
 /** The dry run of a request; `apiKey` is the header, `undefined` without one. */
 export function evaluate(
-  world: SandboxState,
+  sandbox: SandboxState,
   apiKey: string | undefined,
-  endpoint: Endpoint = firstEndpoint(world),
+  endpoint: Endpoint = firstEndpoint(sandbox),
 ) {
-  const entry = world.registry.find(world.platform.sha256(apiKey ?? ""));
-  return evaluateFacts(world, presentedAs(apiKey), entry, endpoint);
+  const entry = sandbox.registry.find(sandbox.platform.sha256(apiKey ?? ""));
+  return evaluateFacts(sandbox, presentedAs(apiKey), entry, endpoint);
 }
 
-export function evaluateKey(world: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(world)) {
-  return evaluateFacts(world, "well_formed", world.registry.key(ref), endpoint);
+export function evaluateKey(sandbox: SandboxState, ref: string, endpoint: Endpoint = firstEndpoint(sandbox)) {
+  return evaluateFacts(sandbox, "well_formed", sandbox.registry.key(ref), endpoint);
 }
 
 function evaluateFacts(
-  world: SandboxState,
+  sandbox: SandboxState,
   presented: Presented,
   entry: KeyEntry | undefined,
   endpoint: Endpoint,
 ) {
-  const scope = scopeOf(endpoint, world);
-  const now = world.clock.now();
-  const facts = authorizationFacts(world, { request: keyRequest(endpoint), presented, entry, now }, scope);
+  const scope = scopeOf(endpoint, sandbox);
+  const now = sandbox.clock.now();
+  const facts = authorizationFacts(sandbox, { request: keyRequest(endpoint), presented, entry, now }, scope);
   const admitted = authorize(facts);
   const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
   const called = {
@@ -45,7 +45,7 @@ function evaluateFacts(
     now: facts.now,
     expectedPath: () => pathId,
   };
-  const matching = world.faults.filter(({ when }) => meetsCondition(when, called));
+  const matching = sandbox.faults.filter(({ when }) => meetsCondition(when, called));
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
 }
@@ -55,41 +55,41 @@ function keyRequest({ method, path }: Endpoint): ApiRequest {
 }
 
 /** The result of the next request with a key to the first endpoint; counts nothing. */
-export function nextRequest(world: SandboxState, ref: string) {
-  const { pathId, faultPaths } = evaluateKey(world, ref);
+export function nextRequest(sandbox: SandboxState, ref: string) {
+  const { pathId, faultPaths } = evaluateKey(sandbox, ref);
   const { status } = outcomeOf(pathId);
-  const why = causeOf(world, pathId, world.registry.key(ref));
+  const why = causeOf(sandbox, pathId, sandbox.registry.key(ref));
   // Every 401 and 429 has the same code, so the reason is enough.
-  const code = status === 403 ? ` ${expectedCode(world, pathId)}:` : "";
+  const code = status === 403 ? ` ${expectedCode(sandbox, pathId)}:` : "";
   const fault = faultPaths.length === 0 ? "" : ", or a fault";
   const verdict = `${status}${code}${why === null ? "" : ` ${why}`}${fault}`;
-  const until = status === 429 ? reachedLimit(world, world.registry.key(ref))?.until : undefined;
+  const until = status === 429 ? reachedLimit(sandbox, sandbox.registry.key(ref))?.until : undefined;
   return { status, pathId, verdict, until: until === undefined ? null : isoOf(until) };
 }
 
 /** The reached limit of a key, and when it resets; `undefined` if it allows no requests. */
-function reachedLimit(world: SandboxState, entry: KeyEntry) {
-  const now = world.clock.now();
-  const last = lastToReset(readLimits(entry, world, now));
+function reachedLimit(sandbox: SandboxState, entry: KeyEntry) {
+  const now = sandbox.clock.now();
+  const last = lastToReset(readLimits(entry, sandbox, now));
   return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
 }
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */
 export function causeOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   pathId: ApiPathId,
   entry: KeyEntry,
-  endpoint: Endpoint = firstEndpoint(world),
+  endpoint: Endpoint = firstEndpoint(sandbox),
 ): string | null {
   const { key } = entry;
-  const now = world.clock.now();
+  const now = sandbox.clock.now();
   const state = keyStateAt(key, now);
   const { rejection, since } = keyStateTable[state];
   if (since !== null && rejection === pathId) return `${state} since ${shortIso(key[since] ?? now)}`;
   switch (pathId) {
     case "429.per_minute":
     case "429.per_day": {
-      const limit = reachedLimit(world, entry);
+      const limit = reachedLimit(sandbox, entry);
       if (limit === undefined) return null;
       if (limit.until === undefined) return `always: allows 0 requests a ${limit.name}`;
       const until = shortIso(limit.until);
@@ -99,9 +99,9 @@ export function causeOf(
     default: {
       const request = keyRequest(endpoint);
       const facts = authorizationFacts(
-        world,
+        sandbox,
         { request, presented: "well_formed", entry, now },
-        scopeOf(endpoint, world),
+        scopeOf(endpoint, sandbox),
       );
       return causeTold(pathId, facts)?.why ?? null;
     }

@@ -1,5 +1,5 @@
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
-import type { Ending, Exchange } from "../sandbox/journal/exchange.js";
+import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { fingerprintOf, formOfKey } from "../spec/api-key.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -11,12 +11,12 @@ import type { InputSchema } from "./endpoint.js";
 import { asChosen } from "./response.js";
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
-export function exchangeOf(world: SandboxState, begun: ApiCall, ending: Ending): Exchange {
+export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallResult): Exchange {
   const { request, route, endpoint, entry } = begun;
-  const { pathId, fault = null, delivery } = ending;
-  const response = request.method === "HEAD" ? { ...ending.response, body: "" } : ending.response;
+  const { pathId, fault = null, delivery } = result;
+  const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
-  const call = begun.variation === undefined ? begun : asChosen(world, begun, status);
+  const call = begun.variation === undefined ? begun : asChosen(sandbox, begun, status);
   const content = keptContent(begun);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   return {
@@ -42,15 +42,15 @@ export function exchangeOf(world: SandboxState, begun: ApiCall, ending: Ending):
     pathId,
     fault,
     status,
-    code: ending.code,
-    note: ending.note,
+    code: result.code,
+    note: result.note,
     response,
     delivery,
     // To the microsecond: more digits make the journal longer in state files.
-    durationMs: Math.round((world.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
+    durationMs: Math.round((sandbox.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
     advice: noAdvice,
     isResent: undefined,
-    hasCreated: (endpoint?.creates && ending.commit !== undefined) || undefined,
+    hasCreated: (endpoint?.creates && result.commit !== undefined) || undefined,
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Ending } from "../sandbox/journal/exchange.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Experiment } from "../sandbox/variant.js";
@@ -46,37 +46,37 @@ export function startExperiment(
       waited >= minute || next > minuteStart(limited.now) || minuteStart(one.wall) > minuteStart(limited.wall)
     );
   };
-  const respond = (world: SandboxState, call: ApiCall, ending: Ending): Ending | undefined => {
-    if (id === "outage") return unavailable(world, call);
+  const respond = (sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult | undefined => {
+    if (id === "outage") return unavailable(sandbox, call);
     if (id === "control") {
       const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
-      return { ...ending, ...accepted?.respond(ending, call, world) };
+      return { ...result, ...accepted?.respond(result, call, sandbox) };
     }
-    if (!mayFollow(pathId, retryAfter)) return rejectCall(world, call, { path: pathId });
+    if (!mayFollow(pathId, retryAfter)) return rejectCall(sandbox, call, { path: pathId });
     if (first !== latest && hasWaited(latest as Moment, first as Moment)) return undefined;
-    if (id === "503 with Retry-After") return unavailable(world, call, retryAfter);
-    if (id === "503 with a date") return unavailable(world, call, retryAfter, true);
-    const { response, ...rejected } = rejectCall(world, call, { path: pathId });
+    if (id === "503 with Retry-After") return unavailable(sandbox, call, retryAfter);
+    if (id === "503 with a date") return unavailable(sandbox, call, retryAfter, true);
+    const { response, ...rejected } = rejectCall(sandbox, call, { path: pathId });
     const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
     const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
     return { ...rejected, response: { ...response, headers } };
   };
   return {
-    /** Returns the ending in place of a call's own; `undefined` leaves that unchanged. */
-    replace(world: SandboxState, call: ApiCall, ending: Ending): Ending | undefined {
+    /** Returns the result in place of a call's own; `undefined` leaves that unchanged. */
+    replace(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult | undefined {
       isTried = false;
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
-      if (sentKey !== key || placeIn(sentKey, world.registry) !== nth) return undefined;
+      if (sentKey !== key || placeIn(sentKey, sandbox.registry) !== nth) return undefined;
       // A fault of the scenario hides the response, but not that the client sent the key again.
-      if (ending.fault !== undefined && sent < last) return undefined;
+      if (result.fault !== undefined && sent < last) return undefined;
       sent += 1;
       if (sent < last) return undefined;
       const before = latest;
-      latest = { now: call.now, wall: world.platform.time(), stopwatch: call.started };
+      latest = { now: call.now, wall: sandbox.platform.time(), stopwatch: call.started };
       first ??= latest;
       total += before === undefined ? 0 : elapsed(before, latest);
       isTried = true;
-      return respond(world, call, ending);
+      return respond(sandbox, call, result);
     },
     /** Returns once the milliseconds from the first such request to the latest; `undefined` if the latest request is none. */
     takeTime(): number | undefined {

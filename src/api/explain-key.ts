@@ -18,12 +18,12 @@ import { firstEndpoint } from "./routes.js";
 /** Returns the x-api-key header for a word of the command line; `undefined` for none. Not for output. */
 export function apiKeyFor(
   word: string,
-  world: SandboxState,
+  sandbox: SandboxState,
   scenario: string,
   program = "svc-sandbox",
 ): string | undefined {
-  const { keys } = world.registry;
-  if (keys.has(word) || isReserved(word)) return secretFor(world, word);
+  const { keys } = sandbox.registry;
+  if (keys.has(word) || isReserved(word)) return secretFor(sandbox, word);
   if (!looksLikeRef(word)) return word.trim();
   // Also for the path that the key of this name ends on.
   const keyStates: Scenario = bundledScenarios["key-states"];
@@ -53,34 +53,34 @@ function looksLikeRef(word: string): boolean {
 
 export function explain(
   apiKey: string | undefined,
-  world: SandboxState,
-  endpoint: Endpoint = firstEndpoint(world),
+  sandbox: SandboxState,
+  endpoint: Endpoint = firstEndpoint(sandbox),
 ) {
-  const sha256 = apiKey === undefined ? undefined : world.platform.sha256(apiKey);
-  const entry = sha256 === undefined ? undefined : world.registry.find(sha256);
+  const sha256 = apiKey === undefined ? undefined : sandbox.platform.sha256(apiKey);
+  const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
   const ref = entry?.key.ref;
-  const { pathId, faultPaths } = evaluate(world, apiKey, endpoint);
+  const { pathId, faultPaths } = evaluate(sandbox, apiKey, endpoint);
   const { status, when, whatToDo } = outcomeOf(pathId);
   return {
     key: ref ?? null,
     fingerprint: sha256 === undefined ? null : fingerprintOf(sha256),
     method: endpoint.method,
     path: endpoint.path,
-    at: isoOf(world.clock.now()),
+    at: isoOf(sandbox.clock.now()),
     checks: checkResults(authorizationChecks, pathId).map(({ rules: _, ...check }) => ({
       ...check,
       path_id: check.result === "rejected" ? pathId : null,
     })),
     status,
-    code: expectedCode(world, pathId),
+    code: expectedCode(sandbox, pathId),
     path_id: pathId,
     fault_paths: faultPaths,
     when,
-    why: entry === undefined ? null : causeOf(world, pathId, entry, endpoint),
+    why: entry === undefined ? null : causeOf(sandbox, pathId, entry, endpoint),
     what_to_do: whatToDo,
     // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
     key_of_another_sandbox:
-      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== world.behavior.unknownKey,
+      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== sandbox.behavior.unknownKey,
   };
 }

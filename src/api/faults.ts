@@ -1,5 +1,5 @@
 import { fireFault } from "../sandbox/faults.js";
-import { type Delivery, type Ending, noResponse } from "../sandbox/journal/exchange.js";
+import { type CallResult, type Delivery, noResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Variant } from "../sandbox/variant.js";
 import {
@@ -23,14 +23,14 @@ import { asChosen, evaluateResponse, respondToCall, responseOf } from "./respons
  * fault's, or the response's if the fault only delays it. A delayed call is authorized and counted; a call with any
  * other fault is not counted (R24).
  */
-export function applyFault(world: SandboxState, call: ApiCall): Ending | undefined {
+export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
   let expected: PathId | undefined;
-  const fired = fireFault(world.faults, call.number, {
+  const fired = fireFault(sandbox.faults, call.number, {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
     now: call.now,
     expectedPath() {
-      expected ??= evaluateResponse(world, call).pathId;
+      expected ??= evaluateResponse(sandbox, call).pathId;
       return expected;
     },
   });
@@ -39,32 +39,37 @@ export function applyFault(world: SandboxState, call: ApiCall): Ending | undefin
   const fault = `fault.${kind}` as const;
   const { onlyDelays, ends } = faultEffects[kind];
   // A delayed response has variants of its own.
-  const chosen = onlyDelays ? call : asChosen(world, call, statusOf(kind, fired.effect));
-  const made = responses[kind](world, chosen, fired.effect);
+  const chosen = onlyDelays ? call : asChosen(sandbox, call, statusOf(kind, fired.effect));
+  const made = responses[kind](sandbox, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
-  const ending = onlyDelays && "pathId" in made ? made : { ...made, pathId: fault };
+  const result = onlyDelays && "pathId" in made ? made : { ...made, pathId: fault };
   const { truncate, slow } = fired.effect;
-  const bytes = utf8Length(ending.response.body);
+  const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
     delayMs: fired.latency,
     kind: ends === "reset" || ends === "hang" ? ends : "send",
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
     // In the run of a variant, each body takes about a second.
-    bytesPerSecond: slow !== undefined && world.variant?.given.faults !== undefined ? bytes : slow,
+    bytesPerSecond: slow !== undefined && sandbox.variant?.given.faults !== undefined ? bytes : slow,
   };
-  return { ...ending, fault, delivery };
+  return { ...result, fault, delivery };
 }
 
 /**
- * The ending of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. A date
+ * The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. A date
  * is on the wall clock, which the client reads.
  */
-export function unavailable(world: SandboxState, call: ApiCall, seconds?: number, asDate = false): Ending {
+export function unavailable(
+  sandbox: SandboxState,
+  call: ApiCall,
+  seconds?: number,
+  asDate = false,
+): CallResult {
   const fault = "fault.status";
   const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
-  const now = asDate ? world.platform.time() : call.now;
-  const chosen = asChosen(world, { ...call, now }, 503);
-  const { response, code } = statusResponse(world, chosen, effect);
+  const now = asDate ? sandbox.platform.time() : call.now;
+  const chosen = asChosen(sandbox, { ...call, now }, 503);
+  const { response, code } = statusResponse(sandbox, chosen, effect);
   // Clients subtract one date from the other, so both are of one clock.
   const date = asDate ? ["Date", new Date(now).toUTCString()] : [];
   return { response: { ...response, headers: [...response.headers, ...date] }, code, pathId: fault, fault };
@@ -75,20 +80,24 @@ function statusOf(kind: FaultKind, { status }: FaultEffect): number {
 }
 
 type FaultResponse = (
-  world: SandboxState,
+  sandbox: SandboxState,
   call: ApiCall,
   effect: FaultEffect,
-) => Pick<Ending, "response" | "code"> | Ending;
+) => Pick<CallResult, "response" | "code"> | CallResult;
 
 const none: FaultResponse = () => ({ response: noResponse, code: null });
 
-function statusResponse(world: SandboxState, call: ApiCall, { status = 503, html, retryAfter }: FaultEffect) {
+function statusResponse(
+  sandbox: SandboxState,
+  call: ApiCall,
+  { status = 503, html, retryAfter }: FaultEffect,
+) {
   const wait = retryAfter ? retryAfterHeader(retryAfter.seconds, retryAfter.asDate, call.now) : [];
   if (html)
     return { response: responseOf(status, textBody(gatewayPage(status)), wait, "text/html"), code: null };
   const { code, message } = failureOf(status);
   const headers = [...(call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : []), ...wait];
-  const documented = call.endpoint?.documented?.(status, world);
+  const documented = call.endpoint?.documented?.(status, sandbox);
   if (documented !== undefined) {
     const all = [...headers, ...(documented.headers ?? [])];
     return { response: responseOf(status, documented, all, documented.type), code: null };
@@ -108,11 +117,11 @@ const responses: Readonly<Record<FaultKind, FaultResponse>> = {
     code: null,
   }),
   // Only the body is truncated: a record that it reports exists, and the client must find out.
-  truncate(world, call, effect) {
-    if (effect.status !== undefined) return statusResponse(world, call, effect);
-    const ending = evaluateResponse(world, call);
-    ending.commit?.();
-    return ending;
+  truncate(sandbox, call, effect) {
+    if (effect.status !== undefined) return statusResponse(sandbox, call, effect);
+    const result = evaluateResponse(sandbox, call);
+    result.commit?.();
+    return result;
   },
 };
 

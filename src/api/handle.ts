@@ -1,8 +1,8 @@
 import { appendExchange } from "../sandbox/append-exchange.js";
-import type { Ending, Exchange } from "../sandbox/journal/exchange.js";
+import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiRequest } from "../spec/request.js";
-import { type ApiCall, beginCall } from "./call.js";
+import { type ApiCall, startCall } from "./call.js";
 import { exchangeOf } from "./exchange.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
@@ -15,18 +15,18 @@ import { respondToCall } from "./response.js";
  *
  * @example
  * const headers = ["x-api-key", "SVC_test_sbx0abc"];
- * handle(world, receivedRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
+ * handle(sandbox, receivedRequest({ method: "GET", path: "/v1/relying-party/me", query: "", headers })).status; // 401
  */
-export function handle(world: SandboxState, request: ApiRequest): Exchange {
-  const call = beginCall(world, request);
-  const faulty = world.faults.length === 0 ? undefined : applyFault(world, call);
-  const ending = faulty ?? respondToCall(world, call);
-  return completeCall(world, call, world.variant?.end?.(world, call, ending) ?? ending);
+export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
+  const call = startCall(sandbox, request);
+  const faulty = sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
+  const result = faulty ?? respondToCall(sandbox, call);
+  return completeCall(sandbox, call, sandbox.variant?.end?.(sandbox, call, result) ?? result);
 }
 
 /** Records a call with its response. */
-export function completeCall(world: SandboxState, call: ApiCall, ending: Ending): Exchange {
-  const exchange = exchangeOf(world, call, ending);
-  appendExchange(world, exchange, call);
+export function completeCall(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
+  const exchange = exchangeOf(sandbox, call, result);
+  appendExchange(sandbox, exchange, call);
   return exchange;
 }

@@ -101,8 +101,8 @@ export function codeOf(path: PathId, assumptions: Assumptions): string | null {
 }
 
 /** The code of the next response with this path id; `null` on success, and if it varies between responses. */
-export function expectedCode(world: SandboxState, path: PathId): string | null {
-  const { profile, assumptions, givenAssumptions } = world;
+export function expectedCode(sandbox: SandboxState, path: PathId): string | null {
+  const { profile, assumptions, givenAssumptions } = sandbox;
   const varies = profile === "varied" && givenAssumptions.rate_limit_code === undefined;
   return varies && outcomeOf(path).status === 429 ? null : codeOf(path, assumptions);
 }

@@ -1,4 +1,4 @@
-import type { Ending } from "../sandbox/journal/exchange.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { environments } from "../spec/api-key.js";
@@ -41,10 +41,10 @@ export interface BrokenPromise {
 
 /** Returns a replacement for a response; `undefined` leaves the response unchanged. */
 type Respond = (
-  ending: Ending,
+  result: CallResult,
   call: ApiCall,
-  world: SandboxState,
-) => Pick<Ending, "response" | "code"> | undefined;
+  sandbox: SandboxState,
+) => Pick<CallResult, "response" | "code"> | undefined;
 
 /** A row of the table, before its path id is added to the id. */
 interface Row extends Pick<BrokenPromise, "isShared" | "isLasting" | "respond"> {
@@ -100,7 +100,7 @@ const onSuccess = { on: "a 200", success: "200" };
 
 const rejectedRow: Row = {
   name: "rejected",
-  respond: (_, call, world) => rejectCall(world, call, { path: "401.unknown" }),
+  respond: (_, call, sandbox) => rejectCall(sandbox, call, { path: "401.unknown" }),
 };
 
 const jsonRow: Row = {
@@ -166,25 +166,25 @@ export function promisesOn(
   return [...swaps, ...others.filter(({ path, isShared }) => !isShared || path === firstSuccess)];
 }
 
-/** Returns the ending in place of a call's own if it is about the promise. */
+/** Returns the result in place of a call's own if it is about the promise. */
 export function breakPromise(
   { path, isLasting, respond }: BrokenPromise,
-  world: SandboxState,
+  sandbox: SandboxState,
   call: ApiCall,
-  ending: Ending,
-): Ending | undefined {
-  const isOnPath = isLasting || ending.pathId === path;
-  if (!isOnPath || ending.fault !== undefined || call.endpoint === undefined) return undefined;
-  const other = respond(ending, call, world);
+  result: CallResult,
+): CallResult | undefined {
+  const isOnPath = isLasting || result.pathId === path;
+  if (!isOnPath || result.fault !== undefined || call.endpoint === undefined) return undefined;
+  const other = respond(result, call, sandbox);
   // The request keeps its original path id.
-  return other && { ...ending, response: other.response, code: other.code };
+  return other && { ...result, response: other.response, code: other.code };
 }
 
 function rejectionRows({ path, status, code }: Outcome): Row[] {
   const accepted: Row = {
     name: "accepted",
     words: `accepted ${status}`,
-    respond: (_, call, world) => ({ response: acceptance(world, call), code: null }),
+    respond: (_, call, sandbox) => ({ response: acceptance(sandbox, call), code: null }),
   };
   const other = outcomes.find((one) => one.status === status && one.code !== code)?.code;
   if (status === 429) return [accepted, neverEnds(path as ApiPathId)];
@@ -194,23 +194,23 @@ function rejectionRows({ path, status, code }: Outcome): Row[] {
 }
 
 // As if the key had passed each check; an unknown key, or another endpoint than `/me`, gets the documented example.
-function acceptance(world: SandboxState, call: ApiCall): Ending["response"] {
+function acceptance(sandbox: SandboxState, call: ApiCall): CallResult["response"] {
   const { entry, endpoint = me } = call;
   if (entry === undefined || endpoint !== me) {
-    const documented = endpoint.documented?.(endpoint.status ?? 200, world);
-    return successResponse(world, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
+    const documented = endpoint.documented?.(endpoint.status ?? 200, sandbox);
+    return successResponse(sandbox, call, endpoint, documented ?? jsonBody(endpoint.responseExample));
   }
   const usage = { ...entry.usage, dayCount: entry.usage.dayCount + 1 };
-  return successResponse(world, call, me, contextOf({ ...entry, usage }));
+  return successResponse(sandbox, call, me, contextOf({ ...entry, usage }));
 }
 
 function neverEnds(path: ApiPathId): Row {
   const limited = new WeakSet<KeyEntry>();
-  const respond: Respond = ({ pathId }, call, world) => {
+  const respond: Respond = ({ pathId }, call, sandbox) => {
     const { entry } = call;
     if (entry === undefined) return undefined;
     if (pathId === path) limited.add(entry);
-    return isSuccess(pathId) && limited.has(entry) ? rejectCall(world, call, { path }) : undefined;
+    return isSuccess(pathId) && limited.has(entry) ? rejectCall(sandbox, call, { path }) : undefined;
   };
   return { name: "never-ends", isLasting: true, respond };
 }
@@ -273,13 +273,13 @@ function ofWrongType(value: unknown): unknown {
 
 function sameUsage(): Respond {
   const first = new WeakMap<KeyEntry, number>();
-  return (ending, call, world) => {
+  return (result, call, sandbox) => {
     const { entry } = call;
     if (entry === undefined) return undefined;
     const today = first.get(entry) ?? entry.usage.dayCount;
     first.set(entry, today);
     if (today === entry.usage.dayCount) return undefined;
-    return edited("data", ({ usage }) => ({ usage: { ...(usage as object), today } }))(ending, call, world);
+    return edited("data", ({ usage }) => ({ usage: { ...(usage as object), today } }))(result, call, sandbox);
   };
 }
 
@@ -290,8 +290,8 @@ function edited(
   code: string | null = null,
 ): Respond {
   const path = within === undefined ? [] : [within];
-  return (ending) => {
-    const response = withBodyMembers(ending.response, path, (members) => ({
+  return (result) => {
+    const response = withBodyMembers(result.response, path, (members) => ({
       ...members,
       ...change(members),
     }));

@@ -32,14 +32,14 @@ import { sentResponse } from "./story-sender.js";
 
 // The state of a key may have changed since its request.
 function whyNow(
-  world: SandboxState,
+  sandbox: SandboxState,
   { key, pathId }: Exchange,
   endpoint: Endpoint | undefined,
 ): string | null {
-  const entry = world.registry.keys.get(key ?? "");
+  const entry = sandbox.registry.keys.get(key ?? "");
   if (entry === undefined || endpoint === undefined) return null;
-  const now = evaluateKey(world, entry.key.ref, endpoint).pathId;
-  return now === pathId ? causeOf(world, now, entry, endpoint) : null;
+  const now = evaluateKey(sandbox, entry.key.ref, endpoint).pathId;
+  return now === pathId ? causeOf(sandbox, now, entry, endpoint) : null;
 }
 
 const targetChecks: readonly RequestCheck[] = [
@@ -157,28 +157,28 @@ function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange
   return around.map((one) => ({ id: one.id, at: isoOf(one.at), pathId: one.pathId }));
 }
 
-export function requestDetails(world: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
-  const { registry } = world;
-  const exchange = requireRequest(world, id);
+export function requestDetails(sandbox: SandboxState, id: string): Omit<RequestDetails, "repeat" | "text"> {
+  const { registry } = sandbox;
+  const exchange = requireRequest(sandbox, id);
   const { pathId, advice, response, delivery } = exchange;
   const { when } = outcomeOf(pathId);
-  const endpoint = routeOf(world, exchange.path)?.methods.get(exchange.method);
+  const endpoint = routeOf(sandbox, exchange.path)?.methods.get(exchange.method);
   return {
     ...viewRequest(exchange),
-    requiredScope: endpoint === undefined ? null : scopeOf(endpoint, world),
+    requiredScope: endpoint === undefined ? null : scopeOf(endpoint, sandbox),
     keyScopes: registry.keys.get(exchange.key ?? "")?.key.scopes ?? null,
-    checks: checkResults(requestChecksOf(endpointsOf(world)), pathId),
+    checks: checkResults(requestChecksOf(endpointsOf(sandbox)), pathId),
     response: response.status !== 0 ? sentResponse(response, delivery) : null,
     when,
-    why: exchange.note ?? whyNow(world, exchange, endpoint),
+    why: exchange.note ?? whyNow(sandbox, exchange, endpoint),
     sent: {
       headers: Object.fromEntries(headerPairs(exchange.client)),
       keyForm: exchange.keyForm ?? null,
     },
-    around: requestsAround(world, exchange),
+    around: requestsAround(sandbox, exchange),
     whatToDo: whatToDoAbout(exchange, registry.keys.get(exchange.key ?? ""), endpoint),
     adviceDetails: adviceTable
       .filter((row) => advice.includes(row.id))
-      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(world)) })),
+      .map(({ whatToDo, ...row }) => ({ ...row, whatToDo: withEndpoints(whatToDo, endpointsOf(sandbox)) })),
   };
 }

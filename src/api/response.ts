@@ -1,4 +1,4 @@
-import type { ApiResponse, Ending } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
@@ -22,10 +22,10 @@ import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, vary } from "./variation/vary.js";
 
 /** The call with the variants that the variant of a run chooses for a response with this status. */
-export function asChosen(world: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
+export function asChosen(sandbox: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
   const { number, variation } = call;
-  if (variation === undefined || world.variant === undefined) return call;
-  const chosen = chosenVariation(world, number, variation, world.variant.choose, {
+  if (variation === undefined || sandbox.variant === undefined) return call;
+  const chosen = chosenVariation(sandbox, number, variation, sandbox.variant.choose, {
     status,
     isContext,
     isDocumented: call.endpoint?.documented !== undefined,
@@ -34,37 +34,37 @@ export function asChosen(world: SandboxState, call: ApiCall, status: number, isC
 }
 
 /** Authorizes, counts and responds to a call (R24). */
-export function respondToCall(world: SandboxState, call: ApiCall): Ending {
-  const ending = decide(world, call);
-  ending.commit?.();
-  return ending;
+export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult {
+  const result = decide(sandbox, call);
+  result.commit?.();
+  return result;
 }
 
 /** The dry run of a call: counts and changes nothing. */
-export function evaluateResponse(world: SandboxState, call: ApiCall): Ending {
+export function evaluateResponse(sandbox: SandboxState, call: ApiCall): CallResult {
   const { entry } = call;
-  if (entry === undefined) return decide(world, call);
+  if (entry === undefined) return decide(sandbox, call);
   // Counted in a copy, so that a success shows the usage after the call.
-  return decide(world, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
+  return decide(sandbox, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
 }
 
-function decide(world: SandboxState, call: ApiCall): Ending {
+function decide(sandbox: SandboxState, call: ApiCall): CallResult {
   const { request, route, endpoint } = call;
-  if (route === undefined) return rejectCall(world, call, { path: "404.unknown_path" });
-  if (endpoint === undefined) return rejectCall(world, call, { path: "405.method", allow: route.allow });
-  const admitted = admit(world, call, scopeOf(endpoint, world));
+  if (route === undefined) return rejectCall(sandbox, call, { path: "404.unknown_path" });
+  if (endpoint === undefined) return rejectCall(sandbox, call, { path: "405.method", allow: route.allow });
+  const admitted = admit(sandbox, call, scopeOf(endpoint, sandbox));
   if (typeof admitted !== "string") return admitted;
   const plain = plainInput(route, endpoint, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
-  const preferred = "rejected" in input ? undefined : preferredEnding(world, call, endpoint, input);
+  const preferred = "rejected" in input ? undefined : preferredResult(sandbox, call, endpoint, input);
   if (preferred !== undefined) return preferred;
-  const responded = "rejected" in input ? input : endpoint.respond(call.entry as KeyEntry, world, input);
+  const responded = "rejected" in input ? input : endpoint.respond(call.entry as KeyEntry, sandbox, input);
   if ("rejected" in responded) {
     const { rejected: path, details, body, note } = responded;
-    const rejected = rejectCall(world, call, { path, details, body });
+    const rejected = rejectCall(sandbox, call, { path, details, body });
     return note === undefined ? rejected : { ...rejected, note };
   }
-  const response = successResponse(world, call, endpoint, responded);
+  const response = successResponse(sandbox, call, endpoint, responded);
   const ending = {
     pathId: successPathOf(endpoint, admitted),
     response,
@@ -76,13 +76,13 @@ function decide(world: SandboxState, call: ApiCall): Ending {
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
-function preferredEnding(
-  world: SandboxState,
+function preferredResult(
+  sandbox: SandboxState,
   call: ApiCall,
   endpoint: Endpoint,
   { prefer: { code, note } = {} }: EndpointInput,
-): Ending | undefined {
-  const documented = code === undefined ? undefined : endpoint.documented?.(code, world);
+): CallResult | undefined {
+  const documented = code === undefined ? undefined : endpoint.documented?.(code, sandbox);
   if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
   const { headers = [], type } = documented;
   const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
@@ -118,31 +118,31 @@ export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): str
 
 /** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
 export function admit(
-  world: SandboxState,
+  sandbox: SandboxState,
   call: ApiCall,
   scope: string | null,
-): ApiPathId | Ending<ApiPathId> {
-  const { assumptions, windows } = world;
+): ApiPathId | CallResult<ApiPathId> {
+  const { assumptions, windows } = sandbox;
   const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
-  const pathId = authorize(authorizationFacts(world, call, scope));
-  const isLetIn = isSuccess(pathId);
+  const pathId = authorize(authorizationFacts(sandbox, call, scope));
+  const isAdmitted = isSuccess(pathId);
   // Only the sandbox's keys have counters.
-  if (entry !== undefined && (isLetIn || assumptions.count_rejected)) {
+  if (entry !== undefined && (isAdmitted || assumptions.count_rejected)) {
     const { usage } = entry;
     usage.minuteCount += 1;
     usage.dayCount += 1;
     if (windows.sliding) usage.recent.push(now);
   }
-  return isLetIn ? pathId : rejectCall(world, call, { path: pathId, scope });
+  return isAdmitted ? pathId : rejectCall(sandbox, call, { path: pathId, scope });
 }
 
 export function authorizationFacts(
-  world: SandboxState,
+  sandbox: SandboxState,
   { request, presented, entry, now }: Pick<ApiCall, "request" | "presented" | "entry" | "now">,
   scope: string | null,
 ): AuthorizationFacts {
-  const usage = entry && usageAt(entry.usage, world.windows, now);
+  const usage = entry && usageAt(entry.usage, sandbox.windows, now);
   return {
     request,
     presented,
@@ -156,19 +156,19 @@ export function authorizationFacts(
 }
 
 export function successResponse(
-  world: SandboxState,
+  sandbox: SandboxState,
   begun: ApiCall,
   endpoint: Endpoint,
   success: Success,
 ): ApiResponse {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.responsesContext === true;
-  const call = begun.variation === undefined ? begun : asChosen(world, begun, status, isContext);
+  const call = begun.variation === undefined ? begun : asChosen(sandbox, begun, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
       ? []
-      : rateLimitHeaders(form, readLimits(call.entry, world, call.now));
+      : rateLimitHeaders(form, readLimits(call.entry, sandbox, call.now));
   const more = success.headers === undefined ? limits : [...limits, ...success.headers];
   const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
   if (call.variation === undefined || !isJson(success.type) || success.text === "") return response;
@@ -187,13 +187,17 @@ interface CallRejection {
 type Details = Readonly<Record<string, unknown>>;
 
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
-export function rejectCall(world: SandboxState, begun: ApiCall, rejection: CallRejection): Ending<ApiPathId> {
-  const call = asChosen(world, begun, outcomeOf(rejection.path).status);
-  const { path, allow, body, details = detailsOf(world, call, rejection) } = rejection;
+export function rejectCall(
+  sandbox: SandboxState,
+  begun: ApiCall,
+  rejection: CallRejection,
+): CallResult<ApiPathId> {
+  const call = asChosen(sandbox, begun, outcomeOf(rejection.path).status);
+  const { path, allow, body, details = detailsOf(sandbox, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;
   const own = isPlain ? plainRejection(path, assumptions) : ownRejection(path, assumptions, details, body);
-  const headers = openHeaders(world, call, path);
+  const headers = openHeaders(sandbox, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);
   const response = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
   return {
@@ -228,13 +232,17 @@ function ownRejection(
 }
 
 // The headers of a rejection depend only on its status, never on the cause (R14).
-function openHeaders(world: SandboxState, { id, entry, now, assumptions }: ApiCall, path: PathId): string[] {
+function openHeaders(
+  sandbox: SandboxState,
+  { id, entry, now, assumptions }: ApiCall,
+  path: PathId,
+): string[] {
   const { status } = outcomeOf(path);
   const headers: string[] = [];
   if (assumptions.request_id_on_errors) headers.push("X-Request-Id", id);
   if (status === 401 && assumptions.www_authenticate) headers.push(...challengeHeaders);
   if (status === 429 && entry !== undefined) {
-    const limits = readLimits(entry, world, now);
+    const limits = readLimits(entry, sandbox, now);
     headers.push(...rateLimitHeaders(assumptions.rate_limit_headers, limits));
     headers.push(...retryAfterHeaders(assumptions.retry_after, limits, now));
   }
@@ -242,16 +250,16 @@ function openHeaders(world: SandboxState, { id, entry, now, assumptions }: ApiCa
 }
 
 function detailsOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   call: ApiCall,
   { path, scope = null }: CallRejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
   if (path !== "429.per_minute" && path !== "429.per_day") {
-    return causeTold(path, authorizationFacts(world, call, scope))?.details;
+    return causeTold(path, authorizationFacts(sandbox, call, scope))?.details;
   }
-  const limit = lastToReset(readLimits(entry, world, now));
+  const limit = lastToReset(readLimits(entry, sandbox, now));
   return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };
 }
 

@@ -64,17 +64,17 @@ export function endpointsOf({ endpoints }: Pick<SandboxState, "endpoints">): rea
 }
 
 /** The endpoint that tools show unless they are given another one: the first released one. */
-export function firstEndpoint(world: Pick<SandboxState, "endpoints">): Endpoint {
-  return endpointsOf(world)[0] ?? me;
+export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoint {
+  return endpointsOf(sandbox)[0] ?? me;
 }
 
-export function endpointNamed(world: SandboxState, operationId: string | undefined): Endpoint {
-  if (operationId === undefined) return firstEndpoint(world);
-  const known = endpointsOf(world).map((one) => one.operationId);
-  const found = endpointsOf(world).find((one) => one.operationId === operationId);
+export function endpointNamed(sandbox: SandboxState, operationId: string | undefined): Endpoint {
+  if (operationId === undefined) return firstEndpoint(sandbox);
+  const known = endpointsOf(sandbox).map((one) => one.operationId);
+  const found = endpointsOf(sandbox).find((one) => one.operationId === operationId);
   if (found !== undefined) return found;
   const hint = didYouMean(operationId, known) || ` The scenario has ${listed(known, "and")}.`;
-  const message = `Unknown endpoint ${quote(operationId)} in ${world.name}.${hint}`;
+  const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
@@ -137,8 +137,8 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
   );
 }
 
-export function routeOf(world: SandboxState, path: string): ApiRoute | undefined {
-  return routeAt(endpointsOf(world), path);
+export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefined {
+  return routeAt(endpointsOf(sandbox), path);
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
@@ -189,6 +189,6 @@ function routeWith(here: readonly Endpoint[]): ApiRoute {
   };
 }
 
-export function inputAt(world: SandboxState, method: string, path: string) {
-  return routeOf(world, path)?.methods.get(method)?.input;
+export function inputAt(sandbox: SandboxState, method: string, path: string) {
+  return routeOf(sandbox, path)?.methods.get(method)?.input;
 }

@@ -12,7 +12,7 @@ import { bodyOf, contentOf, noBody } from "./request-input.js";
  * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
  * delays of faults. The journal records these requests. The report does not, because no client sent them.
  */
-export function storySender(world: SandboxState): (request: StoryRequest) => StoryResponse {
+export function storySender(sandbox: SandboxState): (request: StoryRequest) => StoryResponse {
   return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);
     const received: Received = {
@@ -23,7 +23,7 @@ export function storySender(world: SandboxState): (request: StoryRequest) => Sto
       traits: body === undefined || body === "" ? 0 : hasBody,
     };
     const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
-    const { response, pathId, fault, delivery } = handle(world, {
+    const { response, pathId, fault, delivery } = handle(sandbox, {
       ...receivedRequest(received),
       keyHash,
       fromStory: true,

@@ -1,4 +1,4 @@
-import type { Ending } from "../sandbox/journal/exchange.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
 import type { ActiveVariant, SandboxState } from "../sandbox/sandbox.js";
 import type { ChooseVariant, Variant, VariedPoint } from "../sandbox/variant.js";
@@ -29,9 +29,9 @@ export function activateVariant(given: Variant, claim: ClaimPlace = claimHere())
   let points: VariedPoint[] = [];
   let isReplaced = false;
   const experiment = given.experiment && startExperiment(given.experiment, placeIn);
-  const broken = (world: SandboxState, call: ApiCall, ending: Ending) => {
-    const promise = brokenPromisesOf(endpointsOf(world)).find(({ id }) => id === given.promise);
-    return promise && breakPromise(promise, world, call, ending);
+  const broken = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
+    const promise = brokenPromisesOf(endpointsOf(sandbox)).find(({ id }) => id === given.promise);
+    return promise && breakPromise(promise, sandbox, call, result);
   };
   const replace = given.promise === undefined ? experiment?.replace : broken;
   return {
@@ -44,20 +44,20 @@ export function activateVariant(given: Variant, claim: ClaimPlace = claimHere())
       return one.variant;
     },
     ...(replace && {
-      end(world, call: ApiCall, ending) {
-        const other = call.request.fromStory ? undefined : replace(world, call, ending);
+      end(sandbox, call: ApiCall, result) {
+        const other = call.request.fromStory ? undefined : replace(sandbox, call, result);
         isReplaced = other !== undefined;
-        return other ?? ending;
+        return other ?? result;
       },
     }),
-    observe(world, { key, fingerprint, fault }) {
+    observe(sandbox, { key, fingerprint, fault }) {
       const hit = ({ given, matched }: SandboxState["faults"][number]) =>
         given.when?.path_id !== undefined && matched > 0;
       const seen = {
-        nth: placeIn(key ?? fingerprint ?? "", world.registry),
+        nth: placeIn(key ?? fingerprint ?? "", sandbox.registry),
         points,
-        scenario: world.name,
-        suspect: fault === null ? undefined : world.faults.find(hit)?.when.pathId,
+        scenario: sandbox.name,
+        suspect: fault === null ? undefined : sandbox.faults.find(hit)?.when.pathId,
         isReplaced,
         tried: experiment?.takeTime(),
       };

@@ -41,7 +41,7 @@ import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
 
 /** A sandbox of a run: the server's, or one of its instances with its label or id. */
 export interface RunSandbox {
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   readonly instance?: string;
 }
 

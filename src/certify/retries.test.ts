@@ -289,12 +289,12 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     stopwatch: () => passed,
   };
   const variant = activateVariant(variantOf(experiment));
-  const world = startSandbox(bundledScenarios["key-states"], { platform, variant, now });
-  const seen = observe(world);
+  const sandbox = startSandbox(bundledScenarios["key-states"], { platform, variant, now });
+  const seen = observe(sandbox);
   const responses = times.map((at, index) => {
     passed = at;
-    if (index === 1 && advance > 0) world.clock.advance(advance);
-    const { response } = handle(world, asked({ apiKey: scenarioSecret(world, experiment.key) }));
+    if (index === 1 && advance > 0) sandbox.clock.advance(advance);
+    const { response } = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, experiment.key) }));
     const header = response.headers.indexOf("Retry-After");
     return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
@@ -346,12 +346,12 @@ test("a request after a rejection counts also if a fault of the scenario respond
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 503 as const } }];
   const variant = activateVariant(variantOf(experimentOf("401")));
-  const world = startSandbox(
+  const sandbox = startSandbox(
     { ...bundledScenarios["key-states"], faults },
     { platform: nodePlatform, variant },
   );
-  const seen = observe(world);
-  for (let n = 0; n < 2; n++) handle(world, asked({ apiKey: scenarioSecret(world, "active") }));
+  const seen = observe(sandbox);
+  for (let n = 0; n < 2; n++) handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active") }));
   expect(triedFacts(triedIn(seen))).toMatchObject({ again: 1 });
 });
 

@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { loanRecords, loans, sandboxOf } from "../../test/records/world.js";
+import { loanRecords, loans, sandboxOf } from "../../test/records/sandbox.js";
 import { endpointsOf } from "../api/routes.js";
-import { runtimeOf } from "../library/create-sandbox.js";
+import { stateOf } from "../library/create-sandbox.js";
 import { collectWrites, createdTwice, judgedPaths } from "./writes.js";
 
 /** Sends requests to loans, and returns what they show about writes. */
 async function writesOf(...requests: readonly [request: string, headers?: Record<string, string>][]) {
   const { sandbox, ask } = sandboxOf({ openapi: loans, records: loanRecords });
-  const world = runtimeOf(sandbox);
-  const writes = collectWrites(endpointsOf(world));
-  world.history.subscribe((event) => {
+  const state = stateOf(sandbox);
+  const writes = collectWrites(endpointsOf(state));
+  state.history.subscribe((event) => {
     if (event.type === "request") writes.add(event.exchange);
   });
   const { id } = sandbox.records.add("loans", { amount: 1 });
@@ -17,7 +17,7 @@ async function writesOf(...requests: readonly [request: string, headers?: Record
     const body = /^P/.test(request) && !request.endsWith("approve") ? { amount: 2 } : undefined;
     await ask(request.replace("ID", id), { body, headers: headers ?? {} }).catch(() => {});
   }
-  return { writes, endpoints: endpointsOf(world) };
+  return { writes, endpoints: endpointsOf(state) };
 }
 
 const key = { "Idempotency-Key": "one" };

@@ -69,7 +69,7 @@ const readIds = reader(
 );
 export const readText = reader((text) => text || undefined, "an id or a ref");
 
-export const worldFlags = {
+export const sandboxFlags = {
   seed: option(
     "--seed <number>",
     "seed for all generated data (default: the scenario's seed, or 1)",
@@ -97,7 +97,7 @@ export const worldFlags = {
     readIds,
   ),
 };
-export type WorldFlags = FlagValues<typeof worldFlags>;
+export type SandboxFlags = FlagValues<typeof sandboxFlags>;
 
 const host = option(
   "-H, --host <address>",

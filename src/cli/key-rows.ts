@@ -24,14 +24,14 @@ export interface KeyRow {
 }
 
 export function keyRows(
-  world: SandboxState,
-  secrets = scenarioSecrets(world),
-  endpoint = firstEndpoint(world),
+  sandbox: SandboxState,
+  secrets = scenarioSecrets(sandbox),
+  endpoint = firstEndpoint(sandbox),
 ): KeyRow[] {
-  const now = world.clock.now();
+  const now = sandbox.clock.now();
   return Object.entries(secrets).map(([ref, secret]) => {
-    const { key } = world.registry.key(ref);
-    const { pathId, faultPaths } = evaluateKey(world, ref, endpoint);
+    const { key } = sandbox.registry.key(ref);
+    const { pathId, faultPaths } = evaluateKey(sandbox, ref, endpoint);
     return {
       ref,
       organization: key.organization,
@@ -39,7 +39,7 @@ export function keyRows(
       state: keyStateAt(key, now),
       secret,
       status: outcomeOf(pathId).status,
-      code: expectedCode(world, pathId),
+      code: expectedCode(sandbox, pathId),
       path_id: pathId,
       fault_paths: faultPaths,
     };

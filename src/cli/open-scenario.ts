@@ -10,7 +10,7 @@ import {
   stdinName,
 } from "../node/files/load-scenario.js";
 import type { Logger } from "../node/logger.js";
-import { loadReader, openWorld } from "../node/platform.js";
+import { loadReader, startInNode } from "../node/platform.js";
 import { pluralize } from "../report/plain-text.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
@@ -23,7 +23,7 @@ import { redactKeys } from "../spec/redact.js";
 import type { Path } from "../spec/schema/shape.js";
 import { listed } from "../spec/schema/words.js";
 import { usageError } from "./exit-codes.js";
-import type { WorldFlags } from "./flags.js";
+import type { SandboxFlags } from "./flags.js";
 import type { Io } from "./io.js";
 
 /** The default file, and the bundled scenario if there is no such file. */
@@ -109,24 +109,24 @@ export function givenFlags(
 export function startNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
   const { scenario, name, text } = loaded;
   const given = givenFlags(flags, loaded);
-  return openWorld(scenario, { name, text, ...given, given });
+  return startInNode(scenario, { name, text, ...given, given });
 }
 
 export async function stepsThatFail(
   loaded: LoadedScenario,
-  flags: WorldFlags,
+  flags: SandboxFlags,
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
-  // Usually there is nothing to rehearse.
-  const { rehearsalProblems, placeInScenario } = await import("../node/rehearsal.js");
+  // Usually there is nothing to run.
+  const { dryRunProblems, placeInScenario } = await import("../node/dry-run.js");
   const placeOf = (path: Path) => placeInScenario(loaded.name, path, cwd, loaded.piped);
-  return rehearsalProblems(loaded, placeOf, givenFlags(flags, loaded));
+  return dryRunProblems(loaded, placeOf, givenFlags(flags, loaded));
 }
 
 /** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
 export async function warnOfSteps(
   loaded: LoadedScenario,
-  flags: WorldFlags,
+  flags: SandboxFlags,
   io: Io,
   log: Logger,
 ): Promise<void> {
@@ -154,12 +154,12 @@ export async function documentNotes(loaded: LoadedScenario, opened: () => Sandbo
 
 export async function warnOfDocument(
   loaded: LoadedScenario,
-  world: SandboxState,
+  sandbox: SandboxState,
   log: Pick<Logger, "note">,
   verbose?: boolean,
 ): Promise<void> {
   if (loaded.scenario.openapi === undefined) return;
-  const { operations, notes } = await documentNotes(loaded, () => world);
+  const { operations, notes } = await documentNotes(loaded, () => sandbox);
   const shown = firstNotes(notes, verbose).map((one) => `  ${one}\n`);
   log.note(
     `The document has ${pluralize(operations, "operation")} that this sandbox serves.\n${shown.join("")}`,
@@ -167,12 +167,12 @@ export async function warnOfDocument(
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfPinned(world: SandboxState, { profile }: WorldFlags, log: Logger): void {
+export function warnOfPinned(sandbox: SandboxState, { profile }: SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
-  const pinned = profile === world.profile ? pinnedAssumptions(world) : [];
+  const pinned = profile === sandbox.profile ? pinnedAssumptions(sandbox) : [];
   if (pinned.length === 0) return;
   log.note(
-    `${world.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
+    `${sandbox.name} sets ${listed(pinned, "and")} itself, which overrides --profile ${profile}. Remove these from its assumptions to use the profile's values.`,
   );
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openWorld } from "../node/platform.js";
+import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { keyRows, keyTable } from "./key-rows.js";
 import { paintStatus, styleFor, wrapLines } from "./terminal.js";
@@ -53,7 +53,7 @@ test.each([
 });
 
 test("a table of keys has as many columns as fit", () => {
-  const rows = keyRows(openWorld(bundledScenarios["key-states"]));
+  const rows = keyRows(startInNode(bundledScenarios["key-states"]));
   const whole = keyTable(rows, palette, Number.POSITIVE_INFINITY);
   const widthOf = (lines: readonly string[]) => Math.max(...lines.map(({ length }) => length));
   const titles = (width: number) => (keyTable(rows, palette, width)[0] as string).split(/ {2,}/);

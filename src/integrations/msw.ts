@@ -1,9 +1,9 @@
 import type { HttpHandler } from "msw";
-import { createSandbox, runtimeOf, sandboxOn } from "../library/create-sandbox.js";
+import { createSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js";
 import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
@@ -36,10 +36,10 @@ export interface HandlerOptions {
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
-  const world = () => settled(runtimeOf(sandbox));
+  const state = () => runDue(stateOf(sandbox));
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
-  const response = (base: string) => resolverOf(world, base);
+  const response = (base: string) => resolverOf(state, base);
   if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
   const isAbsolute = /^https?:\/\//i.test(baseUrl);
   const hasPattern = baseUrl.includes("*") || (isAbsolute && /\/:/.test(baseUrl.slice("https://".length)));
@@ -74,10 +74,10 @@ function handlerOf(path: string | RegExp, response: Resolver): HttpHandler {
 
 type Resolver = (call: { request: Request }) => Promise<Response>;
 
-function resolverOf(world: () => SandboxState, base: string): Resolver {
+function resolverOf(sandbox: () => SandboxState, base: string): Resolver {
   return async ({ request }: { request: Request }) => {
     try {
-      return await respondToWebRequest(world, request, base);
+      return await respondToWebRequest(sandbox, request, base);
     } catch (error) {
       // The client of an aborted request already has its error; msw would treat this error as a failed handler.
       if (request.signal.aborted) return Response.error();
@@ -95,14 +95,14 @@ function withoutSlash(path: string): string {
 }
 
 let ready: Sandbox | undefined;
-const runtime = () => {
+const own = () => {
   ready ??= createSandbox({ scenario: "key-states" });
-  return runtimeOf(ready);
+  return stateOf(ready);
 };
-const world = () => settled(runtime());
+const state = () => runDue(own());
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
-export const sandbox = sandboxOn(runtime) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
+export const sandbox = sandboxOn(own) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(world, ""))];
+export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(state, ""))];

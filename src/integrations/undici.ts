@@ -1,6 +1,6 @@
 import type { Duplex } from "node:stream";
 import type { Dispatcher } from "undici";
-import { runtimeOf } from "../library/create-sandbox.js";
+import { stateOf } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { connectionReset } from "../library/web-request.js";
@@ -46,7 +46,7 @@ export interface DispatcherOptions {
 export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = {}): Dispatcher {
   requireKnownOptions("make a dispatcher", options, ["baseUrl", "fallback"]);
   const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
-  const { server } = createHttpServer(createServerState(createMemoryLog(runtimeOf(sandbox))));
+  const { server } = createHttpServer(createServerState(createMemoryLog(stateOf(sandbox))));
   const agent = new Agent({
     connect(_to, connected) {
       const pair = connectionPair();

@@ -21,16 +21,16 @@ import type { Capture } from "./sandbox.js";
 export type CaptureOptions = Readonly<Partial<Record<keyof Capture, string | undefined>>>;
 
 /** Other requests stay without expectations, because responses may depend on them. It contains no key. */
-export function captureWorld(world: SandboxState, options: CaptureOptions = {}): Scenario {
+export function captureSandbox(sandbox: SandboxState, options: CaptureOptions = {}): Scenario {
   requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
   const { from, to, key } = options;
-  const { beginning, steps } = recordedSteps(world);
+  const { beginning, steps } = recordedSteps(sandbox);
   const first = from === undefined ? 0 : indexOf(from, steps);
   const last = to === undefined ? steps.length - 1 : indexOf(to, steps);
   requireFields("capture the requests", {
     from: first > last ? `is ${from}, which came after ${to}: exchange the two` : undefined,
   });
-  if (key !== undefined && !isReserved(key)) world.registry.key(key);
+  if (key !== undefined && !isReserved(key)) sandbox.registry.key(key);
   const isChosen = ({ exchange, step }: CapturedStep, index: number) =>
     exchange !== undefined &&
     index >= first &&
@@ -52,7 +52,7 @@ export function captureWorld(world: SandboxState, options: CaptureOptions = {}):
     start,
   );
   // A client or a scenario may have written a key anywhere (R46).
-  return redactValue(scenarioOf(world, beginning, story, all, all.filter(isChosen)));
+  return redactValue(scenarioOf(sandbox, beginning, story, all, all.filter(isChosen)));
 }
 
 function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps: readonly CapturedStep[] } {
@@ -89,7 +89,7 @@ function idsOf(steps: readonly CapturedStep[]): string[] {
 }
 
 function scenarioOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   { scenario, at }: Beginning,
   story: StoryStep[],
   all: readonly CapturedStep[],
@@ -104,12 +104,12 @@ function scenarioOf(
   const start = earlier === 0 ? "" : ` It starts after request ${earlier}.`;
   return {
     version,
-    name: `Captured: ${world.scenario.name ?? world.name}`.slice(0, 200),
+    name: `Captured: ${sandbox.scenario.name ?? sandbox.name}`.slice(0, 200),
     description: `Captured from a sandbox: ${requests}. The story expects the same responses.${start}`,
     ...(earlier > 0 && { requests_responded: earlier }),
     clock: { now: isoOf(at), frozen: true },
     ...rest,
-    ...(timeline !== undefined && { timeline: withOutcomes(timeline, world) }),
+    ...(timeline !== undefined && { timeline: withOutcomes(timeline, sandbox) }),
     ...(organizations !== undefined && { organizations: withoutSecrets(organizations) }),
     story,
   };
@@ -249,8 +249,8 @@ function storyOf(captured: readonly CapturedStep[], since: number, start: number
   return story;
 }
 
-export function captureText(world: SandboxState, options: CaptureOptions = {}): string {
-  const text = readableYaml(captureWorld(world, options));
+export function captureText(sandbox: SandboxState, options: CaptureOptions = {}): string {
+  const text = readableYaml(captureSandbox(sandbox, options));
   if (new TextEncoder().encode(text).length <= scenarioLimits.bytes) return text;
   throw new SandboxError(
     "capture_impossible",

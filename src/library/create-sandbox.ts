@@ -5,11 +5,11 @@ import { makeFarmers } from "../farmers/farmers.js";
 import { clientReport } from "../report/report.js";
 import { type Instant, instantOf, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { operations, settled } from "../sandbox/operations/operations.js";
+import { operations, runDue } from "../sandbox/operations/operations.js";
 import { listRecords, type RecordInput } from "../sandbox/operations/records.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { snapshotWorld } from "../sandbox/snapshot.js";
+import { snapshotSandbox } from "../sandbox/snapshot.js";
 import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
 import { secretFor } from "../sandbox/story/run-step.js";
 import {
@@ -35,7 +35,7 @@ import type { Profile } from "../spec/assumptions.js";
 import { SandboxError } from "../spec/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { snakeCase } from "../spec/schema/json.js";
-import { captureWorld } from "./capture.js";
+import { captureSandbox } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import { currentRun } from "./run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
@@ -111,9 +111,9 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
   const platform = { ...webPlatform, endpoints };
   const own = checkedOptions(given);
-  const world = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
-  run?.follow(world, own);
-  return sandboxOn(world);
+  const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
+  run?.follow(sandbox, own);
+  return sandboxOn(sandbox);
 }
 
 type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
@@ -129,139 +129,139 @@ export function checkedOptions({ now, ...options }: WrittenOptions): GivenOption
 
 /** It may start with its first use; each call runs what is due first. */
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
-  const runtime = typeof given === "function" ? given : () => given;
-  const world = () => settled(runtime());
+  const own = typeof given === "function" ? given : () => given;
+  const state = () => runDue(own());
   const sandbox: Sandbox = {
     get name() {
-      return world().name;
+      return state().name;
     },
     get seed() {
-      return world().seed;
+      return state().seed;
     },
     get profile() {
-      return world().profile;
+      return state().profile;
     },
     get assumptions() {
-      const { assumptions } = world();
+      const { assumptions } = state();
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
-    secret: (ref) => secretFor(world(), ref) as string,
-    fetch: (input, init) => fetchResponse(world, input, init),
-    clock: clockOn(world),
-    keys: keysOn(world),
-    organizations: organizationsOn(world),
-    farmers: farmersOn(world),
-    records: recordsOn(world),
-    faults: faultsOn(world),
-    requests: requestsOn(world),
+    secret: (ref) => secretFor(state(), ref) as string,
+    fetch: (input, init) => fetchResponse(state, input, init),
+    clock: clockOn(state),
+    keys: keysOn(state),
+    organizations: organizationsOn(state),
+    farmers: farmersOn(state),
+    records: recordsOn(state),
+    faults: faultsOn(state),
+    requests: requestsOn(state),
     expect(expectation = {}) {
       requireKnownOptions("expect requests", expectation, ["pathId", "key", "count"]);
       const input = checkValue(expectationQuery, snakeCase(expectation), "Failed to expect requests");
-      return expectRequests(world(), input);
+      return expectRequests(state(), input);
     },
-    report: () => clientReport(runtime()),
-    capture: (options) => captureWorld(world(), options),
-    snapshot: () => snapshotWorld(world()),
-    reset: () => resetSandbox(runtime()),
+    report: () => clientReport(own()),
+    capture: (options) => captureSandbox(state(), options),
+    snapshot: () => snapshotSandbox(state()),
+    reset: () => resetSandbox(own()),
   };
-  return Object.defineProperty(sandbox, runtimeKey, { get: runtime });
+  return Object.defineProperty(sandbox, stateKey, { get: own });
 }
 
-function clockOn(world: () => SandboxState): Sandbox["clock"] {
+function clockOn(sandbox: () => SandboxState): Sandbox["clock"] {
   return {
-    now: () => viewClock(world().clock).now,
-    isFrozen: () => world().clock.isFrozen(),
-    advance: (by) => operations.advance(world(), { by }).now,
-    set: (now) => operations.clock(world(), { now }).now,
-    freeze: () => void operations.clock(world(), { frozen: true }),
-    resume: () => void operations.clock(world(), { frozen: false }),
+    now: () => viewClock(sandbox().clock).now,
+    isFrozen: () => sandbox().clock.isFrozen(),
+    advance: (by) => operations.advance(sandbox(), { by }).now,
+    set: (now) => operations.clock(sandbox(), { now }).now,
+    freeze: () => void operations.clock(sandbox(), { frozen: true }),
+    resume: () => void operations.clock(sandbox(), { frozen: false }),
   };
 }
 
-function organizationsOn(world: () => SandboxState): Sandbox["organizations"] {
+function organizationsOn(sandbox: () => SandboxState): Sandbox["organizations"] {
   return {
-    list: () => viewOrganizations(world()),
-    get: (ref) => viewOrganization(world().registry.organization(ref).organization),
+    list: () => viewOrganizations(sandbox()),
+    get: (ref) => viewOrganization(sandbox().registry.organization(ref).organization),
     update(ref, change, by) {
       const failure = "Failed to change the organization";
       const input = checkInput(inputShapes.organization_update, snakeCase(change), failure);
-      return operations.organization(world(), { ...input, ref }, by).organization;
+      return operations.organization(sandbox(), { ...input, ref }, by).organization;
     },
   };
 }
 
-function keysOn(world: () => SandboxState): Sandbox["keys"] {
+function keysOn(sandbox: () => SandboxState): Sandbox["keys"] {
   return {
-    list: () => viewKeys(world()),
-    get: (ref) => viewKey(world().registry.key(ref), world()),
+    list: () => viewKeys(sandbox()),
+    get: (ref) => viewKey(sandbox().registry.key(ref), sandbox()),
     create({ expires, ...creation }, by) {
       const given = { ...(snakeCase(creation) as object), expires: writtenInstant(expires) };
       const input = checkInput(inputShapes.key_creation, given, "Failed to create a key");
-      return operations.create_key(world(), input, by);
+      return operations.create_key(sandbox(), input, by);
     },
     rotate(key, { overlap, ...rotation } = {}, by) {
       const { as } = checkInput(inputShapes.key_rotation, rotation, "Failed to rotate the key");
-      const { replacement, secret } = operations.rotate(world(), { key, overlap, as }, by);
+      const { replacement, secret } = operations.rotate(sandbox(), { key, overlap, as }, by);
       return { key: replacement, secret };
     },
-    revoke: (key, by) => operations.revoke(world(), { key }, by).key,
+    revoke: (key, by) => operations.revoke(sandbox(), { key }, by).key,
     expire(key, { expires }, by) {
       const given = { expires: writtenInstant(expires) };
       const input = checkInput(inputShapes.key_expiry, given, "Failed to set the end of the key");
-      return operations.expire(world(), { key, ...input }, by).key;
+      return operations.expire(sandbox(), { key, ...input }, by).key;
     },
   };
 }
 
-function farmersOn(world: () => SandboxState): Sandbox["farmers"] {
+function farmersOn(sandbox: () => SandboxState): Sandbox["farmers"] {
   return {
     get count() {
-      return world().farmers.count;
+      return sandbox().farmers.count;
     },
-    at: (index) => world().farmers.at(index),
-    get: (id) => world().farmers.get(id),
+    at: (index) => sandbox().farmers.at(index),
+    get: (id) => sandbox().farmers.get(id),
     list({ offset = 0, limit = defaultFarmerPage } = {}) {
       requireFields("list farmers", { offset: countProblem(offset), limit: countProblem(limit) });
-      return world().farmers.list({ offset, limit });
+      return sandbox().farmers.list({ offset, limit });
     },
   };
 }
 
-function recordsOn(world: () => SandboxState): Sandbox["records"] {
+function recordsOn(sandbox: () => SandboxState): Sandbox["records"] {
   const change = (input: Record<string, unknown>) => {
     const given = checkInput(recordChange, input, "Failed to change the record");
-    return operations.record(world(), given as RecordInput).record;
+    return operations.record(sandbox(), given as RecordInput).record;
   };
   return {
-    list: (collection) => listRecords(world(), collection),
+    list: (collection) => listRecords(sandbox(), collection),
     add: (collection, record) => change({ in: collection, add: record }),
     set: (collection, id, members) => change({ in: collection, id, set: members }),
     remove: (collection, id) => void change({ in: collection, id, remove: true }),
   };
 }
 
-function faultsOn(world: () => SandboxState): Sandbox["faults"] {
-  const list = () => describeFaults(world().faults);
+function faultsOn(sandbox: () => SandboxState): Sandbox["faults"] {
+  const list = () => describeFaults(sandbox().faults);
   return {
     list,
     set(faults) {
       const given = { faults: faults ?? null };
       const input = checkInput(inputShapes.faults_change, given, "Failed to change the faults");
-      operations.faults(world(), input.faults as Fault[]);
+      operations.faults(sandbox(), input.faults as Fault[]);
       return list();
     },
   };
 }
 
-function requestsOn(world: () => SandboxState): Sandbox["requests"] {
+function requestsOn(sandbox: () => SandboxState): Sandbox["requests"] {
   return {
     list(query = {}) {
       requireKnownOptions("list the requests", query, ["limit", "pathId", "key", "probes", "faults"]);
       const input = checkValue(requestQuery, snakeCase(query), "Failed to list the requests");
-      return listRequests(world(), input).map(viewRequest);
+      return listRequests(sandbox(), input).map(viewRequest);
     },
-    total: () => world().history.total(),
-    clear: () => operations.clear_requests(world()),
+    total: () => sandbox().history.total(),
+    clear: () => operations.clear_requests(sandbox()),
   };
 }
 
@@ -307,10 +307,10 @@ export function currentSandbox(): Sandbox {
 }
 
 /** Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
-const runtimeKey = Symbol.for("svc-sandbox.runtime");
+const stateKey = Symbol.for("svc-sandbox.state");
 
-export function runtimeOf(sandbox: Sandbox): SandboxState {
-  const runtime = Reflect.get(sandbox, runtimeKey) as SandboxState | undefined;
-  if (runtime !== undefined) return runtime;
+export function stateOf(sandbox: Sandbox): SandboxState {
+  const state = Reflect.get(sandbox, stateKey) as SandboxState | undefined;
+  if (state !== undefined) return state;
   throw new SandboxError("usage", "This is not a sandbox. Create one with createSandbox or startServer.");
 }

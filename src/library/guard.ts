@@ -1,10 +1,10 @@
-import { beginCall } from "../api/call.js";
+import { startCall } from "../api/call.js";
 import { completeCall } from "../api/handle.js";
 import { receivedWeb } from "../api/request-input.js";
 import { admit } from "../api/response.js";
 import { noResponse } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { KeyView, OrganizationView } from "../sandbox/view-shapes.js";
 import { viewKey, viewOrganization } from "../sandbox/views.js";
 import { SandboxError } from "../spec/errors.js";
@@ -12,7 +12,7 @@ import type { PathId } from "../spec/outcomes.js";
 import { receivedRequest } from "../spec/request.js";
 import { hasBody, hasQuery } from "../spec/request-traits.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
-import { currentSandbox, runtimeOf } from "./create-sandbox.js";
+import { currentSandbox, stateOf } from "./create-sandbox.js";
 import type { Sandbox } from "./sandbox.js";
 import { toResponse } from "./web-request.js";
 
@@ -52,9 +52,9 @@ const guardedPath: PathId = "200.guarded";
  * });
  */
 export function guard(request: Request, { scope = null, sandbox }: GuardOptions = {}): Guarded {
-  const world = settled(runtimeOf(sandbox ?? currentSandbox()));
-  const { scopes } = world.assumptions;
-  const isKnown = () => [...world.registry.keys.values()].some(({ key }) => key.scopes.includes(scope ?? ""));
+  const state = runDue(stateOf(sandbox ?? currentSandbox()));
+  const { scopes } = state.assumptions;
+  const isKnown = () => [...state.registry.keys.values()].some(({ key }) => key.scopes.includes(scope ?? ""));
   if (scope !== null && !scopes.includes(scope) && !isKnown()) {
     const message = `No key can have the scope ${quote(scope)}. The scopes are ${listed(scopes, "and")}.`;
     throw new SandboxError("usage", message + didYouMean(scope, scopes), { scope });
@@ -63,13 +63,13 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   const read = receivedRequest(receivedWeb(request, pathname, search));
   // The endpoint may accept a query and a body.
   const asked = { ...read, traits: read.traits & ~(hasQuery | hasBody) };
-  const call = beginCall(world, asked, { isGuarded: true });
-  const admitted = admit(world, call, scope);
-  const isLetIn = typeof admitted === "string";
-  const ending = isLetIn ? { pathId: guardedPath, response: noResponse, code: null } : admitted;
-  const { response, id } = completeCall(world, call, ending);
-  if (!isLetIn) return { rejection: toResponse(response, request.method), caller: undefined };
+  const call = startCall(state, asked, { isGuarded: true });
+  const admitted = admit(state, call, scope);
+  const isAdmitted = typeof admitted === "string";
+  const result = isAdmitted ? { pathId: guardedPath, response: noResponse, code: null } : admitted;
+  const { response, id } = completeCall(state, call, result);
+  if (!isAdmitted) return { rejection: toResponse(response, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;
   const organization = viewOrganization(entry.holder.organization);
-  return { rejection: undefined, caller: { organization, key: viewKey(entry, world), requestId: id } };
+  return { rejection: undefined, caller: { organization, key: viewKey(entry, state), requestId: id } };
 }

@@ -37,7 +37,7 @@ export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
   readonly optionsFor: (scenario: Scenario, given: GivenOptions) => GivenOptions;
   /** Reports each later request of a sandbox, over all resets; `given` are its own options. */
-  readonly follow: (world: SandboxState, given: GivenOptions) => void;
+  readonly follow: (sandbox: SandboxState, given: GivenOptions) => void;
 }
 
 export const variantFile = "variant.json";

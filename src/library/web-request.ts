@@ -11,7 +11,7 @@ import { endTimeout, startTimeout } from "./real-time.js";
 
 /** Synchronous, unless a fault applies or the endpoint accepts a body. `base` has no slash at its end. */
 export function respondToWebRequest(
-  world: () => SandboxState,
+  sandbox: () => SandboxState,
   request: Request,
   base = "",
 ): Response | Promise<Response> {
@@ -19,20 +19,20 @@ export function respondToWebRequest(
   const path = pathname.startsWith(base) ? pathname.slice(base.length) || "/" : pathname;
   const received = receivedWeb(request, path, search);
   const read = receivedRequest(received);
-  const atFirst = world();
+  const atFirst = sandbox();
   const takes = inputAt(atFirst, request.method, path);
   if (takes === undefined) return respondToRead(atFirst, read, request);
   const responseWith = (body: ReadBody) =>
-    respondToRead(world(), { ...read, content: contentOf(received, body) }, request);
+    respondToRead(sandbox(), { ...read, content: contentOf(received, body) }, request);
   return takes.body === undefined ? responseWith(noBody) : readBody(request).then(responseWith);
 }
 
 function respondToRead(
-  world: SandboxState,
+  sandbox: SandboxState,
   read: ApiRequest,
   request: Request,
 ): Response | Promise<Response> {
-  const { response: given, delivery, at } = handle(world, read);
+  const { response: given, delivery, at } = handle(sandbox, read);
   // Clients compare a date in a header with `Date`, which a network always sends.
   const isDated = given.status === 429 && given.headers.some((value) => value.endsWith(" GMT"));
   const date = ["Date", new Date(at).toUTCString()];
@@ -67,13 +67,13 @@ async function readBody(request: Request): Promise<ReadBody> {
 const waiting = new Set<object>();
 
 export async function fetchResponse(
-  world: () => SandboxState,
+  sandbox: () => SandboxState,
   input: Request | URL | string,
   init: RequestInit | undefined,
 ): Promise<Response> {
   const request = requestOf(input, init);
   request.signal.throwIfAborted();
-  const result = respondToWebRequest(world, request);
+  const result = respondToWebRequest(sandbox, request);
   if ("status" in result) return fetched(result, request);
   const held = { input, request };
   const canBeAborted = init?.signal !== undefined || input instanceof Request;

@@ -1,6 +1,6 @@
 import { nodePlatform } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -36,7 +36,7 @@ export interface ListedInstance {
 }
 
 export interface Instance extends ListedInstance {
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   /** Aborted when it is removed or the server stops. */
   readonly gone: AbortSignal;
 }
@@ -100,7 +100,7 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenan
   readonly usedAt: number;
   readonly given: GivenOptions;
   readonly idGroup?: number | undefined;
-  readonly runtime: SavedSandbox;
+  readonly sandbox: SavedSandbox;
 }
 
 export interface ServerState {
@@ -109,11 +109,11 @@ export interface ServerState {
 }
 
 export function instanceState(
-  { id, tenancy, createdAt, idle, runtime: { given, idGroup } }: Omit<Instance, "gone">,
-  runtime: SavedSandbox,
+  { id, tenancy, createdAt, idle, sandbox: { given, idGroup } }: Omit<Instance, "gone">,
+  sandbox: SavedSandbox,
 ): InstanceState {
-  const usedAt = Math.round(runtime.at - idle);
-  return { ...tenancy, id, createdAt, usedAt, given, idGroup, runtime };
+  const usedAt = Math.round(sandbox.at - idle);
+  return { ...tenancy, id, createdAt, usedAt, given, idGroup, sandbox };
 }
 
 type Kept = Instance & { tenancy: Tenancy; usedAt: number; readonly end: () => void };
@@ -128,24 +128,24 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
     /** Adds an instance, as used at a time on the stopwatch. */
     add(
       described: Pick<Kept, "id" | "tenancy" | "createdAt"> & More,
-      runtime: SandboxState,
+      sandbox: SandboxState,
       usedAt = now(),
     ): Kept & More {
       const ending = new AbortController();
       const instance: Kept & More = {
         ...described,
         usedAt,
-        runtime,
+        sandbox,
         gone: ending.signal,
         end: () => ending.abort(),
         get idle() {
           return now() - this.usedAt;
         },
         get name() {
-          return settled(runtime).name;
+          return runDue(sandbox).name;
         },
         get seed() {
-          return settled(runtime).seed;
+          return runDue(sandbox).seed;
         },
       };
       instances.set(described.id, instance);
@@ -178,7 +178,7 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
 
 /** Counts the requests of the instances that this server has loaded, and the instances that have some. */
 export function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
-  const used = loaded().flatMap(({ runtime }) => runtime.counters.requests() || []);
+  const used = loaded().flatMap(({ sandbox }) => sandbox.counters.requests() || []);
   return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
 }
 

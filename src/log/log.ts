@@ -9,7 +9,7 @@ import type { EndedInstance, Instance, Instances, ServerState } from "./instance
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */
 export interface SandboxPlace {
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   readonly instance?: string | undefined;
 }
 
@@ -32,7 +32,7 @@ export interface ControlCall {
 }
 
 export interface ControlPlace {
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
   readonly instances: Instances | undefined;
   readonly baseUrl: () => string;
@@ -74,7 +74,7 @@ export interface LogStatus {
  */
 export interface Log {
   /** The server's own sandbox, for reading. With a store, only the log may change it. */
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   readonly instances: Instances;
   /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
   readonly enter: (id: string) => Entered | Promise<Entered>;
@@ -105,6 +105,6 @@ export interface Log {
 
 export type Entered = Instance | EndedInstance | undefined;
 
-export function runtimesOf({ runtime, instances }: Pick<Log, "runtime" | "instances">): SandboxState[] {
-  return [runtime, ...instances.loaded().map((one) => one.runtime)];
+export function statesOf({ sandbox, instances }: Pick<Log, "sandbox" | "instances">): SandboxState[] {
+  return [sandbox, ...instances.loaded().map((one) => one.sandbox)];
 }

@@ -3,7 +3,7 @@ import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -23,7 +23,7 @@ import {
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import { type CallOrigin, controlPlace, type Log, type RunIn, runtimesOf, type SandboxPlace } from "./log.js";
+import { type CallOrigin, controlPlace, type Log, type RunIn, type SandboxPlace, statesOf } from "./log.js";
 
 export interface MemoryLog extends Log {
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange;
@@ -31,38 +31,38 @@ export interface MemoryLog extends Log {
 }
 
 /** Creates the log of a single server. It ends with the process. */
-export function createMemoryLog(runtime: SandboxState, options: InstanceLimits = {}): MemoryLog {
+export function createMemoryLog(sandbox: SandboxState, options: InstanceLimits = {}): MemoryLog {
   const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
     most: maxInstances,
-    server: runtime,
+    server: sandbox,
     platform: nodePlatform,
     requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);
   const run = (act: RunIn, from: CallOrigin) => {
     // Runs what is due first.
-    settled(from.runtime);
+    runDue(from.sandbox);
     return act(controlPlace(from, instances));
   };
   return {
-    runtime,
+    sandbox,
     instances,
     enter: instances.use,
-    request: (request, { runtime: here }) => handle(settled(here), request),
-    countUnread: ({ runtime: here }, id) => markUnread(here, id),
+    request: (request, { sandbox: here }) => handle(runDue(here), request),
+    countUnread: ({ sandbox: here }, id) => markUnread(here, id),
     call: (_call, act, from) => run(act, from),
     manage: run,
     look: run,
-    describe: () => describeServer({ runtime, instances }),
+    describe: () => describeServer({ sandbox, instances }),
     firstEvent: () => 0,
     isOwn: () => true,
     runDue() {
       instances.sweep(instanceTtl);
       budget.check();
-      for (const one of runtimesOf({ runtime, instances })) {
+      for (const one of statesOf({ sandbox, instances })) {
         try {
-          settled(one);
+          runDue(one);
         } catch {
           // The next request reports the error. A failed save is retried and reported there.
         }
@@ -83,10 +83,10 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
-function describeServer({ runtime, instances }: Pick<Log, "runtime" | "instances">): ServerState {
+function describeServer({ sandbox, instances }: Pick<Log, "sandbox" | "instances">): ServerState {
   return {
-    own: describeSandbox(runtime),
-    instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.runtime))),
+    own: describeSandbox(sandbox),
+    instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.sandbox))),
   };
 }
 
@@ -121,10 +121,10 @@ export function createInstances({
     if (ended.size > 1000) ended.delete(ended.keys().next().value as string);
     loaded.remove(id);
   };
-  const add = (described: Pick<Instance, "id" | "tenancy" | "createdAt">, runtime: SandboxState) => {
-    runtime.counters.passOnTo(server.counters);
-    const instance = loaded.add(described, runtime);
-    journals.add(runtime);
+  const add = (described: Pick<Instance, "id" | "tenancy" | "createdAt">, sandbox: SandboxState) => {
+    sandbox.counters.passOnTo(server.counters);
+    const instance = loaded.add(described, sandbox);
+    journals.add(sandbox);
     return instance;
   };
   return {
@@ -142,9 +142,9 @@ export function createInstances({
       if (loaded.loaded().length >= most) throw tooMany(most);
       const idGroup = server.idSeries.last + 1;
       const options = { platform, name, text, ...checkedOptions(given), given, idGroup };
-      const runtime = startSandbox(scenario, options);
+      const sandbox = startSandbox(scenario, options);
       server.idSeries.last = idGroup;
-      return add({ id, tenancy, createdAt: platform.time() }, runtime);
+      return add({ id, tenancy, createdAt: platform.time() }, sandbox);
     },
     list: loaded.loaded,
     get: loaded.find,
@@ -168,10 +168,10 @@ export function createInstances({
     },
     /** Continues an instance that was idle for some milliseconds, with its own series of request ids. */
     restore(described: InstanceState, idle: number): void {
-      const { id, createdAt, usedAt: _, given, idGroup: __, runtime: state, ...tenancy } = described;
+      const { id, createdAt, usedAt: _, given, idGroup: __, sandbox: state, ...tenancy } = described;
       server.idSeries.last += 1;
-      const runtime = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
-      add({ id, tenancy, createdAt }, runtime).usedAt -= Math.max(0, idle);
+      const sandbox = restoreSandbox(state, platform, { given, idGroup: server.idSeries.last });
+      add({ id, tenancy, createdAt }, sandbox).usedAt -= Math.max(0, idle);
     },
     discardJournals: journals.discard,
     onExpired: (listener: (instance: Instance) => void) => void onExpired.add(listener),
@@ -183,14 +183,14 @@ function isOver({ tenancy: { expiresAt }, idle }: Instance, ttl: number, now: nu
 }
 
 /** Limits the journals of instances together: each loses its oldest requests, half of its bytes. */
-function limitJournals(instances: () => readonly Pick<Instance, "runtime">[], most: number) {
+function limitJournals(instances: () => readonly Pick<Instance, "sandbox">[], most: number) {
   /** At least the bytes of all journals. */
   let bytes = 0;
   const discard = () => {
     bytes = 0;
-    for (const { runtime } of instances()) {
-      runtime.history.keep(runtime.history.bytes() / 2);
-      bytes += runtime.history.bytes();
+    for (const { sandbox } of instances()) {
+      sandbox.history.keep(sandbox.history.bytes() / 2);
+      bytes += sandbox.history.bytes();
     }
   };
   const count = (more: number) => {

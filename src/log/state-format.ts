@@ -6,8 +6,8 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
 import { parsedJson } from "../spec/schema/json.js";
 import { isMapping } from "../spec/schema/shape.js";
-import { contentHashOf, foundingOf, requireSame } from "./founding.js";
 import type { InstanceState, ServerState } from "./instances.js";
+import { contentHashOf, originOf, requireSame } from "./origin.js";
 
 // The one format of a state: an export, the file of a server's own sandbox, and the file of an instance. Its first line has
 // everything, each scenario once. A file may have lines of requests after it. Each line ends with a checksum of it and of the
@@ -35,14 +35,14 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
   return { name, sha256: contentHashOf({ scenario }) };
 }
 
-type WrittenRuntime = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
+type WrittenSandbox = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState {
   readonly version: string;
   readonly started_with?: ScenarioIdentity;
   readonly scenarios: Readonly<Record<string, Pick<SavedSandbox, "scenario" | "text">>>;
-  readonly own?: WrittenRuntime;
-  readonly instances: readonly (Omit<InstanceState, "runtime"> & { readonly runtime: WrittenRuntime })[];
+  readonly own?: WrittenSandbox;
+  readonly instances: readonly (Omit<InstanceState, "sandbox"> & { readonly sandbox: WrittenSandbox })[];
 }
 
 /** What requests have changed since the line before, and the last use of an instance. */
@@ -79,19 +79,19 @@ function readSigned(line: unknown, before = ""): SignedLine & { readonly content
  */
 export function stateLine({ startedWith, own, instances, ...about }: Partial<SavedState>): SignedLine {
   const scenarios: Record<string, unknown> = {};
-  const written = ({ text, scenario, ...state }: SavedSandbox): WrittenRuntime => {
+  const written = ({ text, scenario, ...state }: SavedSandbox): WrittenSandbox => {
     const id = contentHashOf({ scenario }).slice(0, 16);
     scenarios[id] ??= { scenario, text };
     return { ...state, scenario: id };
   };
-  const runtimes = {
+  const sandboxes = {
     own: own && written(own),
-    instances: (instances ?? []).map((one) => ({ ...one, runtime: written(one.runtime) })),
+    instances: (instances ?? []).map((one) => ({ ...one, sandbox: written(one.sandbox) })),
   };
   const { without = [] } = about;
   const lacks = without.length > 0 && { without };
   const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, ...lacks };
-  return signedLine({ ...header, scenarios, ...runtimes });
+  return signedLine({ ...header, scenarios, ...sandboxes });
 }
 
 /** Scenarios that were read before, by the hash of their content: the instances of one share it, and its records. */
@@ -118,20 +118,20 @@ export function parseState(
   try {
     const { sum, content } = readSigned(first);
     const found = converted(content);
-    const runtimeOf = (runtime: WrittenRuntime): SavedSandbox => {
+    const stateOf = (sandbox: WrittenSandbox): SavedSandbox => {
       const { scenario, text: source } = found.scenarios[
-        runtime.scenario
+        sandbox.scenario
       ] as (typeof found.scenarios)[string];
-      if (!known.has(runtime.scenario)) known.set(runtime.scenario, checkedScenario(scenario));
-      const snapshot = checkedScenario(runtime.snapshot);
+      if (!known.has(sandbox.scenario)) known.set(sandbox.scenario, checkedScenario(scenario));
+      const snapshot = checkedScenario(sandbox.snapshot);
       if (snapshot.clock?.now === undefined) throw brokenState(given);
-      return { ...runtime, text: source, scenario: known.get(runtime.scenario) as Scenario, snapshot };
+      return { ...sandbox, text: source, scenario: known.get(sandbox.scenario) as Scenario, snapshot };
     };
     const state = {
       version: found.version,
       startedWith: found.started_with,
-      own: found.own && runtimeOf(found.own),
-      instances: found.instances.map((one) => ({ ...one, runtime: runtimeOf(one.runtime) })),
+      own: found.own && stateOf(found.own),
+      instances: found.instances.map((one) => ({ ...one, sandbox: stateOf(one.sandbox) })),
     };
     return withLines(state, linesOf(rest, sum));
   } catch {
@@ -166,7 +166,7 @@ function withLines(state: ReadState, lines: readonly RequestLine[]): ReadState {
   if (state.own !== undefined) return { ...state, own: { ...state.own, since } };
   const [one] = state.instances as [InstanceState];
   const { usedAt = one.usedAt } = last;
-  return { ...state, instances: [{ ...one, usedAt, runtime: { ...one.runtime, since } }] };
+  return { ...state, instances: [{ ...one, usedAt, sandbox: { ...one.sandbox, since } }] };
 }
 
 function requireState(state: unknown, given: string, isInstance: boolean): void {
@@ -209,7 +209,7 @@ export function continueState(saved: ReadState, served: NamedScenario, given: st
     what: `The state ${JSON.stringify(given)}`,
     elsewhere: "name another file, or remove this one to start again",
   } as const;
-  requireSame(stored, foundingOf(startedWith), foundingOf(ours));
+  requireSame(stored, originOf(startedWith), originOf(ours));
   // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
   const moved = own.name === startedWith.name ? { name: served.name } : {};
   return { ...saved, startedWith: ours, own: { ...own, ...moved } };

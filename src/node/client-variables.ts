@@ -10,19 +10,19 @@ export interface ClientAddresses {
 
 /** Leaves out some keys of a large population unless `all` is set, because a process cannot get them all. */
 export function clientEnvironment(
-  world: SandboxState,
+  sandbox: SandboxState,
   addresses?: ClientAddresses,
   { all = false } = {},
 ): Record<string, string> {
-  const secrets = all ? scenarioSecrets(world) : secretsOf(announcedKeys(world).keys, world);
-  const standard = defaultSecret(world);
+  const secrets = all ? scenarioSecrets(sandbox) : secretsOf(announcedKeys(sandbox).keys, sandbox);
+  const standard = defaultSecret(sandbox);
   return {
     ...(addresses !== undefined && { SVC_BASE_URL: addresses.url }),
     ...(addresses?.controlUrl !== undefined && { SVC_CONTROL_URL: addresses.controlUrl }),
     ...(standard !== undefined && { SVC_API_KEY: standard }),
     ...Object.fromEntries(Object.entries(secrets).map(([name, secret]) => [variableOf(name), secret])),
-    [variableOf("unknown")]: secretFor(world, "unknown") as string,
-    [variableOf("malformed")]: secretFor(world, "malformed") as string,
+    [variableOf("unknown")]: secretFor(sandbox, "unknown") as string,
+    [variableOf("malformed")]: secretFor(sandbox, "malformed") as string,
   };
 }
 

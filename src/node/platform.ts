@@ -47,9 +47,9 @@ export const nodePlatform: Platform = {
   random: () => randomBytes(4).readUInt32LE(),
 };
 
-export type OpenWorldOptions = StartOptions & Omit<SandboxSettings, "platform">;
+export type NodeSandboxOptions = StartOptions & Omit<SandboxSettings, "platform">;
 
-export function openWorld(scenario: Scenario, options: OpenWorldOptions = {}): SandboxState {
+export function startInNode(scenario: Scenario, options: NodeSandboxOptions = {}): SandboxState {
   return startSandbox(scenario, { ...options, platform: nodePlatform });
 }
 

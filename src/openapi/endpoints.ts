@@ -46,13 +46,13 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
     responseType: content.type,
-    documented: (wanted, world) => {
+    documented: (wanted, sandbox) => {
       const other = contentAt(responses, wanted);
-      return other && sent(other, world);
+      return other && sent(other, sandbox);
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
-    respond: (_caller, world, { prefer, params }) => {
-      const success = sent(content, world, prefer?.example ?? world.scenario.examples?.[id]);
+    respond: (_caller, sandbox, { prefer, params }) => {
+      const success = sent(content, sandbox, prefer?.example ?? sandbox.scenario.examples?.[id]);
       return isSampled ? withPathId(success, content, params) : success;
     },
   };

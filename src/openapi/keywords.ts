@@ -42,7 +42,7 @@ export function spend(run: Work, steps: number): void {
 }
 
 /** What keywords need of the schemas around them. */
-export interface Surroundings {
+export interface StartContext {
   readonly schema: Members;
   readonly patternOf: PatternEngine;
   readonly test: (node: unknown) => Test;
@@ -52,7 +52,7 @@ export interface Surroundings {
 }
 
 /** Makes the test of a keyword's value. */
-export type Keyword = (value: never, around: Surroundings) => Test | [];
+export type Keyword = (value: never, around: StartContext) => Test | [];
 
 const mismatch = (message: string): Mismatch => ({ path: [], message });
 const within = (key: string | number, one: Mismatch | undefined) =>
@@ -213,7 +213,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
 };
 
-const none = {} as Surroundings;
+const none = {} as StartContext;
 
 function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
   for (const item of items) {
@@ -247,7 +247,7 @@ function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMa
 
 function unevaluated(
   node: unknown,
-  { test, described }: Surroundings,
+  { test, described }: StartContext,
   isKind: (value: unknown) => boolean,
 ): Test {
   const one = node === false ? undefined : test(node);

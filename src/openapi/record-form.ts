@@ -36,7 +36,7 @@ export interface View extends ServedOperation {
   readonly at: Path | undefined;
   /** The members of a record in it; `undefined` for any. */
   readonly fields: Fields | undefined;
-  readonly sample: (world: Seeded) => unknown;
+  readonly sample: (sandbox: Seeded) => unknown;
   /** Of the whole body. */
   readonly check: Check;
 }
@@ -101,9 +101,9 @@ export function shown({ fields }: View, members: Members): Members {
   return Object.fromEntries(Object.entries(members).filter(([name]) => Object.hasOwn(fields, name)));
 }
 
-export function recordBody(view: View, world: Seeded, members: Members): unknown {
+export function recordBody(view: View, sandbox: Seeded, members: Members): unknown {
   const { at = [], role } = view;
-  return withValue(view.sample(world), at, role === "list" ? [shown(view, members)] : shown(view, members));
+  return withValue(view.sample(sandbox), at, role === "list" ? [shown(view, members)] : shown(view, members));
 }
 
 const creationNames = ["created_at", "createdAt", "created"];
@@ -126,9 +126,9 @@ export function formOf(
     fields === undefined
       ? given
       : Object.fromEntries(Object.entries(given).filter(([one]) => Object.hasOwn(fields, one)));
-  const problemOf: RecordForm["problemOf"] = (world, members) => {
+  const problemOf: RecordForm["problemOf"] = (sandbox, members) => {
     for (const view of having) {
-      const problem = problemIn(view.check, recordBody(view, world, members));
+      const problem = problemIn(view.check, recordBody(view, sandbox, members));
       if (problem)
         return `the response of ${view.operation.id} would not be valid: ${problem.field} ${problem.message}`;
     }
@@ -138,9 +138,9 @@ export function formOf(
   let kind: IdKind | undefined;
   return {
     collection,
-    idOf(world, number, attempt = 0) {
+    idOf(sandbox, number, attempt = 0) {
       const given = base(usual)[name];
-      const group = world.idGroup === undefined ? [] : [String(world.idGroup)];
+      const group = sandbox.idGroup === undefined ? [] : [String(sandbox.idGroup)];
       const idWith = (make: IdKind, seed: number, one: number) =>
         make(randomStream(seed, "record.id", collection, String(one), String(attempt), ...group), one, given);
       const isFine = (make: IdKind, isShort: boolean) =>
@@ -151,13 +151,13 @@ export function formOf(
           return isKept && problemOf(usual, { ...base(usual), [name]: id }) === undefined;
         });
       kind ??= idKinds.find((make) => isFine(make, true)) ?? idKinds.find((make) => isFine(make, false));
-      return idWith(kind ?? (idKinds[0] as IdKind), world.seed, number);
+      return idWith(kind ?? (idKinds[0] as IdKind), sandbox.seed, number);
     },
     idIn: (members) => members[name],
-    make(world, id, at, given) {
+    make(sandbox, id, at, given) {
       const members = given
         .map(known)
-        .reduce((under, over) => mergedByName(under, over) as Members, base(world));
+        .reduce((under, over) => mergedByName(under, over) as Members, base(sandbox));
       return { ...members, ...stamps(fields, [...creationNames, ...updateNames], at), [name]: id };
     },
     change(members, at, given, isWhole = false) {
@@ -191,9 +191,9 @@ function samplesOf(views: readonly View[]) {
   const sorted = views
     .filter(({ role }) => order.includes(role))
     .sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
-  return (world: Seeded): Members => {
+  return (sandbox: Seeded): Members => {
     const samples = sorted.map(({ at = [], role, sample }) => {
-      const found = memberIn(sample(world), at);
+      const found = memberIn(sample(sandbox), at);
       return role === "list" && Array.isArray(found) ? found[0] : found;
     });
     return Object.assign({}, ...samples.filter(isMapping));

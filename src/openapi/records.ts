@@ -113,7 +113,7 @@ interface Served extends View, ReturnType<typeof rejectionsOf> {
 /** A request to it. */
 interface Call extends Served {
   readonly caller: KeyEntry;
-  readonly world: SandboxState;
+  readonly sandbox: SandboxState;
   readonly input: EndpointInput;
   readonly collection: Collection;
 }
@@ -150,9 +150,9 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
     responseShape:
       at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
-    requests: (caller, world) => requestsTo(served, caller, world),
-    respond: (caller, world, input) =>
-      run({ ...served, caller, world, input, collection: collectionOf(served, world) }),
+    requests: (caller, sandbox) => requestsTo(served, caller, sandbox),
+    respond: (caller, sandbox, input) =>
+      run({ ...served, caller, sandbox, input, collection: collectionOf(served, sandbox) }),
   };
 }
 
@@ -166,10 +166,10 @@ function sent({ operation: { success } }: View, body: unknown): Success {
 
 /** The response with a record, or the usual one if it has none. */
 function withRecord(call: Call, members: Members) {
-  const { at, endpoint, caller, world, input } = call;
+  const { at, endpoint, caller, sandbox, input } = call;
   return at === undefined
-    ? (endpoint.respond(caller, world, input) as Success)
-    : sent(call, recordBody(call, world, members));
+    ? (endpoint.respond(caller, sandbox, input) as Success)
+    : sent(call, recordBody(call, sandbox, members));
 }
 
 /** The members of a record in a client's body, which may wrap them as responses do. */
@@ -201,20 +201,20 @@ function find(call: Call): KeptRecord | OwnRejection {
 }
 
 const create: Respond = (call) => {
-  const { operation, form, rejection, mismatched, documentsKey, collection, world, input } = call;
+  const { operation, form, rejection, mismatched, documentsKey, collection, sandbox, input } = call;
   const owner = ownerOf(call.caller.key);
   const key = documentsKey ? input.idempotencyKey?.replace(/^"(.*)"$/, "$1") : undefined;
   if (key !== undefined && (key === "" || key.length > 255 || containsKey(key)))
     return invalid(call, "must be 1 to 255 characters, and not an API key", "Idempotency-Key");
-  const sha256 = key === undefined ? "" : world.platform.sha256(canonicalJson(input.body ?? null));
+  const sha256 = key === undefined ? "" : sandbox.platform.sha256(canonicalJson(input.body ?? null));
   const earlier = key === undefined ? undefined : collection.keys.get(`${owner} ${key}`);
   if (earlier !== undefined && earlier.sha256 !== sha256) return rejection(reusedKey(operation));
   if (earlier !== undefined && !collection.ids.has(earlier.number)) {
     const note = "the record that this Idempotency-Key has created was removed";
     return { ...rejection(reusedKey(operation)), note };
   }
-  const most = world.given.mostRecords ?? mostRecords;
-  if (earlier === undefined && countRecords(world.records) >= most)
+  const most = sandbox.given.mostRecords ?? mostRecords;
+  if (earlier === undefined && countRecords(sandbox.records) >= most)
     return { ...rejection(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };
   const record = recordFrom(call, earlier);
   if (typeof record === "string") return invalid(call, record);
@@ -225,12 +225,12 @@ const create: Respond = (call) => {
     ...{ collection: form.collection, record },
     ...(key !== undefined && { key: [`${owner} ${key}`, keyed] as const }),
   };
-  return { ...response, commit: () => commitChange(world, change) };
+  return { ...response, commit: () => commitChange(sandbox, change) };
 };
 
 /** A new record, or the one of an earlier request with the same content; why it is not valid as a text. */
 function recordFrom(call: Call, earlier: KeyedCreation | undefined): KeptRecord | string {
-  const { form, collection, caller, world, input } = call;
+  const { form, collection, caller, sandbox, input } = call;
   const given = { ...sentMembers(call), ...parentsIn(call) };
   if (containsKey(JSON.stringify(given))) return "must not contain an API key";
   const { organization, environment } = caller.key;
@@ -240,8 +240,8 @@ function recordFrom(call: Call, earlier: KeyedCreation | undefined): KeptRecord 
   for (const first of [withoutObjects(given), given]) {
     const all = [first, given, collection.set];
     const owner = { organization, environment };
-    const record = draftRecord(world, collection, owner, at, all, earlier?.number);
-    const found = form.problemOf(world, record.members);
+    const record = draftRecord(sandbox, collection, owner, at, all, earlier?.number);
+    const found = form.problemOf(sandbox, record.members);
     if (found === undefined) return record;
     problem = found;
   }
@@ -264,7 +264,7 @@ const ofRecord =
 const read = ofRecord((call, { members }) => withRecord(call, members));
 
 const change = ofRecord((call, record) => {
-  const { role, operation, form, collection, world, input } = call;
+  const { role, operation, form, collection, sandbox, input } = call;
   const { when = {}, set = {} } = collection.moves[operation.id] ?? {};
   if (role === "move" && !matches(record.members, when)) {
     const state = Object.fromEntries(Object.keys(when).map((name) => [name, record.members[name]]));
@@ -275,22 +275,22 @@ const change = ofRecord((call, record) => {
   const given = sentMembers(call);
   const members = form.change(record.members, input.now, [given, set], operation.method === "PUT");
   const hasKey = containsKey(JSON.stringify(given));
-  const problem = hasKey ? "must not contain an API key" : form.problemOf(world, members);
+  const problem = hasKey ? "must not contain an API key" : form.problemOf(sandbox, members);
   if (problem !== undefined) return invalid(call, problem);
   const next = withMembers(collection, record, members, input.now);
-  const commit = () => commitChange(world, { collection: form.collection, record: next });
+  const commit = () => commitChange(sandbox, { collection: form.collection, record: next });
   return { ...withRecord(call, members), commit };
 });
 
 const remove = ofRecord((call, record) => {
-  const { form, world, input } = call;
+  const { form, sandbox, input } = call;
   const removed = { number: record.number, id: String(form.idIn(record.members)), at: isoOf(input.now) };
-  const commit = () => commitChange(world, { collection: form.collection, removed });
+  const commit = () => commitChange(sandbox, { collection: form.collection, removed });
   return { ...withRecord(call, record.members), commit };
 });
 
 const list: Respond = (call) => {
-  const { fields = {}, at = [], collection, world, input } = call;
+  const { fields = {}, at = [], collection, sandbox, input } = call;
   const all = collection.owned.get(ownerOf(call.caller.key)) ?? [];
   const inQuery = Object.entries(input.query).filter(([name]) => Object.hasOwn(fields, name));
   const filters = [...Object.entries(parentsIn(call)), ...inQuery];
@@ -299,15 +299,15 @@ const list: Respond = (call) => {
   const chosen = filters.length === 0 ? all : all.filter(isChosen);
   const { items, facts } = pageOf(chosen, call);
   const shownItems = items.map(({ members }) => shown(call, members));
-  const body = withValue(call.sample(world), at, shownItems);
+  const body = withValue(call.sample(sandbox), at, shownItems);
   const counted = withFacts(body, facts);
   return sent(call, call.check(counted) === undefined ? counted : body);
 };
 
 /** Requests with this key that show its outcomes now. */
-function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): readonly ExampleRequest[] {
+function requestsTo(served: Served, caller: KeyEntry, sandbox: SandboxState): readonly ExampleRequest[] {
   const { endpoint, idName, parents, role, operation, form } = served;
-  const [usual = {}] = endpoint.requests?.(caller, world) ?? [];
+  const [usual = {}] = endpoint.requests?.(caller, sandbox) ?? [];
   if (idName === undefined) return [usual];
   const [path = "", query = ""] = (usual.path ?? endpoint.path).split(/(?=\?)/);
   const params = parametersIn(endpoint, path);
@@ -318,14 +318,14 @@ function requestsTo(served: Served, caller: KeyEntry, world: SandboxState): read
       encodeURIComponent(String(recordValue(name) ?? decoded(params[name] ?? "")));
     return { ...usual, path: operation.path.replace(/\{([^{}]+)\}/g, put) + query };
   };
-  const { moves, owned } = collectionOf(served, world);
+  const { moves, owned } = collectionOf(served, sandbox);
   const own = (owned.get(ownerOf(caller.key)) ?? []).slice(0, 100);
   const isAllowed = ({ members }: KeptRecord) =>
     role !== "move" || matches(members, moves[operation.id]?.when ?? {});
   const other = own.find((one) => !isAllowed(one))?.members;
   const first = own.find(isAllowed)?.members;
   return [
-    { ends: "404.unknown_record", ...to(form.idOf(world, 0)) },
+    { ends: "404.unknown_record", ...to(form.idOf(sandbox, 0)) },
     ...(other === undefined ? [] : [{ ends: "409.conflict" as const, ...to(form.idIn(other), other) }]),
     ...(first === undefined ? [] : [to(form.idIn(first), first)]),
   ];

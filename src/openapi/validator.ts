@@ -7,7 +7,7 @@ import {
   keywords,
   type Mismatch,
   type PatternEngine,
-  type Surroundings,
+  type StartContext,
   spend,
   type Test,
   tooMuchWork,
@@ -62,7 +62,7 @@ export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
 
 function compiled(node: unknown, compiler: Compiler): Test {
   const schema = compiler.view(node);
-  const around: Surroundings = {
+  const around: StartContext = {
     ...{ schema, patternOf: compiler.patternOf },
     test: compiler.testOf,
     reference: (to) => referenceTo(compiler.target(to), compiler),

@@ -10,7 +10,7 @@ import {
   requestsInJournal,
   tellLine,
 } from "../sandbox/line.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, type SandboxSettings } from "../sandbox/start.js";
 import {
@@ -85,7 +85,7 @@ interface KnownLine {
 export interface FollowedSandbox extends Followed {
   readonly options: SandboxOptions;
   readonly shared: Shared;
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   /** The time of the copy, which stands still between changes and reads. */
   readonly moment: { now: number };
   /** The position of the last line that was applied. */
@@ -115,7 +115,7 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     shared,
     moment,
     keys: [hash, stream],
-    runtime: restoreSandbox(loaded.state, platformAt(moment), options),
+    sandbox: restoreSandbox(loaded.state, platformAt(moment), options),
     position: "",
     broken: undefined,
     isTurn: false,
@@ -153,7 +153,7 @@ export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<
     if (read === undefined) return undefined;
     if (isDue(sandbox, time)) {
       return changeSandbox(sandbox, () => {
-        settled(sandbox.runtime);
+        runDue(sandbox.sandbox);
         return read();
       });
     }
@@ -162,7 +162,7 @@ export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<
   });
 }
 
-export function isDue({ runtime: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
+export function isDue({ sandbox: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
   return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - moment.now);
 }
 
@@ -184,32 +184,32 @@ function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly strin
   const expires = options.expires?.() ?? "";
   if (flight !== undefined || changes.length === 0) return [position, expires, "", "", "", "", ""];
   if (!sandbox.isTurn || sandbox.isStale) return [position, expires, "1", "", "", "", ""];
-  const { runtime } = sandbox;
-  const before = markOf(runtime);
-  runtime.history.hold();
+  const { sandbox: state } = sandbox;
+  const before = markOf(state);
+  state.history.hold();
   advance(sandbox, redisTime(shared.connection));
   const ran = changes.map((one) => ({ one, finish: outcomeOf(one, sandbox.moment.now) }));
-  const happened = runtime.history.held();
-  if (!hasHappened(runtime, happened, before)) {
-    runtime.history.drop();
+  const happened = state.history.held();
+  if (!hasHappened(state, happened, before)) {
+    state.history.drop();
     sandbox.checked = ran;
     return [position, expires, "", "", "", "", ""];
   }
   sandbox.commits += 1;
   const tag = `${shared.connection.server}.${sandbox.commits}`;
-  return [position, expires, "", tag, ...stored(sandbox, describeLine(runtime, happened, before), tag, ran)];
+  return [position, expires, "", tag, ...stored(sandbox, describeLine(state, happened, before), tag, ran)];
 }
 
 /** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
 function stored(sandbox: FollowedSandbox, line: Line, tag: string, ran: readonly Ran[]): readonly string[] {
-  const { runtime, sizes } = sandbox;
+  const { sandbox: state, sizes } = sandbox;
   const isWhole = isBeyondLine(line.happened);
   const most = Math.max(replacedAfter.characters, sizes.snapshot);
   const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= most;
   const { first, kept } = hasSnapshot ? cutOf(sandbox, line) : { first: "", kept: undefined };
   const whole: Line = { ...line, ...(isWhole && { isWhole }), ...(kept !== undefined && { kept }) };
   const text = JSON.stringify(whole);
-  const snapshot = hasSnapshot ? JSON.stringify({ ...describeSandbox(runtime), exchanges: [] }) : "";
+  const snapshot = hasSnapshot ? JSON.stringify({ ...describeSandbox(state), exchanges: [] }) : "";
   if (hasSnapshot) sizes.snapshot = snapshot.length;
   sandbox.flight = { tag, line: whole, characters: text.length, hasSnapshot, ran, isLost: false };
   return [text, snapshot, first];
@@ -297,7 +297,7 @@ function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number
 }
 
 function commit(sandbox: FollowedSandbox, position: string): void {
-  const { shared, runtime } = sandbox;
+  const { shared, sandbox: state } = sandbox;
   const { line, characters, hasSnapshot, ran } = sandbox.flight as Flight;
   sandbox.flight = undefined;
   if (shared.rejection !== undefined) shared.connection.note("accepts writes again");
@@ -306,7 +306,7 @@ function commit(sandbox: FollowedSandbox, position: string): void {
   if (hasSnapshot) Object.assign(sandbox.sizes, { lines: 0, characters: 0 });
   shared.isTellingOwn = true;
   try {
-    runtime.history.release();
+    state.history.release();
   } catch (error) {
     shared.report(error);
   }
@@ -315,14 +315,14 @@ function commit(sandbox: FollowedSandbox, position: string): void {
 }
 
 function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
-  const { sizes, runtime } = sandbox;
+  const { sizes, sandbox: state } = sandbox;
   sandbox.position = position;
   const [id = ""] = position.split(" ");
   sandbox.lines.push({ id, characters, requests: requestsIn(line.happened).length });
   sizes.lines += 1;
   sizes.characters += characters;
   if (line.kept === undefined) return;
-  runtime.history.keep(Number.POSITIVE_INFINITY, line.kept);
+  state.history.keep(Number.POSITIVE_INFINITY, line.kept);
   let more = sandbox.lines.reduce((sum, { requests }) => sum + requests, 0) - line.kept;
   while (more > 0) more -= sandbox.lines.shift()?.requests ?? more;
   Object.assign(sizes, { lines: 0, characters: 0 });
@@ -370,7 +370,7 @@ async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Pro
   const waits = new Set(ran.map(({ one }) => one).concat(own));
   for (const { one } of unknown) waits.delete(one);
   if (flight !== undefined) {
-    sandbox.runtime.history.drop();
+    sandbox.sandbox.history.drop();
     sandbox.isStale = true;
   }
   sandbox.flight = undefined;
@@ -402,8 +402,8 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
 }
 
 /** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
-function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAgain: boolean): void {
-  const { runtime, moment, options, shared } = sandbox;
+function fill(sandbox: FollowedSandbox, { state: saved, position, lines }: Loaded, isAgain: boolean): void {
+  const { sandbox: state, moment, options, shared } = sandbox;
   const at = lines.findIndex((one) => positionOf(one) === position);
   const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
   const isGap = isAgain && known === -1 && sandbox.position !== position;
@@ -416,24 +416,24 @@ function fill(sandbox: FollowedSandbox, { state, position, lines }: Loaded, isAg
   if (parsed.includes(undefined)) return;
   const all = parsed as Line[];
   const before = all.slice(0, Math.min(at, last) + 1);
-  const exchanges = [...state.exchanges, ...requestsInJournal(before.flatMap(({ happened }) => happened))];
+  const exchanges = [...saved.exchanges, ...requestsInJournal(before.flatMap(({ happened }) => happened))];
   const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
-  const recorded = state.recorded - between.filter(({ isProbe }) => !isProbe).length;
-  moment.now = state.at;
-  restoreSandbox({ ...state, exchanges, recorded }, runtime.platform, options, runtime);
-  runtime.idSeries.last = runtime.requestIds.series();
+  const recorded = saved.recorded - between.filter(({ isProbe }) => !isProbe).length;
+  moment.now = saved.at;
+  restoreSandbox({ ...saved, exchanges, recorded }, state.platform, options, state);
+  state.idSeries.last = state.requestIds.series();
   sandbox.isStale = false;
   sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
   sandbox.lines = [];
-  sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(state).length };
+  sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(saved).length };
   for (const [index, one] of lines.entries()) {
     const [, [, text]] = one;
     const line = all[index] as Line;
     const [isInSnapshot, isTold] = [index <= at, index < before.length];
     if (!isInSnapshot && !apply(sandbox, one, line)) return;
     if (!isTold) {
-      runtime.history.hold();
-      tellLine(runtime, line);
+      state.history.hold();
+      tellLine(state, line);
       release(sandbox, isAgain && index <= last);
     }
     const { sizes } = sandbox;
@@ -452,15 +452,15 @@ function isLost(position: string, snapshot: string): boolean {
 }
 
 // The lines in between are gone, so that the followers' events have a gap.
-function onGap({ runtime }: FollowedSandbox): void {
-  const { history, name, seed } = runtime;
+function onGap({ sandbox }: FollowedSandbox): void {
+  const { history, name, seed } = sandbox;
   history.keep(Number.POSITIVE_INFINITY);
-  history.announce({ type: "world.started", scenario: name, seed });
+  history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
-function release({ runtime, shared }: FollowedSandbox, isKnown: boolean): void {
+function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
   try {
-    runtime.history.release({ isKnown });
+    sandbox.history.release({ isKnown });
   } catch (error) {
     shared.report(error);
   }
@@ -473,8 +473,8 @@ function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boo
     if (line === undefined) return true;
     if (line.isWhole) return false;
     if (!apply(sandbox, one, line)) return true;
-    sandbox.runtime.history.hold();
-    tellLine(sandbox.runtime, line);
+    sandbox.sandbox.history.hold();
+    tellLine(sandbox.sandbox, line);
     release(sandbox, false);
     onApplied(sandbox, positionOf(one), line, one[1][1].length);
   }
@@ -493,10 +493,10 @@ function parseLine(sandbox: FollowedSandbox, one: StoredLine): Line | undefined 
 }
 
 function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
-  const { moment, runtime } = sandbox;
+  const { moment, sandbox: state } = sandbox;
   try {
     moment.now = Math.max(moment.now, line.at);
-    applyLine(runtime, line);
+    applyLine(state, line);
     return true;
   } catch (error) {
     breakAt(sandbox, one, error);

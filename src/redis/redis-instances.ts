@@ -38,7 +38,7 @@ type Followed = { readonly sandbox: FollowedSandbox };
 type Open = Instance & Followed;
 type Found = Open | EndedInstance | undefined;
 
-const isOpen = (found: Found): found is Open => found !== undefined && "runtime" in found;
+const isOpen = (found: Found): found is Open => found !== undefined && "sandbox" in found;
 export const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
 
 /** A server whose sandboxes are in Redis: its own, and those of the instances that it has loaded. */
@@ -193,7 +193,7 @@ async function load(server: StoreServer, id: string): Promise<Found> {
   const sandbox = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
   const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= mostLoaded) unloadTo(server, mostLoaded * 0.75);
-  const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.runtime, loadedAt);
+  const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.sandbox, loadedAt);
   return instance;
 }
 

@@ -1,6 +1,5 @@
 import { basename } from "node:path";
 import { handle } from "../api/handle.js";
-import { changeSince, foundingOf, foundingSettings, requireSame, sandboxExists } from "../log/founding.js";
 import {
   endedInstance,
   type InstanceLimits,
@@ -19,6 +18,7 @@ import {
   type RunIn,
 } from "../log/log.js";
 import { markUnread } from "../log/memory-log.js";
+import { changeSince, originOf, originSettings, requireSame, sandboxExists } from "../log/origin.js";
 import {
   continueState,
   identityOf,
@@ -30,7 +30,7 @@ import {
 import { loadReader } from "../node/platform.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
@@ -110,7 +110,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   // Each machine may have the file in another folder.
   const named = { ...options.named, name: basename(options.named.name) };
   const { seed, now, frozen, profile } = given;
-  const ours = foundingOf(identityOf(named), {
+  const ours = originOf(identityOf(named), {
     format: stateFormat,
     "--seed": seed,
     "--now": now === undefined ? undefined : isoOf(now),
@@ -129,7 +129,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
     await createOwn(connection, state.own, ours);
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
-  requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.founding), ours);
+  requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.origin), ours);
   await noteSettings(connection, options);
   beginRedis(connection);
   return createRedisLog(connection, own, startOwn, options);
@@ -137,18 +137,18 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
   const at = redisTime(connection);
-  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.runtime)].map(savedAt));
-  for (const { id, runtime, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
+  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.sandbox)].map(savedAt));
+  for (const { id, sandbox, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
     const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
     const about = { tenancy, createdAt, given, idGroup };
-    await createListed(connection, id, runtime, about, at + Math.max(1000, left));
+    await createListed(connection, id, sandbox, about, at + Math.max(1000, left));
   }
 }
 
 /** Keeps the version and the settings of the server that started last, and notes a change. */
 async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
   const [hash] = connection.keys.of(ownId);
-  const now = foundingSettings(options);
+  const now = originSettings(options);
   const before = await commandRedis(connection, "HGET", hash, "settings");
   // A full Redis does not store it.
   await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
@@ -200,14 +200,14 @@ function createRedisLog(
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   return {
-    runtime: server.own.runtime,
+    sandbox: server.own.sandbox,
     instances: instancesUntil(server),
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
     countUnread({ instance }, id) {
       inside(server, instance, (sandbox) =>
-        changeSandbox(sandbox, () => markUnread(sandbox.runtime, id)),
+        changeSandbox(sandbox, () => markUnread(sandbox.sandbox, id)),
       ).catch(report);
     },
     call: (_call, run, from) => withinTimeout(connection, () => callOn(server, run, from)),
@@ -249,20 +249,20 @@ async function describeAll(server: StoreServer): Promise<ServerState> {
     // It may have been removed in between.
     if (found === undefined || "ended" in found) continue;
     const state = await describeFollowed(found.sandbox);
-    instances.push(instanceState({ ...listed, runtime: found.runtime }, state));
+    instances.push(instanceState({ ...listed, sandbox: found.sandbox }, state));
   }
   return { own, instances };
 }
 
 function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
-  return lookAt(sandbox, () => describeSandbox(sandbox.runtime)) as Promise<SavedSandbox>;
+  return lookAt(sandbox, () => describeSandbox(sandbox.sandbox)) as Promise<SavedSandbox>;
 }
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
   const place = controlPlace(from, instancesUntil(server));
-  const outcome = await inside(server, from.instance, (one) => on(one, { ...place, runtime: one.runtime }));
+  const outcome = await inside(server, from.instance, (one) => on(one, { ...place, sandbox: one.sandbox }));
   if (outcome === noSandbox) throw new SandboxError("not_found", "The instance has been removed.");
   return outcome;
 }
@@ -275,7 +275,7 @@ async function callOn(server: StoreServer, run: RunIn, from: CallOrigin) {
   const outcome = await act(server, from, (sandbox, place) =>
     changeSandbox(sandbox, () => {
       // Runs what is due first.
-      settled(sandbox.runtime);
+      runDue(sandbox.sandbox);
       return run(place);
     }),
   );
@@ -288,7 +288,7 @@ function requestOwn({ own }: StoreServer, request: ApiRequest): Promise<Exchange
 }
 
 function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unknown> {
-  return changeSandbox(sandbox, () => handle(settled(sandbox.runtime), request));
+  return changeSandbox(sandbox, () => handle(runDue(sandbox.sandbox), request));
 }
 
 async function requestIn(server: StoreServer, id: string, request: ApiRequest): Promise<Exchange> {
@@ -308,7 +308,7 @@ async function runAllDue(server: StoreServer): Promise<void> {
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
     const reads = sandboxesOf(server, isFollowed).map((one) => lookAt(one));
     const due = sandboxesOf(server).filter((one) => isDue(one, redisTime(connection)));
-    await Promise.all([...reads, ...due.map((one) => changeSandbox(one, () => void settled(one.runtime)))]);
+    await Promise.all([...reads, ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox)))]);
     await unloadUnused(server);
     if (shared.rejection === undefined) return;
     // A command that needs room, like an entry.

@@ -1,7 +1,7 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `format` (its number), `snapshot` (its state without a journal), `position` (of the snapshot), `head` (of the last
-//   line), for the server's own sandbox `founding`, `settings` and `groups`, and who may append without asking: `owner`, `since`,
+//   line), for the server's own sandbox `origin`, `settings` and `groups`, and who may append without asking: `owner`, `since`,
 //   `used`, `next`, `asked`. Redis removes both keys of an instance when it expires.
 // - a stream of lines: those since the snapshot, and earlier ones that have the requests of the journal. Redis makes their ids,
 //   so that time never goes back.
@@ -46,7 +46,7 @@ end
 /**
  * Creates a sandbox unless it exists. An instance is also added to the list unless that is full.
  *
- * KEYS: hash, stream, list. ARGV: snapshot, position, founding, id (empty for the server's own), settings, maximum number of
+ * KEYS: hash, stream, list. ARGV: snapshot, position, origin, id (empty for the server's own), settings, maximum number of
  * instances, when it expires (epoch milliseconds, or empty), format.
  */
 export const createScript = `
@@ -55,20 +55,20 @@ if ARGV[4] ~= '' then
   if redis.call('HLEN', KEYS[3]) >= tonumber(ARGV[6]) then return 'full' end
   redis.call('HSET', KEYS[3], ARGV[4], ARGV[5])
 end
-redis.call('HSET', KEYS[1], 'format', ARGV[8], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', ARGV[2], 'founding', ARGV[3])
+redis.call('HSET', KEYS[1], 'format', ARGV[8], 'snapshot', ARGV[1], 'position', ARGV[2], 'head', ARGV[2], 'origin', ARGV[3])
 redis.call('UNLINK', KEYS[2])
 if ARGV[7] ~= '' then redis.call('PEXPIREAT', KEYS[1], ARGV[7]) end
 return 'created'
 `;
 
 /**
- * Returns a sandbox: its format, its snapshot, the position of that, all lines, its settings, its founding, its head. Without it,
+ * Returns a sandbox: its format, its snapshot, the position of that, all lines, its settings, its origin, its head. Without it,
  * returns why and when it ended.
  *
  * KEYS: hash, stream, list, end. ARGV: id.
  */
 export const loadScript = `
-local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'founding', 'format', 'head')
+local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'origin', 'format', 'head')
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
 return {found[4], found[1], found[2], redis.call('XRANGE', KEYS[2], '-', '+'),
   redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[5]}

@@ -22,7 +22,7 @@ export interface Loaded {
   readonly lines: readonly StoredLine[];
   /** `undefined` for the server's own sandbox, and for an instance that is not in the list. */
   readonly settings: Settings | undefined;
-  readonly founding: string;
+  readonly origin: string;
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
@@ -45,8 +45,8 @@ function createIn(connection: RedisConnection, id: string, state: SavedSandbox, 
   return runScript(connection, createScript, keys, [JSON.stringify(state), position, ...rest, storeFormat]);
 }
 
-export function createOwn(connection: RedisConnection, state: SavedSandbox, founding: object) {
-  return createIn(connection, ownId, state, JSON.stringify(founding), "", "", "0", "");
+export function createOwn(connection: RedisConnection, state: SavedSandbox, origin: object) {
+  return createIn(connection, ownId, state, JSON.stringify(origin), "", "", "0", "");
 }
 
 /** `usedUntil`: when it expires if it is not used (epoch milliseconds). `most`: the maximum number of instances. */
@@ -73,7 +73,7 @@ export async function loadSandbox(
     const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
     return at === undefined ? undefined : { ended, at: Number(at) };
   }
-  const [format = "", snapshot = "", position = "", lines, settings, founding = ""] = reply;
+  const [format = "", snapshot = "", position = "", lines, settings, origin = ""] = reply;
   if (format !== storeFormat)
     throw storeUnavailable(connection, `it has a sandbox in format ${format}, of another version`);
   try {
@@ -81,7 +81,7 @@ export async function loadSandbox(
     return {
       state,
       position,
-      founding,
+      origin,
       lines: lines as unknown as readonly StoredLine[],
       settings: settings ? JSON.parse(settings) : undefined,
     };

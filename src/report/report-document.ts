@@ -119,12 +119,12 @@ export function reportDocument(
 
 function titleOf({ requests, runs, ...run }: Report): string {
   const asked = pluralize(requests, "request");
-  if (runs === undefined) return `${asked} to ${worldOf(run)}`;
-  const worlds = runs.map(worldOf);
-  return `${asked} in ${pluralize(runs.length, "run")}, to ${[...new Set(worlds)].join(", ")}`;
+  if (runs === undefined) return `${asked} to ${sandboxOf(run)}`;
+  const sandboxes = runs.map(sandboxOf);
+  return `${asked} in ${pluralize(runs.length, "run")}, to ${[...new Set(sandboxes)].join(", ")}`;
 }
 
-function worldOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
+function sandboxOf({ scenario, seed, profile, pinned }: NonNullable<Report["runs"]>[number]): string {
   const butFor = pinned.length === 0 ? "" : ` except ${listed(pinned, "and")}`;
   return `${scenario} (seed ${seed}, profile ${profile}${butFor})`;
 }

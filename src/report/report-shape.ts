@@ -24,7 +24,7 @@ import {
 
 // Apart from the making of a report: pages leave these out.
 
-const world = {
+const sandbox = {
   scenario: described(text(), "The name of the scenario."),
   seed: described(count(), "The seed."),
   profile: described(choice(profiles), "The profile."),
@@ -133,9 +133,9 @@ const repeat = mapping({
 export interface ReportedRepeat extends ValueOf<typeof repeat> {}
 
 export const reportShape = mapping({
-  ...world,
+  ...sandbox,
   /** The merged runs, each with scenario, seed, profile and pinned assumptions; left out for a single run. */
-  runs: optional(described(list(mapping(world)), "The sandboxes of the runs.")),
+  runs: optional(described(list(mapping(sandbox)), "The sandboxes of the runs.")),
   /** The number of the client's requests. */
   requests: described(count(), "The number of requests in all runs."),
   unread: described(count(), "The number of delayed responses that the client did not wait for."),

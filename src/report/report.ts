@@ -2,7 +2,7 @@ import { type Endpoint, successPathsOf } from "../api/endpoint.js";
 import { builtIn, endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
 import type { Counters } from "../sandbox/journal/counts.js";
-import { settled } from "../sandbox/operations/operations.js";
+import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { adviceIds, adviceTable } from "../spec/advice.js";
 import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
@@ -26,7 +26,7 @@ export function clientReport(
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
   counters: Pick<Counters, "read" | "curlOptions"> = sandbox.counters,
 ): Report {
-  const running = settled(sandbox);
+  const running = runDue(sandbox);
   const counted = counters.read();
   const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
   const served = endpointsOf(running);

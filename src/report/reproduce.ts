@@ -37,23 +37,23 @@ const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
  * Under `exec`, the sandbox has already stopped.
  */
 export function howToCover(
-  world: SandboxState,
+  sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
 ): (pathId: PathId) => HowToMeet | null {
   let running: Reproductions | undefined;
   const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
-    if (name !== undefined) return reproductionsOf(name, world.platform).get(pathId);
-    running ??= reproductionsIn(world);
+    if (name !== undefined) return reproductionsOf(name, sandbox.platform).get(pathId);
+    running ??= reproductionsIn(sandbox);
     return running.get(pathId);
   };
   return (pathId) => {
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
-    const found = reproductionIn(name, pathId) ?? withItsScope(world, pathId);
+    const found = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
     if (found === undefined) return null;
     const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = found;
     const text = variable === undefined ? "send no key" : `send ${variable}`;
-    const reset = name === world.name;
-    const before = scopes === undefined ? name && beforeIt(name) : givingScopes(world, ref, scopes);
+    const reset = name === sandbox.name;
+    const before = scopes === undefined ? name && beforeIt(name) : givingScopes(sandbox, ref, scopes);
     return {
       ref,
       request: { method, path, headers, body },
@@ -65,7 +65,7 @@ export function howToCover(
     };
   };
   function beforeIt(name: ScenarioName): string {
-    if (name === world.name) {
+    if (name === sandbox.name) {
       const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
       return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
     }
@@ -74,17 +74,18 @@ export function howToCover(
 }
 
 /** A success that only a missing scope prevents, with the first key of the scenario that could have it. */
-function withItsScope(world: SandboxState, pathId: PathId): Reproduction | undefined {
-  const endpoint = endpointsOf(world).find((one) => successPathOf(one, undefined) === pathId);
-  const scope = endpoint && scopeOf(endpoint, world);
+function withItsScope(sandbox: SandboxState, pathId: PathId): Reproduction | undefined {
+  const endpoint = endpointsOf(sandbox).find((one) => successPathOf(one, undefined) === pathId);
+  const scope = endpoint && scopeOf(endpoint, sandbox);
   if (!endpoint || !scope) return undefined;
-  for (const { ref } of announcedKeys(world).keys) {
-    const entry = world.registry.key(ref);
+  for (const { ref } of announcedKeys(sandbox).keys) {
+    const entry = sandbox.registry.key(ref);
     const { scopes, replaces, replacedBy } = entry.key;
     // The keys of a rotation have the same scopes.
-    if ((replaces ?? replacedBy) || evaluateKey(world, ref, endpoint).pathId !== "403.insufficient_scope")
+    if ((replaces ?? replacedBy) || evaluateKey(sandbox, ref, endpoint).pathId !== "403.insufficient_scope")
       continue;
-    const { ends, ...sent } = requestsTo(endpoint, entry, world).find((one) => one.ends === undefined) ?? {};
+    const { ends, ...sent } =
+      requestsTo(endpoint, entry, sandbox).find((one) => one.ends === undefined) ?? {};
     const { method, path } = endpoint;
     const request = { ...(method !== "GET" && { method }), path, ...sent };
     if (request.path.includes("{")) continue;
@@ -133,25 +134,25 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 }
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
-function reproductionsIn(world: SandboxState): Reproductions {
+function reproductionsIn(sandbox: SandboxState): Reproductions {
   const found = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
-    for (const { pathId, fault } of pathsWithFaults(world, apiPath, entry)) {
+    for (const { pathId, fault } of pathsWithFaults(sandbox, apiPath, entry)) {
       if (!found.has(pathId)) found.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
     }
   };
-  const { path } = firstEndpoint(world);
+  const { path } = firstEndpoint(sandbox);
   // Only keys in the environment of clients.
-  const { keys } = announcedKeys(world);
-  for (const endpoint of endpointsOf(world)) {
+  const { keys } = announcedKeys(sandbox);
+  for (const endpoint of endpointsOf(sandbox)) {
     const method = endpoint.method === "GET" ? {} : { method: endpoint.method };
     const here = { ...method, path: endpoint.path };
     for (const { ref } of keys) {
-      const entry = world.registry.key(ref);
+      const entry = sandbox.registry.key(ref);
       const key = { variable: variableOf(ref), ref };
-      const { pathId } = evaluateKey(world, ref, endpoint);
-      const requests = isSuccess(pathId) ? requestsTo(endpoint, entry, world) : [{ ends: pathId }];
+      const { pathId } = evaluateKey(sandbox, ref, endpoint);
+      const requests = isSuccess(pathId) ? requestsTo(endpoint, entry, sandbox) : [{ ends: pathId }];
       for (const { ends = successPathOf(endpoint, pathId), ...sent } of requests) {
         if (!here.path.includes("{") || "path" in sent) add(ends, { ...key, ...here, ...sent }, entry);
       }
@@ -168,18 +169,18 @@ function reproductionsIn(world: SandboxState): Reproductions {
 
 /** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */
 function pathsWithFaults(
-  world: SandboxState,
+  sandbox: SandboxState,
   apiPath: ApiPathId,
   entry: KeyEntry | undefined,
 ): { pathId: PathId; fault?: FaultEffect }[] {
   const facts = {
     key: entry?.key.ref,
     organization: entry?.key.organization,
-    now: world.clock.now(),
+    now: sandbox.clock.now(),
     expectedPath: () => apiPath,
   };
   let isFirst = true;
-  for (const { when, effect } of world.faults) {
+  for (const { when, effect } of sandbox.faults) {
     if (!meetsCondition(when, facts)) continue;
     const isCertain =
       when.every === undefined && when.requests === undefined && when.probability === undefined;

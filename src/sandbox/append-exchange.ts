@@ -10,17 +10,18 @@ import type { SandboxState } from "./sandbox.js";
  * Appends an exchange to the journal, after its observer has added what the request shows about its client, and
  * counted it for the report: the journal forgets, the counters do not.
  */
-export function appendExchange(world: SandboxState, exchange: Exchange, call: ObservedCall): void {
+export function appendExchange(sandbox: SandboxState, exchange: Exchange, call: ObservedCall): void {
   exchange.isProbe = isProbeOfServer(call);
-  const misplaced = misplacedKeys(world, call);
+  const misplaced = misplacedKeys(sandbox, call);
   if (misplaced?.isNotAlone) exchange.traits |= hasKeyInOtherHeader;
   if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
   if (isCounted(exchange)) {
     // No advice if the response hides what was wrong with the request.
-    if (world.variant?.end === undefined && !isUnremarkable(world, exchange)) observe(world, call, exchange);
-    world.counters.count(exchange, misplaced?.keys, world.variant?.observe(world, exchange));
+    if (sandbox.variant?.end === undefined && !isUnremarkable(sandbox, exchange))
+      observe(sandbox, call, exchange);
+    sandbox.counters.count(exchange, misplaced?.keys, sandbox.variant?.observe(sandbox, exchange));
   }
-  world.history.record(exchange);
+  sandbox.history.record(exchange);
 }
 
 /** Whether the report counts a request: a client sent it to the API. */
@@ -57,7 +58,7 @@ function hasKnownPath({ route, isGuarded }: ObservedCall): boolean {
 const ownPaths = "/__sandbox/";
 
 // Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
-function misplacedKeys(world: SandboxState, call: ObservedCall) {
+function misplacedKeys(sandbox: SandboxState, call: ObservedCall) {
   const { presented } = call;
   const { apiKey = "", path, evidence } = call.request;
   const isUnknown = !hasKnownPath(call);
@@ -68,7 +69,7 @@ function misplacedKeys(world: SandboxState, call: ObservedCall) {
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
   if (all.length === 0 && !isNotAlone) return undefined;
-  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(world, key).key === null);
+  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null);
   const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
     /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
@@ -77,9 +78,9 @@ function misplacedKeys(world: SandboxState, call: ObservedCall) {
     isNotAlone,
     /** The key for each advice id, if it is not the key in `x-api-key`. */
     keys: {
-      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(world, inQuery[0]) }),
-      ...(notAlone !== undefined && { "key-in-authorization": shownKey(world, notAlone) }),
-      ...(real !== undefined && { "real-key-suspected": shownKey(world, real) }),
+      ...(inQuery[0] !== undefined && { "key-in-query": shownKey(sandbox, inQuery[0]) }),
+      ...(notAlone !== undefined && { "key-in-authorization": shownKey(sandbox, notAlone) }),
+      ...(real !== undefined && { "real-key-suspected": shownKey(sandbox, real) }),
     },
   };
 }

@@ -52,8 +52,8 @@ export function markOf({ story, behavior, counters }: SandboxState): Mark {
   return { story: story.next, pages: behavior.pages.size, unread: counters.unread() };
 }
 
-export function hasHappened(world: SandboxState, happened: Line["happened"], before: Mark): boolean {
-  const { story, unread } = markOf(world);
+export function hasHappened(sandbox: SandboxState, happened: Line["happened"], before: Mark): boolean {
+  const { story, unread } = markOf(sandbox);
   return happened.length > 0 || story !== before.story || unread !== before.unread;
 }
 
@@ -63,17 +63,17 @@ export function isBeyondLine(happened: Line["happened"]): boolean {
 }
 
 // The journal starts again with them.
-const clearing: ReadonlySet<string> = new Set(["requests.cleared", "world.started"]);
+const clearing: ReadonlySet<string> = new Set(["requests.cleared", "sandbox.started"]);
 const beyond: ReadonlySet<string> = new Set(["assumptions.changed", "faults.changed", ...clearing]);
 
-export function describeLine(world: SandboxState, happened: Line["happened"], before?: Mark): Line {
+export function describeLine(sandbox: SandboxState, happened: Line["happened"], before?: Mark): Line {
   const { platform, clock, requestIds, faults, registry, history, counters, behavior, timeline, story } =
-    world;
+    sandbox;
   const requests = requestsIn(happened);
   const changed = happened.flatMap((one) => ("event" in one ? keysIn(one.event) : []));
   const entries = changed.map((ref) => registry.key(ref));
   const used = requests.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
-  const mark = markOf(world);
+  const mark = markOf(sandbox);
   const hasAdvice = requests.some((one) => one.advice.length > 0 || one.isResent);
   return {
     at: platform.time(),
@@ -103,15 +103,15 @@ export function describeLine(world: SandboxState, happened: Line["happened"], be
 }
 
 /** Applies a line, without its requests and events for the journal. */
-export function applyLine(world: SandboxState, line: Line): void {
-  const { clock, registry, faults, seed, idGroup, timeline, behavior, counters, story } = world;
+export function applyLine(sandbox: SandboxState, line: Line): void {
+  const { clock, registry, faults, seed, idGroup, timeline, behavior, counters, story } = sandbox;
   clock.continueFrom(line.now, line.frozen);
-  replaceState(world, { requestIds: createRequestIds(seed, line.responded, idGroup) });
+  replaceState(sandbox, { requestIds: createRequestIds(seed, line.responded, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = line.matched[index] ?? fault.matched;
-  for (const key of line.keys ?? []) putKey(world, key, line.usage[key.ref] as Usage);
+  for (const key of line.keys ?? []) putKey(sandbox, key, line.usage[key.ref] as Usage);
   for (const one of line.happened) {
-    if ("request" in one) applyRequest(world, one.request, line.counts === undefined);
-    else if ("event" in one) applyEvent(world, one.event);
+    if ("request" in one) applyRequest(sandbox, one.request, line.counts === undefined);
+    else if ("event" in one) applyEvent(sandbox, one.event);
   }
   for (const [ref, usage] of Object.entries(line.usage)) registry.key(ref).usage = usage;
   if (line.counts !== undefined) counters.restore(line.counts);
@@ -120,7 +120,7 @@ export function applyLine(world: SandboxState, line: Line): void {
   for (const one of line.timeline.rejections ?? []) timeline.rejections.set(...one);
   timeline.dueAt = Math.min(
     timeline.steps[timeline.next]?.at ?? Number.POSITIVE_INFINITY,
-    nextRuleAt(world.records),
+    nextRuleAt(sandbox.records),
   );
   if (line.story !== undefined) {
     const { verdicts, ...progress } = line.story;
@@ -135,7 +135,7 @@ export function tellLine({ history }: SandboxState, { happened, unread = [] }: L
     if ("request" in one) history.record(one.request);
     else if ("event" in one) {
       if (clearing.has(one.event.type)) history.enter();
-      history.announce(one.event);
+      history.emit(one.event);
     } else history.operation(one.operation);
   }
   for (const id of unread) {
@@ -154,13 +154,13 @@ export function requestsInJournal(happened: Line["happened"]): Exchange[] {
   return requestsIn(happened.slice(cleared + 1));
 }
 
-function applyRequest(world: SandboxState, exchange: Exchange, isUncounted: boolean): void {
+function applyRequest(sandbox: SandboxState, exchange: Exchange, isUncounted: boolean): void {
   if (!isCounted(exchange)) return;
   const { key, pathId, delivery } = exchange;
-  learn(world.behavior, exchange);
-  const entry = key === null ? undefined : world.registry.keys.get(key);
+  learn(sandbox.behavior, exchange);
+  const entry = key === null ? undefined : sandbox.registry.keys.get(key);
   if (entry !== undefined && isSuccess(pathId) && delivery === undefined) entry.hasWorked = true;
-  if (isUncounted) world.counters.count(exchange);
+  if (isUncounted) sandbox.counters.count(exchange);
 }
 
 function applyEvent({ records, registry }: SandboxState, event: OtherEvent): void {

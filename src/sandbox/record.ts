@@ -10,15 +10,15 @@ export type NewRecordFields = NonNullable<CollectionFields["start"]>[number];
 export interface RecordForm {
   readonly collection: string;
   /** Returns an id in the format of the schema, or `undefined` if it has none for this number; the same for a seed. */
-  readonly idOf: (world: Seeded, number: number, attempt?: number) => string | number;
+  readonly idOf: (sandbox: Seeded, number: number, attempt?: number) => string | number;
   /** The id in the members of a record. */
   readonly idIn: (members: Members) => unknown;
   /** Returns the members of a new record: a sample, then those of `given` that responses have. */
-  readonly make: (world: Seeded, id: string | number, at: number, given: readonly Members[]) => Members;
+  readonly make: (sandbox: Seeded, id: string | number, at: number, given: readonly Members[]) => Members;
   /** Returns the members with changes, deep in objects; `isWhole` drops others that a client could have sent. */
   readonly change: (members: Members, at: number, given: readonly Members[], isWhole?: boolean) => Members;
   /** Returns why a response with these members would not be valid; `undefined` if all would be. */
-  readonly problemOf: (world: Seeded, members: Members) => string | undefined;
+  readonly problemOf: (sandbox: Seeded, members: Members) => string | undefined;
   /** Returns why the responses do not have one of these members; `undefined` if they have all. */
   readonly unknownIn: (members: Members) => string | undefined;
 }

@@ -105,11 +105,11 @@ function dropFirst(map: Map<string, unknown>, most: number): void {
 }
 
 /** Makes a change, and announces it. */
-export function commitChange(world: SandboxState, change: RecordChange): void {
-  const { records, timeline, history } = world;
+export function commitChange(sandbox: SandboxState, change: RecordChange): void {
+  const { records, timeline, history } = sandbox;
   applyChange(records.get(change.collection) as Collection, change);
   if (change.record !== undefined) timeline.dueAt = Math.min(timeline.dueAt, dueAt(change.record));
-  history.announce({ type: "record.changed", change });
+  history.emit({ type: "record.changed", change });
 }
 
 /** A record with other members, and the rule that applies to it next. */
@@ -127,7 +127,7 @@ export function withMembers(
 
 /** Creates a record of an owner, without adding it. */
 export function draftRecord(
-  world: Seeded,
+  sandbox: Seeded,
   collection: Collection,
   owner: Pick<KeptRecord, "organization" | "environment">,
   at: number,
@@ -137,10 +137,10 @@ export function draftRecord(
 ): KeptRecord {
   const { form, records, removed } = collection;
   const isTaken = (id: unknown) => records.has(String(id)) || removed.has(String(id));
-  let id = pinned ?? form.idOf(world, number);
+  let id = pinned ?? form.idOf(sandbox, number);
   for (let attempt = 1; pinned === undefined && isTaken(id) && attempt < 100; attempt++)
-    id = form.idOf(world, number, attempt);
-  const members = form.make(world, id as string, at, given);
+    id = form.idOf(sandbox, number, attempt);
+  const members = form.make(sandbox, id as string, at, given);
   return withMembers(
     collection,
     { ...owner, number, created_at: isoOf(at), rules_run: 0, members },
@@ -157,17 +157,17 @@ export function nextRuleAt(records: Records): number {
 }
 
 /** Runs the rules that are due up to an instant, each at its own. */
-export function runRules(world: SandboxState, until: number): void {
-  for (const [name, collection] of world.records) {
+export function runRules(sandbox: SandboxState, until: number): void {
+  for (const [name, collection] of sandbox.records) {
     const { due, rules, form } = collection;
     for (let record = due[0]; record?.next !== undefined && dueAt(record) <= until; record = due[0]) {
       const [at, { rule }] = [dueAt(record), record.next];
       const members = form.change(record.members, at, [(rules[rule] as Rule).set]);
-      const isFine = form.problemOf(world, members) === undefined;
+      const isFine = form.problemOf(sandbox, members) === undefined;
       const { next: _, ...rest } = record;
       const changed = { ...rest, rules_run: isFine ? record.rules_run + 1 : mostRulesRun };
       const next = withMembers(collection, changed, isFine ? members : record.members, at);
-      commitChange(world, { collection: name, record: next, isByRule: true });
+      commitChange(sandbox, { collection: name, record: next, isByRule: true });
     }
   }
 }
@@ -181,13 +181,13 @@ export function startRecords(
   { seed, farmers, start }: { readonly seed: number; readonly farmers: Farmers; readonly start: number },
   report: Report = () => {},
 ): Records {
-  const world = { seed, scenario };
+  const sandbox = { seed, scenario };
   const forms = new Map(
     endpoints.flatMap(({ form }) => (form === undefined ? [] : [[form.collection, form]])),
   );
   const all = Object.entries(scenario.records ?? {}).flatMap(([name, fields]) => {
     const form = forms.get(name);
-    return form === undefined ? [] : [{ name, fields, form, wrong: reporter(name, form, world, report) }];
+    return form === undefined ? [] : [{ name, fields, form, wrong: reporter(name, form, sandbox, report) }];
   });
   const idAt: IdAt = (name, number) => {
     const owner = all.find((one) => one.name === name);
@@ -196,7 +196,7 @@ export function startRecords(
     const { start: given = [], kept } = owner.fields;
     const found = kept?.records.find((one) => one.number === number)?.members ?? given[number - 1];
     if (found === undefined) return undefined;
-    return String(form.idIn(found) ?? form.idOf(world, number));
+    return String(form.idIn(found) ?? form.idOf(sandbox, number));
   };
   const records = new Map<string, Collection>();
   for (const { name, fields, form, wrong } of all) {
@@ -243,7 +243,7 @@ export function startRecords(
         const { owner, at, members } = newRecord(scenario, given, start);
         const path = ["start", index];
         const all = [collection.set, fill(members, path)];
-        const record = draftRecord(world, collection, owner, at, all, undefined, form.idIn(members));
+        const record = draftRecord(sandbox, collection, owner, at, all, undefined, form.idIn(members));
         wrong.names(members, path);
         wrong.value(record.members, path);
         applyChange(collection, { collection: name, record });
@@ -264,11 +264,11 @@ export function newRecord(scenario: Scenario, given: NewRecordFields, start: num
   return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
 }
 
-function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
+function reporter(name: string, form: RecordForm, sandbox: Seeded, tell: Report) {
   const report = (path: Path, message: string, hint: string) =>
     tell({ code: "record_invalid", path: ["records", name, ...path], message, hint });
   const value = (members: Members, path: Path) => {
-    const problem = form.problemOf(world, members);
+    const problem = form.problemOf(sandbox, members);
     if (problem !== undefined) report(path, problem, "write a value that the document's schema allows");
   };
   const names = (members: Members, path: Path) => {
@@ -281,7 +281,7 @@ function reporter(name: string, form: RecordForm, world: Seeded, tell: Report) {
     names,
     check(set: Members, path: Path) {
       names(set, path);
-      value(form.make(world, form.idOf(world, 1), 0, [set]), path);
+      value(form.make(sandbox, form.idOf(sandbox, 1), 0, [set]), path);
     },
   };
 }

@@ -7,7 +7,7 @@ import type { ActiveFault } from "./faults.js";
 
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
-import type { Ending, Exchange } from "./journal/exchange.js";
+import type { CallResult, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
@@ -84,8 +84,8 @@ export interface StartedScenario {
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
-export function replaceState(world: SandboxState, members: Partial<StartedScenario>): void {
-  Object.assign(world, members);
+export function replaceState(sandbox: SandboxState, members: Partial<StartedScenario>): void {
+  Object.assign(sandbox, members);
 }
 
 /** The state of a running sandbox. Sandboxes share nothing: a process can run many. A reset keeps the other members. */
@@ -128,8 +128,8 @@ export interface ActiveVariant {
   readonly given: Variant;
   /** A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
-  /** Returns the ending of a call in place of its own: the response hides what was wrong with the request. */
-  end?(world: SandboxState, call: ObservedCall, ending: Ending): Ending;
+  /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */
+  end?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
   /** Called once with each request of a client. */
-  readonly observe: (world: SandboxState, exchange: Exchange) => Observation;
+  readonly observe: (sandbox: SandboxState, exchange: Exchange) => Observation;
 }

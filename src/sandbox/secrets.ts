@@ -14,17 +14,17 @@ export function secretsOf(keys: readonly DescribedKey[], { seed }: { seed: numbe
   return Object.fromEntries(keys.map((one) => [one.ref, secretOf(one, seed)]));
 }
 
-export function scenarioSecrets(world: SandboxState): Record<string, string> {
-  return secretsOf(keysWithSecrets(world.scenario), world);
+export function scenarioSecrets(sandbox: SandboxState): Record<string, string> {
+  return secretsOf(keysWithSecrets(sandbox.scenario), sandbox);
 }
 
 /** Throws `unknown_ref`, or `secret_not_kept` for a key that was created at run time (R36). */
-export function scenarioSecret(world: SandboxState, ref: string): string {
-  const { key } = world.registry.key(ref);
-  const pinned = world.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
+export function scenarioSecret(sandbox: SandboxState, ref: string): string {
+  const { key } = sandbox.registry.key(ref);
+  const pinned = sandbox.scenario.organizations?.[key.organization]?.keys?.[ref]?.secret;
   // The seed also derives the keys that a timeline or a story created.
-  const secret = pinned ?? deriveSecret(world.seed, key);
-  if (world.platform.sha256(secret) === key.sha256) return secret;
+  const secret = pinned ?? deriveSecret(sandbox.seed, key);
+  if (sandbox.platform.sha256(secret) === key.sha256) return secret;
   const message = `The secret of ${JSON.stringify(ref)} is not available: a key created at run time is shown only once, on creation.`;
   throw new SandboxError("secret_not_kept", message, { ref });
 }

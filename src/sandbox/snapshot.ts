@@ -14,45 +14,45 @@ import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
  * Describes the current state as a scenario: a sandbox that starts from it behaves the same. Keys that were created at
  * run time are included as hashes (R35). The story is omitted. Changes nothing.
  */
-export function snapshotWorld(world: SandboxState, now = world.clock.now()): Scenario {
-  const { clock, registry } = world;
+export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()): Scenario {
+  const { clock, registry } = sandbox;
   // A story starts with its own scenario; the timeline contains only the remaining steps.
-  const { story: _story, timeline: _timeline, ...scenario } = world.scenario;
-  const timeline = remainingSteps(world.timeline);
-  const faults = describeFaults(world.faults);
+  const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
+  const timeline = remainingSteps(sandbox.timeline);
+  const faults = describeFaults(sandbox.faults);
   const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
-  const given = new Map(Array.from(describedKeys(world.scenario), (one) => [one.ref, one.given]));
+  const given = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
   const organizations: Record<
     string,
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
   > = {};
   for (const { organization } of registry.organizations.values()) {
     const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
-    const name = organization.name.slice(0, organization.name.length - endingOfName(world, ref).length);
+    const name = organization.name.slice(0, organization.name.length - endingOfName(sandbox, ref).length);
     const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
     organizations[ref] = { name, id, type, status, ...access, keys: {} };
   }
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;
     const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
-    keys[ref] = snapshotKey(entry, given.get(ref), world, now);
+    keys[ref] = snapshotKey(entry, given.get(ref), sandbox, now);
   }
   return {
     ...scenario,
-    seed: world.seed,
-    requests_responded: numberInSeries(world.requestIds.responded()),
+    seed: sandbox.seed,
+    requests_responded: numberInSeries(sandbox.requestIds.responded()),
     clock: { now: isoOf(now), frozen: clock.isFrozen() },
     // Only explicit assumptions: the others may vary with the profile.
     assumptions: structuredClone({
-      ...world.givenAssumptions,
-      profile: world.profile,
+      ...sandbox.givenAssumptions,
+      profile: sandbox.profile,
     } as NonNullable<Scenario["assumptions"]>),
     // A scenario that never had faults needs no empty list.
     ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
-    ...describeRecords(world),
+    ...describeRecords(sandbox),
     organizations,
     // The organizations are listed above. The farmers stay the same although the clock starts later.
-    population: { ...farmers, as_of: isoOf(world.farmers.start) },
+    population: { ...farmers, as_of: isoOf(sandbox.farmers.start) },
     ...(timeline.length > 0 && { timeline }),
   };
 }
@@ -60,10 +60,10 @@ export function snapshotWorld(world: SandboxState, now = world.clock.now()): Sce
 function snapshotKey(
   { key, ...entry }: KeyEntry,
   given: ScenarioKey | undefined,
-  world: SandboxState,
+  sandbox: SandboxState,
   now: number,
 ): ScenarioKey {
-  const { windows } = world;
+  const { windows } = sandbox;
   const usage = usageAt(entry.usage, windows, now);
   const state = keyStateAt(key, now);
   const { since } = keyStateTable[state];
@@ -75,7 +75,7 @@ function snapshotKey(
   const written: Record<keyof ScenarioKey, unknown> = {
     environment: key.environment,
     name: key.name,
-    scopes: [...withoutGrantedScopes(world, key.scopes)],
+    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
     limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
     usage: {
       this_minute: usage.minuteCount,

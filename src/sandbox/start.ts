@@ -29,7 +29,7 @@ import {
   type StartedScenario,
   type StartOptions,
 } from "./sandbox.js";
-import { snapshotWorld } from "./snapshot.js";
+import { snapshotSandbox } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
 import { createTimeline, type Timeline } from "./timeline.js";
 import { withNameEnding } from "./varied-records.js";
@@ -52,7 +52,7 @@ export function startSandbox(
   { platform, given = {}, idGroup, ...options }: StartOptions & SandboxSettings,
 ): SandboxState {
   const started = prepareScenario({ platform, idGroup }, scenario, options);
-  const world: SandboxState = {
+  const sandbox: SandboxState = {
     ...started,
     platform,
     given,
@@ -60,39 +60,39 @@ export function startSandbox(
     idSeries: { last: started.requestIds.series() },
     counters: createCounters(),
     history: createHistory(() => {
-      const isLarge = countRecords(world.records) > mostCopiedRecords;
-      if (isLarge || world.registry.keys.size > mostCopiedKeys) return undefined;
-      const at = world.clock.now();
-      return { scenario: snapshotWorld(world, at), at };
+      const isLarge = countRecords(sandbox.records) > mostCopiedRecords;
+      if (isLarge || sandbox.registry.keys.size > mostCopiedKeys) return undefined;
+      const at = sandbox.clock.now();
+      return { scenario: snapshotSandbox(sandbox, at), at };
     }),
   };
-  world.history.enter({ scenario: started.scenario, at: started.startedAt });
-  return world;
+  sandbox.history.enter({ scenario: started.scenario, at: started.startedAt });
+  return sandbox;
 }
 
 /** Copying more keys would delay requests for too long. */
 const mostCopiedKeys = 100;
 const mostCopiedRecords = 1000;
 
-export function resetSandbox(world: SandboxState): void {
-  enterScenario(world, startedWith(world, world.scenario, world));
+export function resetSandbox(sandbox: SandboxState): void {
+  enterScenario(sandbox, startedWith(sandbox, sandbox.scenario, sandbox));
 }
 
 /** Starts another scenario in a sandbox, with the next series of request ids. */
-export function enterScenario(world: SandboxState, started: StartedScenario): void {
+export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
   const { seed, scenario, startedAt: at, name } = started;
-  world.idSeries.last += 1;
-  const first = numberInto(world.idSeries.last, scenario.requests_responded ?? 0);
-  replaceState(world, { ...started, requestIds: createRequestIds(seed, first, world.idGroup) });
-  world.history.enter({ scenario, at });
-  world.history.announce({ type: "world.started", scenario: name, seed });
+  sandbox.idSeries.last += 1;
+  const first = numberInto(sandbox.idSeries.last, scenario.requests_responded ?? 0);
+  replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first, sandbox.idGroup) });
+  sandbox.history.enter({ scenario, at });
+  sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
-type Surroundings = Pick<SandboxState, "platform" | "idGroup">;
+type StartContext = Pick<SandboxState, "platform" | "idGroup">;
 
 /** Returns the state of a checked scenario at its start; throws if it cannot start. */
 export function prepareScenario(
-  surroundings: Surroundings,
+  context: StartContext,
   given: Scenario,
   options: StartOptions,
 ): StartedScenario {
@@ -101,10 +101,10 @@ export function prepareScenario(
   const shared = options.seed === undefined ? [] : sharedValues(scenario);
   const { openapi } = scenario;
   const named = openapi === undefined ? given : { ...given, openapi };
-  const problems = [...shared, ...unknownNames(named, surroundings.platform)];
+  const problems = [...shared, ...unknownNames(named, context.platform)];
   if (problems.length > 0)
     throw new ScenarioError(problems.map((one) => ({ ...one, path: pathText(one.path) })));
-  return startedWith(surroundings, scenario, options);
+  return startedWith(context, scenario, options);
 }
 
 /** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
@@ -139,7 +139,7 @@ function seededIn(scenario: Scenario, platform: Platform) {
 }
 
 function startedWith(
-  { platform, idGroup }: Surroundings,
+  { platform, idGroup }: StartContext,
   scenario: Scenario,
   { name = scenario.name ?? "unnamed", text, variant }: Pick<StartOptions, "name" | "text" | "variant">,
 ): StartedScenario {
@@ -241,11 +241,11 @@ export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "
 }
 
 export function describeRequests(
-  world: SandboxState,
+  sandbox: SandboxState,
   exchanges: readonly Exchange[],
   records?: readonly RecordChange[],
 ): SavedRequests {
-  const { platform, clock, requestIds, faults, registry, history, counters, behavior } = world;
+  const { platform, clock, requestIds, faults, registry, history, counters, behavior } = sandbox;
   const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
   return {
     at: platform.time(),
@@ -261,25 +261,25 @@ export function describeRequests(
   };
 }
 
-export function describeSandbox(world: SandboxState): SavedSandbox {
-  const { name, text, scenario, timeline, story, history, behavior, registry } = world;
+export function describeSandbox(sandbox: SandboxState): SavedSandbox {
+  const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
     [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
   // Read before the clock, so that a restored clock is never late.
-  const at = world.platform.time();
+  const at = sandbox.platform.time();
   return {
     at,
     name,
     text,
     scenario,
-    snapshot: { ...snapshotWorld(world), requests_responded: world.requestIds.responded() },
+    snapshot: { ...snapshotSandbox(sandbox), requests_responded: sandbox.requestIds.responded() },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
     exchanges: history.requests({ probes: true }),
     recorded: history.total(),
-    counts: world.counters.read(),
+    counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],
     clients: {
       rejected: [...behavior.rejected],
@@ -301,24 +301,28 @@ export function restoreSandbox(
   there?: SandboxState,
 ): SandboxState {
   const { name, text, scenario, snapshot, stepsRun, verdicts, since } = state;
-  const world = there ?? startSandbox(snapshot, { platform, name, text, ...options });
+  const sandbox = there ?? startSandbox(snapshot, { platform, name, text, ...options });
   if (there !== undefined) replaceState(there, prepareScenario(there, snapshot, { name, text }));
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };
   const rejections = new Map(state.timeline.rejections);
-  replaceState(world, { scenario, story, timeline: { ...world.timeline, ...state.timeline, rejections } });
-  const { clock, timeline, records: kept } = world;
-  world.registry.sort(state.keys);
-  restoreClients(world, state.clients);
-  if (since !== undefined) addRequests(world, since);
+  replaceState(sandbox, {
+    scenario,
+    story,
+    timeline: { ...sandbox.timeline, ...state.timeline, rejections },
+  });
+  const { clock, timeline, records: kept } = sandbox;
+  sandbox.registry.sort(state.keys);
+  restoreClients(sandbox, state.clients);
+  if (since !== undefined) addRequests(sandbox, since);
   timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
   const { at, recorded, counts } = since ?? state;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  world.history.enter(undefined, [...state.exchanges, ...(since?.exchanges ?? [])], recorded);
-  world.counters.restore(counts);
-  return world;
+  sandbox.history.enter(undefined, [...state.exchanges, ...(since?.exchanges ?? [])], recorded);
+  sandbox.counters.restore(counts);
+  return sandbox;
 }
 
 function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
@@ -332,10 +336,10 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
 }
 
 function addRequests(
-  world: SandboxState,
+  sandbox: SandboxState,
   { now, responded, matched, usage, records = [], pages, exchanges }: SavedRequests,
 ): void {
-  const { clock, registry, faults, seed, idGroup, behavior } = world;
+  const { clock, registry, faults, seed, idGroup, behavior } = sandbox;
   for (const page of pages) behavior.pages.add(page);
   for (const exchange of exchanges.filter(isCounted)) {
     learn(behavior, exchange);
@@ -344,10 +348,10 @@ function addRequests(
     if (entry !== undefined && isSuccess(pathId) && delivery === undefined) entry.hasWorked = true;
   }
   clock.advance(Math.max(0, now - clock.now()));
-  replaceState(world, { requestIds: createRequestIds(seed, responded, idGroup) });
+  replaceState(sandbox, { requestIds: createRequestIds(seed, responded, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
   for (const change of records) {
-    const collection = world.records.get(change.collection);
+    const collection = sandbox.records.get(change.collection);
     if (collection !== undefined) applyChange(collection, change);
   }
   for (const [ref, counted] of Object.entries(usage)) Object.assign(registry.key(ref).usage, counted);

@@ -8,7 +8,7 @@ import type { RecordChange } from "./record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
-export type WorldEvent = RequestEvent | OtherEvent;
+export type SandboxEvent = RequestEvent | OtherEvent;
 
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
@@ -24,9 +24,9 @@ export type OtherEvent =
   /** Without the secret of a key that the step created. */
   | { readonly type: "story.step"; readonly result: PlayedStep }
   /** After a reset, or the start of another scenario. */
-  | { readonly type: "world.started"; readonly scenario: string; readonly seed: number };
+  | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
 
-export type StepEvent = Extract<WorldEvent, { readonly type: "timeline.step" | "story.step" }>;
+export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 

@@ -12,14 +12,14 @@ import type { Coming, Upcoming } from "./view-shapes.js";
 const most = 100;
 
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
-export function listUpcoming(world: SandboxState): Upcoming[] {
-  const now = world.clock.now();
+export function listUpcoming(sandbox: SandboxState): Upcoming[] {
+  const now = sandbox.clock.now();
   const all = [
-    ...keyEvents(world, now),
-    ...resets(world, now),
-    ...timelineEvents(world),
-    ...faultEvents(world),
-    ...ruleEvents(world),
+    ...keyEvents(sandbox, now),
+    ...resets(sandbox, now),
+    ...timelineEvents(sandbox),
+    ...faultEvents(sandbox),
+    ...ruleEvents(sandbox),
   ];
   return all
     .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>

@@ -9,8 +9,12 @@ import { type KeyEntry, usageAt } from "./keys.js";
 import type { SandboxState } from "./sandbox.js";
 import type { ClockView, KeyView, ListedKeyRef, OrganizationView, RequestView } from "./view-shapes.js";
 
-export function viewKey({ key, ...entry }: KeyEntry, world: SandboxState, now = world.clock.now()): KeyView {
-  const usage = usageAt(entry.usage, world.windows, now);
+export function viewKey(
+  { key, ...entry }: KeyEntry,
+  sandbox: SandboxState,
+  now = sandbox.clock.now(),
+): KeyView {
+  const usage = usageAt(entry.usage, sandbox.windows, now);
   const timeOf = (at: number | undefined) => (at === undefined ? null : isoOf(at));
   return {
     ref: key.ref as ListedKeyRef,
@@ -48,8 +52,8 @@ function pageOf<Entry>(
   return page;
 }
 
-export function viewKeys(world: SandboxState, page: Page = {}): KeyView[] {
-  return pageOf(world.registry.keys, page).map((entry) => viewKey(entry, world));
+export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
+  return pageOf(sandbox.registry.keys, page).map((entry) => viewKey(entry, sandbox));
 }
 
 export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {

@@ -27,14 +27,14 @@ organizations:
 `;
 
 test("the message shows the place, the line, a caret and a hint for every problem", () => {
-  expect(errorOf(text, "world.yaml").message).toBe(
+  expect(errorOf(text, "sandbox.yaml").message).toBe(
     [
-      'world.yaml:6:44: unknown field "perMinute" in organizations.bank.keys.main.limits',
+      'sandbox.yaml:6:44: unknown field "perMinute" in organizations.bank.keys.main.limits',
       "        main: { environment: test, limits: { perMinute: 60 } }",
       "                                             ^",
       'hint: did you mean "per_minute"?',
       "",
-      'world.yaml:7:29: environment must be test or live, not "tst"',
+      'sandbox.yaml:7:29: environment must be test or live, not "tst"',
       "        other: { environment: tst }",
       "                              ^",
       "hint: did you mean test?",

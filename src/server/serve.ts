@@ -40,24 +40,24 @@ export interface RunningServer {
 
 const pauseOfDue = 250;
 
-export function serveRuntime(runtime: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  return serve(createMemoryLog(runtime, options), options);
+export function serveSandbox(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
+  return serve(createMemoryLog(sandbox, options), options);
 }
 
 /** Resolves once it accepts requests. The caller closes the log. */
 export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
   const state = createServerState(log, { onStop: () => void close(), ...options });
-  const { runtime, instances } = log;
+  const { sandbox, instances } = log;
   if (handlers !== undefined) {
     // Loaded when needed: most servers have no handlers.
     const { createCustomHandlers } = await import("./sockets/handlers.js");
-    state.customHandlers = await createCustomHandlers(handlers, options, runtime, () => state.localUrl);
+    state.customHandlers = await createCustomHandlers(handlers, options, sandbox, () => state.localUrl);
   }
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);
   instances.follow((one) => {
-    one.runtime.counters.curlOptions = runtime.counters.curlOptions;
+    one.sandbox.counters.curlOptions = sandbox.counters.curlOptions;
   });
   instances.onExpired(({ id, tenancy: { label } }) => {
     state.audit({ action: `DELETE /instances/${id}`, actor: "sandbox", result: "expired" }, { id, label });
@@ -100,7 +100,7 @@ async function certificateOf(
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
-  log.runtime.counters.curlOptions = "-k";
+  log.sandbox.counters.curlOptions = "-k";
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);

@@ -17,7 +17,7 @@ import type {
 import type { Log } from "../log/log.js";
 import { createMemoryLog } from "../log/memory-log.js";
 import { type LoadedScenario, loadScenario, requireDocument } from "../node/files/load-scenario.js";
-import { openWorld } from "../node/platform.js";
+import { startInNode } from "../node/platform.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
@@ -118,7 +118,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
   const given = run?.optionsFor(named.scenario, own) ?? own;
-  const start = () => openWorld(named.scenario, { name: named.name, text: named.text, ...given, given });
+  const start = () => startInNode(named.scenario, { name: named.name, text: named.text, ...given, given });
   const onProblem = rest.onDefect ?? (() => {});
   const openLog = async (): Promise<Log> => {
     if (file !== undefined) {
@@ -129,7 +129,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     return createMemoryLog(start(), rest);
   };
   const log = await openLog();
-  run?.follow(log.runtime, own);
+  run?.follow(log.sandbox, own);
   const close = async (grace?: number) => {
     await running.close(grace);
     await log.close();
@@ -144,5 +144,5 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     await log.close();
     throw error;
   });
-  return { ...running, close, sandbox: sandboxOn(log.runtime), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxOn(log.sandbox), [Symbol.asyncDispose]: () => close() };
 }

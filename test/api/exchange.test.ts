@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { ApiRequest } from "../../src/spec/request.js";
 import { readHeaders } from "../../src/spec/request-traits.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { withInput } from "../support/own-endpoints.js";
 import { asked } from "../support/send.js";
 
@@ -19,13 +19,13 @@ const content = {
 };
 
 test("a request has the ref and the fingerprint of its key, or only the fingerprint of an unknown key", () => {
-  const world = openTestWorld("key-states");
+  const sandbox = startFrozen("key-states");
   const ask = (apiKey: string | undefined) => {
-    const { key, fingerprint, presented } = handle(world, asked({ apiKey }));
+    const { key, fingerprint, presented } = handle(sandbox, asked({ apiKey }));
     return { key, fingerprint, presented };
   };
-  const fingerprint = (key: string) => world.platform.sha256(key).slice(0, 12);
-  const active = scenarioSecret(world, "active");
+  const fingerprint = (key: string) => sandbox.platform.sha256(key).slice(0, 12);
+  const active = scenarioSecret(sandbox, "active");
   expect([active, unknown, "", undefined].map(ask)).toEqual([
     { key: "active", fingerprint: fingerprint(active), presented: "well_formed" },
     { key: null, fingerprint: fingerprint(unknown), presented: "well_formed" },
@@ -42,15 +42,15 @@ test.each<[string, (key: string) => Partial<ApiRequest>]>([
   ["the body", (key) => ({ content: { ...content, body: { text: JSON.stringify({ note: key }) } } })],
   ["the content type", (key) => ({ content: { ...content, contentType: key } })],
 ])("R46 nothing of a key in %s is in the record of its request", (_place, sent) => {
-  const world = openTestWorld(withInput);
-  const good = scenarioSecret(world, "main");
+  const sandbox = startFrozen(withInput);
+  const good = scenarioSecret(sandbox, "main");
   for (const key of [good, unknown]) {
     const path = "/v1/relying-party/reports";
     const record = JSON.stringify(
-      handle(world, asked({ method: "POST", path, apiKey: good, content, ...sent(key) })),
+      handle(sandbox, asked({ method: "POST", path, apiKey: good, content, ...sent(key) })),
     );
     expect(record).not.toContain(key.slice(-12));
-    expect(record).not.toContain(world.platform.sha256(key).slice(0, 20));
+    expect(record).not.toContain(sandbox.platform.sha256(key).slice(0, 20));
   }
 });
 
@@ -63,10 +63,10 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   ["path of words", (end) => ({ path: `/x${"/word".repeat(12_000)}${end}` })],
   ["referrer", (end) => pageOf(`https://shop-${end}.example/${"x".repeat(60_000)}`)],
 ])("the records of a thousand requests keep no %s of 60 kB", (_what, sent) => {
-  const world = openTestWorld(withInput);
+  const sandbox = startFrozen(withInput);
   const ask = (end: string) => {
-    const [path, apiKey] = ["/v1/relying-party/reports", scenarioSecret(world, "main")];
-    handle(world, asked({ method: "POST", path, apiKey, content, ...sent(end) }));
+    const [path, apiKey] = ["/v1/relying-party/reports", scenarioSecret(sandbox, "main")];
+    handle(sandbox, asked({ method: "POST", path, apiKey, content, ...sent(end) }));
   };
   ask("first");
   collect();
@@ -74,7 +74,7 @@ test.each<[string, (end: string) => Partial<ApiRequest>]>([
   for (const end of lastThousand) ask(end);
   collect();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
-  expect(world.history.requests()).toHaveLength(1000);
+  expect(sandbox.history.requests()).toHaveLength(1000);
 });
 
 function pageOf(referer: string): Partial<ApiRequest> {

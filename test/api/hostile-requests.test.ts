@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { openWorld } from "../../src/node/platform.js";
+import { startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
+import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
 import { pick, randomStream } from "../../src/spec/seed.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
 import { isNightly } from "../support/property-seed.js";
 import { converse, type RawResponse, type RawSending, readResponses } from "../support/raw-socket.js";
 
-let world: SandboxState;
+let sandbox: SandboxState;
 let server: RunningServer;
 let port: number;
 const defects: unknown[] = [];
 const journaled: Exchange[] = [];
 
 beforeAll(async () => {
-  world = openWorld(bundledScenarios["key-states"]);
-  world.history.subscribe((event) => {
+  sandbox = startInNode(bundledScenarios["key-states"]);
+  sandbox.history.subscribe((event) => {
     if (event.type === "request") journaled.push(event.exchange);
   });
-  server = await serveRuntime(world, { port: 0, onDefect: (error) => defects.push(error) });
+  server = await serveSandbox(sandbox, { port: 0, onDefect: (error) => defects.push(error) });
   port = Number(new URL(server.url).port);
 });
 
@@ -31,7 +31,7 @@ afterAll(() => server.close(100));
 test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no key: %s", async (name) => {
   const group = hostileGroups[name] as HostileGroup;
   const draw = randomStream(20260302, "hostile", name);
-  const { live: _kept, ...secrets } = scenarioSecrets(world);
+  const { live: _kept, ...secrets } = scenarioSecrets(sandbox);
   const sent: string[] = [];
   // Half of them work here, the other half look like keys of the real service.
   const key = () => {
@@ -52,18 +52,18 @@ test.each(Object.keys(hostileGroups))("R46 a hostile client gets no 5xx and no k
   for (const response of responses)
     expectDecent(response, name === "the control plane" || name === "absolute targets with odd authorities");
   const shown = responses.map(({ head, body }) => head + body);
-  const remembered = [...journaled, ...world.history.requests()].map((entry) => JSON.stringify(entry));
+  const remembered = [...journaled, ...sandbox.history.requests()].map((entry) => JSON.stringify(entry));
   expect(keysShown(sent, [...shown, ...remembered])).toEqual([]);
   expect(defects).toEqual([]);
   const [next] = readResponses(
-    await converse(port, { chunks: [requestText({ key: scenarioSecret(world, "live") })] }),
+    await converse(port, { chunks: [requestText({ key: scenarioSecret(sandbox, "live") })] }),
   );
   expect(next?.status).toBe(200);
 });
 
 test("R14 a key counts at any place among the headers, and so does a second key", async () => {
   const filler = Array.from({ length: 2500 }, (_, i) => `H${i}: x`);
-  const live = scenarioSecret(world, "live");
+  const live = scenarioSecret(sandbox, "live");
   const statusesOf = async (headers: string[]) =>
     readResponses(await converse(port, { chunks: [requestText({ headers })] })).map(({ status }) => status);
   expect(await statusesOf([...filler, `X-Api-Key: ${live}`])).toEqual([200]);

@@ -3,7 +3,7 @@ import { nextRequest } from "../../src/api/evaluate.js";
 import { bodyParts } from "../../src/api/faults.js";
 import { utf8Length } from "../../src/api/messages.js";
 import { bodyOf, longestBody, tooLongBody } from "../../src/api/request-input.js";
-import { openWorld } from "../../src/node/platform.js";
+import { startInNode } from "../../src/node/platform.js";
 import { advanceClock } from "../../src/sandbox/operations/operations.js";
 
 test.each([
@@ -50,16 +50,16 @@ test("a key that allows no requests never has another next request, and a fault 
     main: { environment: "test" },
   } as const;
   const organizations = { bank: { type: "bank", keys } } as const;
-  const world = openWorld({
+  const sandbox = startInNode({
     version: 1,
     organizations,
     faults: [{ when: { key: "main" }, then: { reset: true } }],
   });
-  expect([nextRequest(world, "none").verdict, nextRequest(world, "none").until]).toEqual([
+  expect([nextRequest(sandbox, "none").verdict, nextRequest(sandbox, "none").until]).toEqual([
     ...["429 always: allows 0 requests a minute", null],
   ]);
-  expect(nextRequest(world, "main").verdict).toBe("200, or a fault");
-  advanceClock(world, 60_000);
-  expect(nextRequest(world, "used").verdict).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
-  expect(nextRequest(world, "none").status).toBe(429);
+  expect(nextRequest(sandbox, "main").verdict).toBe("200, or a fault");
+  advanceClock(sandbox, 60_000);
+  expect(nextRequest(sandbox, "used").verdict).toMatch(/^429 until \d{4}-\d\d-\d\dT00:00:00Z$/);
+  expect(nextRequest(sandbox, "none").status).toBe(429);
 });

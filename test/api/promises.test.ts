@@ -5,21 +5,21 @@ import { activateVariant } from "../../src/api/variant.js";
 import type { Observation } from "../../src/sandbox/variant.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { shapeProblems } from "../../src/spec/schema/check.js";
-import { headerOf, openTestWorld } from "../support/doors.js";
+import { headerOf, startFrozen } from "../support/doors.js";
 import { ask, type Completed, observe, rejectedKeys } from "../support/varied.js";
 
 const now = Date.parse("2026-03-02T09:00:00Z");
 
 /** Every key of `key-states` and every kind of rejected key, twice; then again on the next day. */
 function responses(
-  world = openTestWorld("key-states", { now }),
+  sandbox = startFrozen("key-states", { now }),
   isWanted = (_path: PathId) => true,
 ): Completed[] {
-  world.registry.key("legacy").usage.dayCount = 1_000;
-  const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
+  sandbox.registry.key("legacy").usage.dayCount = 1_000;
+  const keys = [...sandbox.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
   const days = [0, 24 * 60 * 60 * 1000].map((later) => {
-    world.clock.advance(later);
-    return [...keys, ...keys].map((key) => ask(world, key === undefined ? {} : { key }));
+    sandbox.clock.advance(later);
+    return [...keys, ...keys].map((key) => ask(sandbox, key === undefined ? {} : { key }));
   });
   return days.flat().filter(({ pathId }) => isWanted(pathId));
 }
@@ -92,11 +92,11 @@ function expectBroken(name: string, broken: Completed, instead: Completed): void
 test.each(
   brokenPromises.map((promise) => [promise.id, promise] as const),
 )("%s changes what its name states and nothing else", (_id, promise) => {
-  const world = openTestWorld("key-states", { now, variant: activateVariant({ promise: promise.id }) });
-  const seen = observe(world);
+  const sandbox = startFrozen("key-states", { now, variant: activateVariant({ promise: promise.id }) });
+  const seen = observe(sandbox);
   const [path, name = ""] = promise.id.split(":");
   let changed = 0;
-  for (const [at, response] of responses(world).entries()) {
+  for (const [at, response] of responses(sandbox).entries()) {
     const instead = usual[at] as Completed;
     expect(response.pathId).toBe(instead.pathId);
     if (response.body === instead.body && response.status === instead.status) continue;
@@ -108,17 +108,17 @@ test.each(
 });
 
 test("a response that a fault replaces, or outside of the specification, stays unchanged", () => {
-  const world = openTestWorld("key-states", {
+  const sandbox = startFrozen("key-states", {
     now,
     variant: activateVariant({
       promise: "200.test:rejected",
       faults: [{ when: { requests: [1] }, then: { status: 503 } }],
     }),
   });
-  const seen = observe(world);
-  expect(ask(world, { key: "active" }).status).toBe(503);
-  expect(ask(world, { key: "active", path: "/v1/relying-party/nothing" }).status).toBe(404);
-  expect(ask(world, { key: "active", method: "POST" }).status).toBe(405);
+  const seen = observe(sandbox);
+  expect(ask(sandbox, { key: "active" }).status).toBe(503);
+  expect(ask(sandbox, { key: "active", path: "/v1/relying-party/nothing" }).status).toBe(404);
+  expect(ask(sandbox, { key: "active", method: "POST" }).status).toBe(405);
   expect(replacedIn(seen)).toBe(0);
-  expect(ask(world, { key: "active" }).status).toBe(401);
+  expect(ask(sandbox, { key: "active" }).status).toBe(401);
 });

@@ -2,21 +2,21 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
-import { type RunningServer, serveRuntime } from "../../src/server/serve.js";
+import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
 import { base62From, pick, randomStream } from "../../src/spec/seed.js";
-import { mePath, openTestWorld } from "../support/doors.js";
+import { mePath, startFrozen } from "../support/doors.js";
 import { below } from "../support/hostile-requests.js";
 import { converse } from "../support/raw-socket.js";
 
-let world: SandboxState;
+let sandbox: SandboxState;
 let server: RunningServer;
 let port: number;
 /** The response to a request without a key, as bytes without their date. */
 let rejection: string;
 
 beforeAll(async () => {
-  world = await openTestWorld("key-states");
-  server = await serveRuntime(world, { port: 0 });
+  sandbox = await startFrozen("key-states");
+  server = await serveSandbox(sandbox, { port: 0 });
   port = Number(new URL(server.url).port);
   rejection = await responseTo([]);
 });
@@ -33,7 +33,7 @@ function withoutDate(response: string): string {
   return response.replace(/^Date: .*$/gm, "Date: …");
 }
 
-const secretOf = (ref: string) => scenarioSecret(world, ref);
+const secretOf = (ref: string) => scenarioSecret(sandbox, ref);
 
 /** The header lines of every way to present a key that the rules reject; `{active}` is the key of that ref. */
 const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
@@ -57,7 +57,7 @@ const rejected: readonly (readonly [title: string, ...lines: string[]])[] = [
 
 function filled(line: string): string {
   return line.replace(/\{([\w ]+)\}/g, (_all, ref: string) => {
-    if (ref === "unknown") return unknownSecret(world.seed);
+    if (ref === "unknown") return unknownSecret(sandbox.seed);
     if (ref.endsWith("_")) return secretOf("active").replace("SVC_test_", ref);
     return ref === "ACTIVE" ? secretOf("active").toUpperCase() : secretOf(ref);
   });
@@ -84,7 +84,7 @@ test.each(rejected)("R14 %s gets the same bytes as a missing one", async (_title
 
 test("R14 1,000 random wrong keys, most of them nearly good ones, get the same bytes as a missing key", async () => {
   const draw = randomStream(20260302, "wrong keys");
-  const known = Object.values(scenarioSecrets(world));
+  const known = Object.values(scenarioSecrets(sandbox));
   const letters = "0Aa1Zz9_-. ";
   const wrong = Array.from({ length: 1000 }, () => {
     const key = pick(draw, known);

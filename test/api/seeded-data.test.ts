@@ -6,8 +6,8 @@ import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
 import { goldenData, goldenFile } from "../support/golden.js";
 import { runs } from "../support/property-seed.js";
 
-/** What a world is made of: everything that is derived from the seed, by ref. */
-function world(scenario: Scenario, seed: number): Record<string, object> {
+/** What a sandbox is made of: everything that is derived from the seed, by ref. */
+function sandbox(scenario: Scenario, seed: number): Record<string, object> {
   const sandbox: Sandbox = createSandbox({ scenario, seed, now: "2026-03-02T09:00:00Z", frozen: true });
   const organizations = sandbox.organizations.list().map((one) => [`organization ${one.ref}`, one] as const);
   const keys = sandbox.keys
@@ -46,7 +46,7 @@ test("an organization or a key that is added anywhere, also to the population, c
   fc.assert(
     fc.property(sparse, size, fc.nat(), fc.nat(), key, fc.boolean(), (sparse, size, seed, place, add, b) => {
       const scenario = { ...sparse, population: size };
-      const before = world(scenario, seed);
+      const before = sandbox(scenario, seed);
       const organizations = Object.entries(scenario.organizations ?? {});
       const [chosen, holder] = organizations[place % organizations.length] as [string, Organization];
       // Refs of seven letters are not among those of the generator.
@@ -58,7 +58,7 @@ test("an organization or a key that is added anywhere, also to the population, c
         organizations: size.organizations + 1,
         keys_per_organization: size.keys_per_organization + 1,
       };
-      const after = world({ ...scenario, organizations: Object.fromEntries(grown), population }, seed);
+      const after = sandbox({ ...scenario, organizations: Object.fromEntries(grown), population }, seed);
       expect(after).toMatchObject(before);
     }),
     runs(100),

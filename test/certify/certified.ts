@@ -21,15 +21,15 @@ const path = (pathId: ReportedPath["pathId"], count: number, more: object = {}):
   ...more,
 });
 
-const world = { scenario: "key-states", pinned: [] } as const;
+const sandbox = { scenario: "key-states", pinned: [] } as const;
 
 const report: Report = {
-  ...world,
+  ...sandbox,
   seed: 1,
   profile: "minimal",
   runs: [
-    { ...world, seed: 1, profile: "minimal" },
-    { ...world, seed: 2, profile: "varied" },
+    { ...sandbox, seed: 1, profile: "minimal" },
+    { ...sandbox, seed: 2, profile: "varied" },
   ],
   requests: 31,
   unread: 1,

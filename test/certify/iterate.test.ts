@@ -9,7 +9,7 @@ import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { faultKinds } from "../../src/spec/fault-effects.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 import { asked } from "../support/send.js";
@@ -65,12 +65,12 @@ test("a run with a fault can be seen again with exec --fault", async () => {
 test("a slow response takes about a second on each path, however long its body is", () => {
   const refs = ["active", "live", "revoked", "organization-inactive", "rate-limited"];
   const paths = ["200.test", "200.live", "401.revoked", "403.access_denied", "429.per_day"] as const;
-  const world = openTestWorld("key-states", {
+  const sandbox = startFrozen("key-states", {
     variant: activateVariant({ faults: faultsOn(paths, "fault.slow") }),
   });
   for (const ref of refs) {
-    const apiKey = scenarioSecret(world, ref);
-    const { response, delivery } = handle(world, asked({ apiKey }));
+    const apiKey = scenarioSecret(sandbox, ref);
+    const { response, delivery } = handle(sandbox, asked({ apiKey }));
     const { parts, pauseMs } = bodyParts(response.body, delivery as Delivery);
     expect(parts.length).toBeGreaterThan(10);
     expect(parts.length * pauseMs).toBeLessThan(1_200);
@@ -81,14 +81,14 @@ test("with a fault, a limit of the minute ends only when the client moves the cl
   let time = Date.UTC(2026, 2, 2, 9, 0, 50);
   const variant = activateVariant({ faults: faultsOn(["200.test"], "fault.slow") });
   const platform = { ...nodePlatform, steadyTime: () => time };
-  const world = startSandbox(bundledScenarios["key-states"], { platform, variant, now: time });
+  const sandbox = startSandbox(bundledScenarios["key-states"], { platform, variant, now: time });
   const ask = () => {
-    const apiKey = scenarioSecret(world, "rate-limited-minute");
-    return handle(world, asked({ apiKey })).status;
+    const apiKey = scenarioSecret(sandbox, "rate-limited-minute");
+    return handle(sandbox, asked({ apiKey })).status;
   };
   expect(ask()).toBe(429);
   time += 120_000;
   expect(ask()).toBe(429);
-  world.clock.advance(10_000);
+  sandbox.clock.advance(10_000);
   expect(ask()).toBe(200);
 });

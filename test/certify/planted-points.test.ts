@@ -7,7 +7,7 @@ import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narr
 import { everywhere, type PlannedRun, planOf, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
 import type { Variant } from "../../src/sandbox/variant.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { hasTrait, type ReadResponse, traits } from "../support/traits.js";
 import { type Asked, ask, observe } from "../support/varied.js";
 
@@ -45,11 +45,11 @@ function responsesOf(run: PlannedRun, variant: Variant, stops?: Breaks): ReadRes
 }
 
 function shownIn(run: PlannedRun, variant: Variant, stops: Breaks = () => false) {
-  const world = openTestWorld("key-states", { ...run, variant: activateVariant(variant) });
-  const seen = observe(world);
+  const sandbox = startFrozen("key-states", { ...run, variant: activateVariant(variant) });
+  const seen = observe(sandbox);
   const responses: ReadResponse[] = [];
   for (const one of asked) {
-    const { body, ...response } = ask(world, one);
+    const { body, ...response } = ask(sandbox, one);
     responses.push({ ...response, text: body });
     if (responses.some(stops)) break;
   }

@@ -3,7 +3,7 @@ import { promisesOn } from "../../src/api/promises.js";
 import { activateVariant } from "../../src/api/variant.js";
 import type { PromiseRun } from "../../src/certify/result.js";
 import { promisedCount } from "../support/coverage.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { runCli } from "../support/run-cli.js";
 import { ask } from "../support/varied.js";
 
@@ -141,19 +141,19 @@ test("a careful client notices every promise, and is certified", async () => {
 async function missedBy(...skipped: string[]): Promise<string[]> {
   const missed: string[] = [];
   for (const promise of promisesOn(carefulPaths, "all")) {
-    const world = openTestWorld("key-states", {
+    const sandbox = startFrozen("key-states", {
       now: Date.UTC(2026, 2, 2),
       variant: activateVariant({ promise: promise.id }),
     });
     const tools = {
       async call(ref: string) {
         const { status, body } = ask(
-          world,
+          sandbox,
           ref === "" ? {} : { key: ref.toLowerCase().replaceAll("_", "-") },
         );
         return { status, json: () => JSON.parse(body) };
       },
-      advance: () => world.clock.advance(61_000),
+      advance: () => sandbox.clock.advance(61_000),
     };
     await careful(tools, skipped).then(
       () => missed.push(promise.id),

@@ -4,8 +4,8 @@ import { RE2JS } from "re2js";
 import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { authorizationChecks } from "../../src/spec/authorize.js";
@@ -91,7 +91,7 @@ story:
     // They are the keys that are made.
     const sandbox = createSandbox({ scenario: parseScenario(readFileSync(join(cwd, "a.yaml"), "utf8")) });
     for (let step = 0; step < 4; step++)
-      runNextStep(settled(runtimeOf(sandbox)), storySender(settled(runtimeOf(sandbox))));
+      runNextStep(runDue(stateOf(sandbox)), storySender(runDue(stateOf(sandbox))));
     for (const row of rows.slice(1)) {
       const [, ref = "", told] = /^(\S+) +(\S+) /.exec(row) ?? [];
       expect(sandbox.secret(ref)).toBe(told);

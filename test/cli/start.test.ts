@@ -43,8 +43,8 @@ describe("svc-sandbox start", () => {
     const { stdout, code } = await stop();
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^[^\n]+\n$/)]);
     const { keys, ...line } = JSON.parse(stdout);
-    const world = { scenario: "rate-limited", seed: 7 };
-    expect(line).toEqual({ event: "listening", base_url: url, control_url: `${url}/__sandbox`, ...world });
+    const sandbox = { scenario: "rate-limited", seed: 7 };
+    expect(line).toEqual({ event: "listening", base_url: url, control_url: `${url}/__sandbox`, ...sandbox });
     for (const secret of Object.values(keys)) expect(secret).toMatch(/^SVC_(?:test|live)_sbx\w{29}$/);
   });
 

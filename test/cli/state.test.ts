@@ -5,7 +5,7 @@ import { control } from "../support/call-control.js";
 import { baseUrl, type Running, serve } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const world = (...keys: string[]) =>
+const sandbox = (...keys: string[]) =>
   `version: 1\norganizations: { a-bank: { type: bank, keys: { ${keys.map((ref) => `${ref}: { environment: test }`).join(", ")} } } }\n`;
 
 const start = (cwd: string, ...argv: string[]): Running =>
@@ -13,7 +13,7 @@ const start = (cwd: string, ...argv: string[]): Running =>
 const read = (cwd: string) => JSON.parse(readFileSync(join(cwd, "state.json"), "utf8"));
 
 test("--state creates the file, and continues from it, with a note; it wins over the flags of a new sandbox", async () => {
-  const cwd = temporaryFolder({ "a.yaml": world("one") });
+  const cwd = temporaryFolder({ "a.yaml": sandbox("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
   expect(read(cwd)).toMatchObject({ svc_sandbox_state: 1, version: "1.0.0-next.1", own: { name: "a.yaml" } });
@@ -31,10 +31,10 @@ test("--state creates the file, and continues from it, with a note; it wins over
 });
 
 test("--state follows a scenario that changes under --watch", async () => {
-  const cwd = temporaryFolder({ "a.yaml": world("one") });
+  const cwd = temporaryFolder({ "a.yaml": sandbox("one") });
   const running = start(cwd, "--watch");
   await baseUrl(running);
-  writeFileSync(join(cwd, "a.yaml"), world("one", "two"));
+  writeFileSync(join(cwd, "a.yaml"), sandbox("one", "two"));
   await running.stderr.shows(/Loaded a\.yaml again/);
   await expect
     .poll(() => Object.keys(read(cwd).own.snapshot.organizations["a-bank"].keys))
@@ -46,7 +46,7 @@ test("--state follows a scenario that changes under --watch", async () => {
 });
 
 test("a stop that cannot save the counts shows why, and exits with 1", async () => {
-  const cwd = temporaryFolder({ "a.yaml": world("one"), "volume/.keep": "" });
+  const cwd = temporaryFolder({ "a.yaml": sandbox("one"), "volume/.keep": "" });
   const running = serve(["a.yaml", "--state", "volume/state.json"], { cwd });
   const url = await baseUrl(running);
   rmSync(join(cwd, "volume"), { recursive: true });

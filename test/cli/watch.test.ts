@@ -5,7 +5,7 @@ import { control } from "../support/call-control.js";
 import { baseUrl, startCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-const world = (keys: readonly string[], more = "") =>
+const sandbox = (keys: readonly string[], more = "") =>
   `version: 1\n${more}organizations: { a-bank: { name: A Bank, type: bank, keys: { ${keys.map((ref) => `${ref}: { environment: test }`).join(", ")} } } }\n`;
 
 async function watch(files: Readonly<Record<string, string>>, flags: readonly string[] = []) {
@@ -26,53 +26,53 @@ async function keysServed(url: string): Promise<string[]> {
 
 describe("--watch", () => {
   it("replaces the old scenario by a changed one", async () => {
-    const { running, url, write } = await watch({ "a.yaml": world(["one", "two"]) });
-    write("a.yaml", world(["two", "three"]));
+    const { running, url, write } = await watch({ "a.yaml": sandbox(["one", "two"]) });
+    write("a.yaml", sandbox(["two", "three"]));
     await running.stderr.shows(/Loaded a\.yaml again, in a new sandbox\.\n/);
     expect(await keysServed(url)).toEqual(["two", "three"]);
   });
 
   it("keeps the old sandbox if the file is broken, shows why, and uses the next valid file", async () => {
-    const { running, url, write } = await watch({ "a.yaml": world(["one"]) });
+    const { running, url, write } = await watch({ "a.yaml": sandbox(["one"]) });
     write("a.yaml", "version: 1\norganizations: [\n");
     await running.stderr.shows(/a\.yaml:\d+:\d+: [\s\S]*\nThe running scenario continues\.\n/);
     expect(await keysServed(url)).toEqual(["one"]);
-    write("a.yaml", world(["one"]));
+    write("a.yaml", sandbox(["one"]));
     await running.stderr.shows(/a\.yaml is valid again, unchanged\.\n/);
-    write("a.yaml", world(["one", "two"]));
+    write("a.yaml", sandbox(["one", "two"]));
     await serves(url, ["one", "two"]);
   });
 
   it("reports once that a broken file is valid again, also one that the scenario extends", async () => {
     const { running, write } = await watch({
       "a.yaml": "version: 1\nextends: ./base.yaml\n",
-      "base.yaml": world(["one"]),
+      "base.yaml": sandbox(["one"]),
     });
     write("base.yaml", "version: [");
     await running.stderr.shows(/continues\.\n/);
-    write("base.yaml", world(["one"]));
+    write("base.yaml", sandbox(["one"]));
     await running.stderr.shows(/valid again/);
-    write("base.yaml", `${world(["one"])}# the same\n`);
+    write("base.yaml", `${sandbox(["one"])}# the same\n`);
     write("a.yaml", "version: 1\nextends: ./base.yaml\nseed: 2\n");
     await running.stderr.shows(/Loaded a\.yaml again/);
     expect(running.stderr.text().match(/valid again/g)).toHaveLength(1);
   });
 
   it("survives editors that write another file and rename it, and a file that is gone for a while", async () => {
-    const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) });
+    const { cwd, running, url, write } = await watch({ "a.yaml": sandbox(["one"]) });
     for (const ref of ["two", "three"]) {
-      write("a.yaml~", world([ref]));
+      write("a.yaml~", sandbox([ref]));
       renameSync(join(cwd, "a.yaml~"), join(cwd, "a.yaml"));
       await serves(url, [ref]);
     }
     rmSync(join(cwd, "a.yaml"));
     await running.stderr.shows(/Unknown scenario "a\.yaml"[\s\S]*continues\./);
-    write("a.yaml", world(["four"]));
+    write("a.yaml", sandbox(["four"]));
     await serves(url, ["four"]);
   });
 
   it("survives its folder being removed and coming back, as a checkout of another branch does it", async () => {
-    const cwd = temporaryFolder({ "deep/er/a.yaml": world(["one"]) });
+    const cwd = temporaryFolder({ "deep/er/a.yaml": sandbox(["one"]) });
     const running = startCli(["deep/er/a.yaml", "--watch", "--port", "0"], { cwd });
     const url = await baseUrl(running);
     for (const [gone, ref] of [
@@ -82,35 +82,35 @@ describe("--watch", () => {
       rmSync(join(cwd, gone), { recursive: true });
       await running.stderr.shows(/Unknown scenario[\s\S]*continues\.\n$/);
       mkdirSync(join(cwd, "deep/er"), { recursive: true });
-      writeFileSync(join(cwd, "deep/er/a.yaml"), world([ref]));
+      writeFileSync(join(cwd, "deep/er/a.yaml"), sandbox([ref]));
       await serves(url, [ref]);
     }
     // So quickly that nothing is missing when it is looked at.
     rmSync(join(cwd, "deep"), { recursive: true });
     mkdirSync(join(cwd, "deep/er"), { recursive: true });
-    writeFileSync(join(cwd, "deep/er/a.yaml"), world(["four"]));
+    writeFileSync(join(cwd, "deep/er/a.yaml"), sandbox(["four"]));
     await serves(url, ["four"]);
-    writeFileSync(join(cwd, "deep/er/a.yaml"), world(["five"]));
+    writeFileSync(join(cwd, "deep/er/a.yaml"), sandbox(["five"]));
     await serves(url, ["five"]);
   });
 
   it("follows the files that the scenario extends, also those that come later", async () => {
     const { url, write } = await watch({
       "a.yaml": "version: 1\nextends: ./base.yaml\n",
-      "base.yaml": world(["one"]),
-      "other.yaml": world(["two"]),
+      "base.yaml": sandbox(["one"]),
+      "other.yaml": sandbox(["two"]),
     });
-    write("base.yaml", world(["one", "more"]));
+    write("base.yaml", sandbox(["one", "more"]));
     await serves(url, ["one", "more"]);
     write("a.yaml", "version: 1\nextends: ./other.yaml\n");
     await serves(url, ["two"]);
-    write("other.yaml", world(["two", "last"]));
+    write("other.yaml", sandbox(["two", "last"]));
     await serves(url, ["two", "last"]);
   });
 
   it("logs the requests to the new sandbox, and writes its keys into the file of --write-env", async () => {
-    const { cwd, running, url, write } = await watch({ "a.yaml": world(["one"]) }, ["--write-env", ".env"]);
-    write("a.yaml", world(["two"]));
+    const { cwd, running, url, write } = await watch({ "a.yaml": sandbox(["one"]) }, ["--write-env", ".env"]);
+    write("a.yaml", sandbox(["two"]));
     await running.stderr.shows(/Loaded a\.yaml again/);
     await fetch(`${url}/v1/relying-party/me`);
     await running.stderr.shows(/401\.missing/);

@@ -1,7 +1,7 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";
@@ -35,7 +35,7 @@ export type Ask = (path: string, asking?: Asking) => Promise<ControlResponse>;
 /** A server with a client of its control plane. */
 export interface ServedControl {
   readonly server: SandboxServer;
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   readonly ask: Ask;
   /** Everything that the control plane has said to this client: status lines, headers and bodies. */
   readonly heard: readonly string[];
@@ -55,7 +55,7 @@ export async function serveControl(options: ServerOptions = {}): Promise<ServedC
   const heard: string[] = [];
   return {
     server: server as SandboxServer,
-    runtime: runtimeOf(server.sandbox),
+    sandbox: stateOf(server.sandbox),
     ask: clientOf(server.url, heard),
     heard,
     defects,
@@ -95,9 +95,9 @@ function jsonOf(bytes: string | Buffer | undefined): unknown {
   }
 }
 
-/** Does something and expects that it leaves everything as it was: the world, its journal, the instances, the events. */
+/** Does something and expects that it leaves everything as it was: the sandbox, its journal, the instances, the events. */
 export async function expectUnchanged<Result>(
-  { runtime, server, ask }: ServedControl,
+  { sandbox, server, ask }: ServedControl,
   act: () => Promise<Result>,
 ): Promise<Result> {
   const seen = async () => {
@@ -110,15 +110,15 @@ export async function expectUnchanged<Result>(
       instances: body.data.map(({ idle_seconds: _, ...instance }: Record<string, unknown>) => instance),
     };
   };
-  const { registry } = settled(runtime);
+  const { registry } = runDue(sandbox);
   const before = await seen();
   const events: string[] = [];
-  const stop = runtime.history.subscribe(({ type }) => events.push(type));
+  const stop = sandbox.history.subscribe(({ type }) => events.push(type));
   const result = await act();
   stop();
   expect(events).toEqual([]);
   expect(await seen()).toEqual(before);
-  expect(settled(runtime).registry).toBe(registry);
+  expect(runDue(sandbox).registry).toBe(registry);
   return result;
 }
 

@@ -22,7 +22,7 @@ export const description = controlOpenApiDocument(routes) as unknown as {
   readonly components: { readonly schemas: Readonly<Record<string, object>> };
 };
 
-/** A path of the description under `/__sandbox`, its parts filled in for the world of `key-states`. */
+/** A path of the description under `/__sandbox`, its parts filled in for the sandbox of `key-states`. */
 export function realPath(described: string, instance = "none"): string {
   return described
     .replace("/__sandbox", "")

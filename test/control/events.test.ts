@@ -36,7 +36,7 @@ describe("events", () => {
     await subscriber.until(count(11));
     expect(names(subscriber)).toEqual([
       ...["key.created", "request", "key.rotated", "request", "key.revoked", "organization.updated"],
-      ...["clock.moved", "assumptions.changed", "requests.cleared", "world.started", "world.started"],
+      ...["clock.moved", "assumptions.changed", "requests.cleared", "sandbox.started", "sandbox.started"],
     ]);
     expect(ids(subscriber)).toEqual(oneTo(11));
     const data = subscriber.events.map((event) => event.data);
@@ -120,7 +120,7 @@ describe("resuming", () => {
     tick(control);
     await second.until(count(4));
     expect(ids(second)).toEqual([2, 3, 4, 5]);
-    expect(names(second)).toEqual(["clock.moved", "world.started", "clock.moved", "clock.moved"]);
+    expect(names(second)).toEqual(["clock.moved", "sandbox.started", "clock.moved", "clock.moved"]);
   });
 
   test("after the latest id, or none, gives only new events", async () => {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { loanRecords, loans, scenarioOf } from "../records/world.js";
+import { loanRecords, loans, scenarioOf } from "../records/sandbox.js";
 import { isNightly } from "../support/property-seed.js";
 import { type RunningCommand, startBin } from "../support/running-command.js";
 import { served } from "../support/servers.js";
@@ -19,7 +19,7 @@ interface Running extends RunningCommand {
 }
 
 async function start(cwd: string): Promise<Running> {
-  const argv = ["start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
   const running = startBin(argv, { cwd });
   const { base_url: url, keys } = JSON.parse(await running.until(/\n/));
   return { ...running, url, keys };
@@ -74,7 +74,7 @@ async function killAfter(server: Running, known: ReadonlyMap<string, Known>, mos
 
 test(`after kill -9 among requests no acknowledged record is lost and no id is given twice, ${kills} times over`, async () => {
   const cwd = temporaryFolder({
-    "world.json": JSON.stringify(scenario),
+    "sandbox.json": JSON.stringify(scenario),
   });
   const known = new Map(clients.map((key) => [key, new Map() as Known]));
   let server = await start(cwd);

@@ -126,7 +126,7 @@ describe.each([
       expect((await control.ask("/reset", { base, method: "POST", headers: right })).status).toBe(200);
       const headers = { authorization: `bearer ${token}` };
       expect((await control.ask("/health", { base, headers })).body.scenario).toBe("key-states");
-      // A probe has no token, and learns nothing about the world.
+      // A probe has no token, and learns nothing about the sandbox.
       const { status, body } = await control.ask("/health", { base });
       expect([status, Object.keys(body)]).toEqual([200, ["status", "version"]]);
     }

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { requireQuickStart } from "../../src/server/control/routes/scenario.js";
 import { assumptionsFor } from "../../src/spec/assumptions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -46,9 +46,9 @@ test("a scenario that was never one text is rendered with the same meaning", asy
   const file = join(folder, "own.yaml");
   writeFileSync(file, "version: 1\nextends: base.yaml\nseed: 7\n");
   for (const scenario of [file, { ...parseScenario(own), name: "rotation", seed: 7 }]) {
-    const { ask, runtime } = await serveControl({ scenario });
+    const { ask, sandbox } = await serveControl({ scenario });
     const { text } = await ask("/scenario");
-    expect(parseScenario(text)).toEqual(settled(runtime).scenario);
+    expect(parseScenario(text)).toEqual(runDue(sandbox).scenario);
   }
   // The options of the server are no part of the text of a bundled one.
   const { ask } = await serveControl({ scenario: "key-states", seed: 9 });
@@ -72,8 +72,8 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
 });
 
 test("a text is checked with places and hints, and nothing changes", async () => {
-  const { ask, runtime } = await serveControl();
-  const { registry } = settled(runtime);
+  const { ask, sandbox } = await serveControl();
+  const { registry } = runDue(sandbox);
   const problems = async (text: string): Promise<Problem[]> =>
     (await ask("/scenario/validate", yaml(text, "POST"))).body.data.problems;
   expect(await problems(own)).toEqual([]);
@@ -100,7 +100,7 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
   const most = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
   expect(requireQuickStart(most)).toBeUndefined();
-  expect(settled(runtime).registry).toBe(registry);
+  expect(runDue(sandbox).registry).toBe(registry);
 });
 
 test("the format's JSON Schema and the table of assumptions are shown", async () => {

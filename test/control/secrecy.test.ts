@@ -8,12 +8,12 @@ import { newKey } from "./writes.js";
 
 const mePath = "/v1/relying-party/me";
 
-/** A world whose responses, log and events are recorded. */
+/** A sandbox whose responses, log and events are recorded. */
 async function openRecorded(): Promise<{ control: ServedControl; everything: () => Promise<string> }> {
   const control = await serveControl();
   const said: string[] = [];
   const log = createJsonLog((line) => said.push(line));
-  control.runtime.history.subscribe((event) => {
+  control.sandbox.history.subscribe((event) => {
     if (event.type === "request") log.event(event);
     else log.note(JSON.stringify(event));
   });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../../src/index.js";
-import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
+import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { parseState, type SavedState, stateLine } from "../../src/log/state-format.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
-import { operations, settled } from "../../src/sandbox/operations/operations.js";
+import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { anyScenario, command } from "../model/commands.js";
@@ -29,15 +29,15 @@ const assumptions = fc.record(
 );
 const startedWith = { name: "model", sha256: "0".repeat(64) };
 
-const stateOf = (runtime: SandboxState): SavedState => ({
+const savedStateOf = (sandbox: SandboxState): SavedState => ({
   ...{ startedWith, instances: [] },
-  own: describeSandbox(runtime),
+  own: describeSandbox(sandbox),
 });
 
-/** Changes assumptions, unless they contradict the world. */
-function assume(world: SandboxState, { profile, ...change }: Assumed): void {
+/** Changes assumptions, unless they contradict the sandbox. */
+function assume(sandbox: SandboxState, { profile, ...change }: Assumed): void {
   try {
-    operations.assumptions(world, { ...change, ...(profile !== undefined && { profile }) });
+    operations.assumptions(sandbox, { ...change, ...(profile !== undefined && { profile }) });
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
   }
@@ -54,10 +54,10 @@ test("the state of any sandbox can be read again and continues exactly like the 
     fc.asyncProperty(anyScenario, commands, assumptions, commands, async (scenario, before, given, after) => {
       const game = played(createSandbox({ scenario }));
       await transcript(game, before);
-      const runtime = runtimeOf(game.sandbox);
-      assume(settled(runtime), given);
+      const sandbox = stateOf(game.sandbox);
+      assume(runDue(sandbox), given);
       await transcript(game, before.slice(0, 10));
-      const state = stateOf(runtime);
+      const state = savedStateOf(sandbox);
       const read = parseState(stateLine(state).text, "state.json") as SavedState;
       expect(read).toEqual({ ...state, version });
       const continued = movedTo(restored(read), game);

@@ -69,7 +69,7 @@ test("a change writes the file of its sandbox and no other, creating writes one,
   expect(mtimes(files)).toEqual(before);
   expect(filesIn(state)).toEqual([one, other].map(({ id }) => `${id}.json`).sort());
   const saved = JSON.parse(readFileSync(fileOf(state, one), "utf8"));
-  expect(saved.instances).toMatchObject([{ id: one.id, label: "one", runtime: { name: "active" } }]);
+  expect(saved.instances).toMatchObject([{ id: one.id, label: "one", sandbox: { name: "active" } }]);
   expect(statSync(fileOf(state, one)).mode & 0o777).toBe(0o600);
 
   const after = await start(killed(state));
@@ -143,8 +143,8 @@ test("requests to 50 instances are in their files soon, also without a change, a
   for (let n = 0; n < 3; n += 1) await Promise.all(made.map((one) => send(server, one)));
   const savedIn = (one: Made) => {
     const file = fileOf(state, one);
-    const { runtime } = parseState(readFileSync(file, "utf8"), file).instances[0] ?? {};
-    return (runtime?.exchanges.length ?? 0) + (runtime?.since?.exchanges.length ?? 0);
+    const { sandbox } = parseState(readFileSync(file, "utf8"), file).instances[0] ?? {};
+    return (sandbox?.exchanges.length ?? 0) + (sandbox?.since?.exchanges.length ?? 0);
   };
   await expect.poll(() => made.map(savedIn)).toEqual(made.map(() => 3));
   const ids = (on: SandboxServer) => Promise.all(made.map((one) => idsOf(on, one)));

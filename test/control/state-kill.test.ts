@@ -30,7 +30,7 @@ interface Acknowledged {
 
 /** Starts the built command on a state; fails when it does not come up. */
 async function start(cwd: string): Promise<Running> {
-  const argv = ["start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
   const running = startBin(argv, { cwd });
   return { ...running, controlUrl: JSON.parse(await running.until(/\n/)).control_url };
 }
@@ -75,7 +75,7 @@ async function killAmongWrites({ child, controlUrl }: Running, after: number): P
 }
 
 test(`after kill -9 in the middle of ${writes} writes no acknowledged one is lost, ${kills} times over`, async () => {
-  const cwd = temporaryFolder({ "world.json": JSON.stringify(scenario) });
+  const cwd = temporaryFolder({ "sandbox.json": JSON.stringify(scenario) });
   let running = await start(cwd);
   for (let i = 0; i < kills; i++) {
     // From a kill among the first writes to one among the last.
@@ -91,11 +91,11 @@ test(`after kill -9 in the middle of ${writes} writes no acknowledged one is los
     ];
     expect(lost).toEqual([]);
     expect(clock.now >= known.clock).toBe(true);
-    // An acknowledged write as well: the next round begins with a small world.
+    // An acknowledged write as well: the next round begins with a small sandbox.
     expect((await control(running.controlUrl, "POST /reset", {})).status).toBe(200);
   }
   running.child.kill("SIGTERM");
   await running.ended;
   // No draft of a process that was killed either.
-  expect(readdirSync(cwd).sort()).toEqual(["state.json", "world.json"]);
+  expect(readdirSync(cwd).sort()).toEqual(["state.json", "sandbox.json"]);
 });

@@ -32,7 +32,7 @@ interface Listening {
 }
 
 async function start(cwd: string): Promise<Listening> {
-  const argv = ["start", "world.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
+  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
   const running = startBin(argv, { cwd });
   const { base_url, control_url, keys } = JSON.parse(await running.until(/\n/));
   return {
@@ -45,7 +45,7 @@ async function start(cwd: string): Promise<Listening> {
   };
 }
 
-const begun = () => temporaryFolder({ "world.json": JSON.stringify(scenario) });
+const begun = () => temporaryFolder({ "sandbox.json": JSON.stringify(scenario) });
 
 const send = async (url: string, key: string, path = mePath) =>
   (await fetch(url + path, { headers: { "x-api-key": key } })).status;

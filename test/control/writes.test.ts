@@ -204,7 +204,7 @@ test("any body is accepted as described, or rejected with nothing changed", asyn
       const { status } = await control.ask(path, { method, json: sent });
       expect(status).toBeLessThan(500);
       const after = control.server.sandbox.snapshot();
-      // The world can still be started from its snapshot.
+      // The sandbox can still be started from its snapshot.
       parseScenario(JSON.stringify(after));
       outcomes[status < 300 ? 0 : 1] += 1;
       if (status >= 300) expect(after).toEqual(before);

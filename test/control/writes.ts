@@ -1,6 +1,6 @@
 import type { Asking } from "./client.js";
 
-/** A write that the world of `key-states` accepts. */
+/** A write that the sandbox of `key-states` accepts. */
 export interface Write extends Asking {
   readonly method: string;
   readonly path: string;
@@ -34,7 +34,7 @@ const calls: readonly (readonly [call: string, real: string, json?: object])[] =
   ["POST /stop", "/stop"],
 ];
 
-/** Every write, as the world of `key-states` accepts it. `instance` is the id of an instance. */
+/** Every write, as the sandbox of `key-states` accepts it. `instance` is the id of an instance. */
 export function writesFor(instance: string): readonly Write[] {
   const writes = calls.map(([call, real, json]) => {
     const [method, described] = call.split(" ") as [string, string];

@@ -7,7 +7,7 @@ import type { Shown } from "../../src/dashboard/control/responses.js";
 import { clientCode } from "../../src/dashboard/views/requests/client-code.js";
 import type { Scenario } from "../../src/index.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveControl } from "../control/client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
@@ -35,7 +35,7 @@ const faults: Scenario["faults"] = [
 ];
 
 test("a request copied as curl or fetch ends where it did, and holds no key", async () => {
-  const { ask, server, runtime } = await serveControl({
+  const { ask, server, sandbox } = await serveControl({
     scenario: { ...bundledScenarios["key-states"], faults },
   });
   for (const [method, path, key] of requests) {
@@ -47,7 +47,7 @@ test("a request copied as curl or fetch ends where it did, and holds no key", as
   }
   const journal = (await ask("/requests")).body.data as Shown<"Request">[];
   expect(journal).toHaveLength(requests.length);
-  const variables = clientEnvironment(settled(runtime), server);
+  const variables = clientEnvironment(runDue(sandbox), server);
   const env = { ...process.env, ...variables };
   const folder = temporaryFolder();
   const files: Record<string, string[]> = { curl: [], fetch: [] };

@@ -16,8 +16,8 @@ const hostileTexts: readonly string[] = [
 
 const refs = (kind: string) => hostileTexts.map((text, index) => [`${kind}-${index + 1}`, text] as const);
 
-/** A world in which everything that can have a name has one of the texts. */
-const world = {
+/** A sandbox in which everything that can have a name has one of the texts. */
+const sandbox = {
   version: 1 as const,
   name: cut(hostileTexts[0] as string),
   description: hostileTexts.map((text) => text.slice(0, 25)).join(" "),
@@ -105,9 +105,9 @@ async function look(page: Page, title: string): Promise<string> {
   return page.locator("body").evaluate((body) => body.textContent ?? "");
 }
 
-/** Opens a page on a world of hostile texts, with requests of hostile clients. */
+/** Opens a page on a sandbox of hostile texts, with requests of hostile clients. */
 async function openHostile(): Promise<Dashboard> {
-  const dashboard = await openDashboard({ scenario: world });
+  const dashboard = await openDashboard({ scenario: sandbox });
   const { server, page } = dashboard;
   page.on("dialog", (dialog) => {
     void dialog.dismiss();
@@ -135,7 +135,7 @@ describe.skipIf(noBrowser)("hostile texts", () => {
       shown += await look(page, view);
       expect(page.url().split("#")[0]).toBe(origin);
     }
-    for (const step of world.story.keys()) {
+    for (const step of sandbox.story.keys()) {
       await ask("/story/next", { method: "POST", json: {} });
       if (step % 32 > 1) continue;
       // Opened anew, a view shows what is true now.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
@@ -10,7 +10,7 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     const controlToken = "a-token-of-the-test";
     // It has the most views.
     const scenario = "announced-endpoints";
-    const { page, go, runtime } = await openDashboard({
+    const { page, go, sandbox } = await openDashboard({
       ...{ controlToken, host: "0.0.0.0", scenario, view: `token=${controlToken}` },
     });
     const said: string[] = [];
@@ -32,9 +32,9 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     expect(said.length).toBeGreaterThan(10);
     expect([rejected, said.filter((text) => text.includes(controlToken))]).toEqual([[], []]);
     // A write, and what the sandbox holds afterwards.
-    const before = settled(runtime).clock.now();
+    const before = runDue(sandbox).clock.now();
     await go("time");
     await page.getByRole("button", { name: "+1 h" }).click();
-    await expect.poll(() => settled(runtime).clock.now() - before).toBe(3_600_000);
+    await expect.poll(() => runDue(sandbox).clock.now() - before).toBe(3_600_000);
   });
 });

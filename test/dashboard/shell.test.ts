@@ -193,18 +193,18 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
   });
 
   test("a hidden tab has no stream, and is up to date once it is visible", async () => {
-    const { page, ask, runtime } = await openDashboard();
+    const { page, ask, sandbox } = await openDashboard();
     const setHidden = (isHidden: boolean) =>
       page.evaluate((to) => {
         Object.defineProperty(document, "hidden", { value: to, configurable: true });
         document.dispatchEvent(new Event("visibilitychange"));
       }, isHidden);
     await setHidden(true);
-    await expect.poll(() => subscribersOf(runtime)).toBe(0);
+    await expect.poll(() => subscribersOf(sandbox)).toBe(0);
     await ask("/clock/advance", { method: "POST", json: { by: "1d" } });
     await setHidden(false);
     await page.locator(".clock").getByText("3 Mar 2026").waitFor();
-    expect(subscribersOf(runtime)).toBe(1);
+    expect(subscribersOf(sandbox)).toBe(1);
   });
 
   test("a dead server is asked after growing pauses, or when somebody asks for it", async () => {

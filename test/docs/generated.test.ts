@@ -32,7 +32,7 @@ import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
 import { mostLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
 import { withDocumentedResponses } from "../support/documented-responses.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
 import { samples } from "../support/samples.js";
 
@@ -205,8 +205,10 @@ const limitWords: Readonly<Record<string, string>> = {
 };
 
 function keysPart(): string {
-  const world = openTestWorld("key-states");
-  const ends = [...world.registry.keys.keys()].map((ref) => [ref, evaluateKey(world, ref).pathId] as const);
+  const sandbox = startFrozen("key-states");
+  const ends = [...sandbox.registry.keys.keys()].map(
+    (ref) => [ref, evaluateKey(sandbox, ref).pathId] as const,
+  );
   const all = [...ends, ["unknown", "401.unknown"], ["malformed", "401.malformed"]] as const;
   const responses = new Map<string, string[]>();
   for (const { path, status, code: word } of outcomes) {

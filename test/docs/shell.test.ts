@@ -191,7 +191,7 @@ for (const [language, words, file, command] of [
     );
     expect([code, stdout, stderr]).toEqual([0, promised(text), ""]);
     expect(stdout).not.toBe("");
-    // It leaves the world as it was.
+    // It leaves the sandbox as it was.
     expect(server.sandbox.keys.list().map(({ ref }) => ref)).not.toContain("nightly");
     expect((await (await fetch(`${server.controlUrl}/instances`)).json()).data).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { createSandbox, type Fault, parseScenario, type Sandbox } from "../../src/index.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { mePath } from "../support/doors.js";
-import { scenarioWith, unavailable, worldWith } from "../support/faulty.js";
+import { sandboxWith, scenarioWith, unavailable } from "../support/faulty.js";
 
 const repeating: Fault[] = [
   { when: { key: "main", every: 3 }, then: { reset: true } },
@@ -99,10 +99,10 @@ test("R46 what is rejected changes nothing, and a key in the place of a ref is n
 });
 
 test("a change of the faults sends an event, a rejected change does not", () => {
-  const world = worldWith();
+  const sandbox = sandboxWith();
   const heard: string[] = [];
-  world.history.subscribe(({ type }) => heard.push(type));
-  operations.faults(world, [{ then: { hang: true } }]);
-  expect(() => operations.faults(world, [{ then: { hang: true, reset: true } }])).toThrow();
+  sandbox.history.subscribe(({ type }) => heard.push(type));
+  operations.faults(sandbox, [{ then: { hang: true } }]);
+  expect(() => operations.faults(sandbox, [{ then: { hang: true, reset: true } }])).toThrow();
   expect(heard).toEqual(["faults.changed"]);
 });

@@ -4,8 +4,8 @@ import { handle } from "../../src/api/handle.js";
 import type { Fault } from "../../src/index.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { openTestWorld } from "../support/doors.js";
-import { met, scenarioWith, send, unavailable, used, worldWith } from "../support/faulty.js";
+import { startFrozen } from "../support/doors.js";
+import { met, sandboxWith, scenarioWith, send, unavailable, used } from "../support/faulty.js";
 import { runs } from "../support/property-seed.js";
 import { asked } from "../support/send.js";
 
@@ -52,16 +52,16 @@ test("a fault counts the requests that match all its conditions, and the first f
     fc.property(fc.array(condition, { minLength: 1, maxLength: 4 }), requests, (given, unordered) => {
       fc.pre(given.every(({ after = 0, until = 99 }) => after < until));
       const sent = unordered.toSorted((one, other) => one.minute - other.minute);
-      const world = worldWith(
+      const sandbox = sandboxWith(
         ...given.map(({ after, until, ...when }, index): Fault => {
           const span = { ...(after && { after: `${after}m` }), ...(until && { until: `${until}m` }) };
           return { when: { ...when, ...span } as object, then: effects[index] as Fault["then"] };
         }),
       );
-      const start = world.clock.now();
+      const start = sandbox.clock.now();
       const met = sent.map(({ key, minute }) => {
-        world.clock.set(start + minute * 60_000);
-        return send(world, { key }).fault;
+        sandbox.clock.set(start + minute * 60_000);
+        return send(sandbox, { key }).fault;
       });
       expect(met).toEqual(modeled(given, sent));
     }),
@@ -71,30 +71,30 @@ test("a fault counts the requests that match all its conditions, and the first f
 
 test("after and until may be instants, and are met to the millisecond", () => {
   const when = { after: "2026-03-02T10:01:00+01:00", until: "2m" };
-  const world = worldWith({ when, then: unavailable });
+  const sandbox = sandboxWith({ when, then: unavailable });
   const at = (ms: number) => {
-    world.clock.set(Date.parse("2026-03-02T09:00:00Z") + ms);
-    return send(world).fault !== null;
+    sandbox.clock.set(Date.parse("2026-03-02T09:00:00Z") + ms);
+    return send(sandbox).fault !== null;
   };
   expect([59_999, 60_000, 119_999, 120_000].map(at)).toEqual([false, true, true, false]);
 });
 
 test("without a condition it hits every request to the API, unknown paths and methods too", () => {
   for (const faults of [[{ then: unavailable }], [{ when: {}, then: unavailable }]]) {
-    const world = worldWith(...faults);
-    expect(send(world).status).toBe(503);
-    expect(send(world, { path: "/nowhere" }).status).toBe(503);
-    expect(send(world, { method: "POST" }).status).toBe(503);
+    const sandbox = sandboxWith(...faults);
+    expect(send(sandbox).status).toBe(503);
+    expect(send(sandbox, { path: "/nowhere" }).status).toBe(503);
+    expect(send(sandbox, { method: "POST" }).status).toBe(503);
   }
 });
 
 test("a path id is the path where the request would end, and predicting it counts nothing", () => {
-  const world = worldWith({ when: { path_id: "401.revoked" }, then: unavailable });
-  expect(send(world, { key: "revoked" }).pathId).toBe("fault.status");
-  expect(send(world)).toMatchObject({ pathId: "200.test" });
-  expect(used(world)).toBe(1);
+  const sandbox = sandboxWith({ when: { path_id: "401.revoked" }, then: unavailable });
+  expect(send(sandbox, { key: "revoked" }).pathId).toBe("fault.status");
+  expect(send(sandbox)).toMatchObject({ pathId: "200.test" });
+  expect(used(sandbox)).toBe(1);
 
-  const limited = openTestWorld({
+  const limited = startFrozen({
     ...scenarioWith([{ when: { path_id: "429.per_minute" }, then: { reset: true } }]),
     organizations: {
       bank: { type: "bank", keys: { main: { environment: "test", limits: { per_minute: 2 } } } },
@@ -105,7 +105,7 @@ test("a path id is the path where the request would end, and predicting it count
   limited.clock.advance(60_000);
   expect(send(limited).pathId).toBe("200.test");
 
-  const elsewhere = worldWith({ when: { path_id: "404.unknown_path" }, then: { hang: true } });
+  const elsewhere = sandboxWith({ when: { path_id: "404.unknown_path" }, then: { hang: true } });
   expect(send(elsewhere, { path: "/nowhere" }).pathId).toBe("fault.hang");
   expect(send(elsewhere, { method: "PUT" }).pathId).toBe("405.method");
 });
@@ -116,7 +116,7 @@ test("a probability is met about so often; 0 is never and 1 is always", () => {
     [0.5, 920, 1080],
     [1, 2000, 2000],
   ] as const) {
-    const hit = met(worldWith({ when: { probability }, then: unavailable }), 2000).filter(Boolean).length;
+    const hit = met(sandboxWith({ when: { probability }, then: unavailable }), 2000).filter(Boolean).length;
     expect(hit).toBeGreaterThanOrEqual(least);
     expect(hit).toBeLessThanOrEqual(most);
   }
@@ -136,42 +136,44 @@ const drastic: readonly (readonly [Fault["then"], string, number, string | null]
 ];
 
 test.each(drastic)("R24 %j is %s, %i, code %s; only delays count", (then, fault, status, code) => {
-  const world = worldWith({ then });
+  const sandbox = sandboxWith({ then });
   const delays = fault === "fault.latency" || fault === "fault.slow";
   const pathId = delays ? "200.test" : fault;
-  expect(send(world)).toMatchObject({ fault, pathId, status, code, key: "main" });
-  expect(world.history.requests({ pathId: fault })).toHaveLength(1);
+  expect(send(sandbox)).toMatchObject({ fault, pathId, status, code, key: "main" });
+  expect(sandbox.history.requests({ pathId: fault })).toHaveLength(1);
   // R24: a request counts only when its own response comes whole.
-  expect([used(world), world.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
+  expect([used(sandbox), sandbox.registry.key("main").usage.minuteCount]).toEqual(delays ? [1, 1] : [0, 0]);
 });
 
 test("a latency is part of the duration, and a range is used from end to end", () => {
-  const world = worldWith({ then: { latency: { min: "100ms", max: "110ms" } } });
+  const sandbox = sandboxWith({ then: { latency: { min: "100ms", max: "110ms" } } });
   const delays = Array.from({ length: 500 }, () => {
-    const { delivery } = handle(world, asked({}));
+    const { delivery } = handle(sandbox, asked({}));
     return delivery?.delayMs ?? 0;
   });
   expect(new Set(delays)).toEqual(new Set(Array.from({ length: 11 }, (_, index) => 100 + index)));
-  expect(send(world).durationMs).toBeGreaterThanOrEqual(100);
+  expect(send(sandbox).durationMs).toBeGreaterThanOrEqual(100);
 });
 
 test("a latency with a median and a p99 has a long tail, and is the same for a seed", () => {
-  const delaysIn = (world: SandboxState) =>
-    Array.from({ length: 2000 }, () => handle(world, asked({})).delivery?.delayMs ?? 0).sort((a, b) => a - b);
+  const delaysIn = (sandbox: SandboxState) =>
+    Array.from({ length: 2000 }, () => handle(sandbox, asked({})).delivery?.delayMs ?? 0).sort(
+      (a, b) => a - b,
+    );
   const fault: Fault = { then: { latency: { median: "200ms", p99: "2s" } } };
-  const delays = delaysIn(worldWith(fault));
+  const delays = delaysIn(sandboxWith(fault));
   const [median = 0, p99 = 0] = [delays[1000], delays[1980]];
   expect([Math.abs(median - 200) < 30, p99 > 1400 && p99 < 2800, Math.max(...delays) <= 20_000]).toEqual([
     true,
     true,
     true,
   ]);
-  expect(delaysIn(worldWith(fault))).toEqual(delays);
+  expect(delaysIn(sandboxWith(fault))).toEqual(delays);
 });
 
 test("a status has an X-Request-Id if the assumptions promise one on errors", () => {
   const withProfile = (profile: "minimal" | "typical") =>
-    handle(openTestWorld({ ...scenarioWith([{ then: unavailable }]), assumptions: { profile } }), asked({}))
+    handle(startFrozen({ ...scenarioWith([{ then: unavailable }]), assumptions: { profile } }), asked({}))
       .response;
   expect(withProfile("typical").headers).toContain("X-Request-Id");
   expect(withProfile("minimal").headers).not.toContain("X-Request-Id");
@@ -179,7 +181,7 @@ test("a status has an X-Request-Id if the assumptions promise one on errors", ()
 
 test("a status has Retry-After in seconds or as a date, also on a gateway's page", () => {
   const waitOf = (then: Fault["then"]) => {
-    const { headers } = handle(worldWith({ then }), asked({})).response;
+    const { headers } = handle(sandboxWith({ then }), asked({})).response;
     return headers[headers.indexOf("Retry-After") + 1];
   };
   expect(waitOf({ status: 503, retry_after: "1500ms" })).toBe("2");
@@ -189,12 +191,12 @@ test("a status has Retry-After in seconds or as a date, also on a gateway's page
 });
 
 test("R27 a status has the API's error body; html has a page that is not JSON", () => {
-  const ask = (world: SandboxState) => handle(world, asked({})).response;
-  const plain = ask(worldWith({ then: unavailable }));
+  const ask = (sandbox: SandboxState) => handle(sandbox, asked({})).response;
+  const plain = ask(sandboxWith({ then: unavailable }));
   expect(JSON.parse(plain.body)).toEqual({
     error: { code: "service_unavailable", message: expect.any(String) },
   });
-  const page = ask(worldWith({ then: { status: 502, body: "html" } }));
+  const page = ask(sandboxWith({ then: { status: 502, body: "html" } }));
   expect(page.headers).toContain("text/html");
   expect(page.body).toMatch(/^<html>[\s\S]*502 Bad Gateway[\s\S]*<\/html>/);
   for (const { headers, body } of [plain, page])
@@ -202,9 +204,9 @@ test("R27 a status has the API's error body; html has a page that is not JSON", 
 });
 
 test("R14 no part of a broken response depends on the key, and no JSON parser accepts it", () => {
-  const world = worldWith({ then: { malformed: true } });
+  const sandbox = sandboxWith({ then: { malformed: true } });
   const bodies = ["main", "revoked", "third"].map((key) => {
-    const { response } = handle(world, asked({ apiKey: scenarioSecret(world, key) }));
+    const { response } = handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, key) }));
     expect(response.status).toBe(200);
     expect(() => JSON.parse(response.body)).toThrow(SyntaxError);
     return response.body;
@@ -214,9 +216,9 @@ test("R14 no part of a broken response depends on the key, and no JSON parser ac
 
 test("a response to HEAD has the same head and no body", () => {
   for (const [then] of drastic) {
-    const [world, twin] = [worldWith({ then }), worldWith({ then })];
-    const apiKey = scenarioSecret(world, "main");
-    const get = handle(world, asked({ apiKey }));
+    const [sandbox, twin] = [sandboxWith({ then }), sandboxWith({ then })];
+    const apiKey = scenarioSecret(sandbox, "main");
+    const get = handle(sandbox, asked({ apiKey }));
     const head = handle(twin, asked({ method: "HEAD", apiKey }));
     const { pathId, fault, status, delivery } = get;
     expect(head).toMatchObject({ pathId, fault, status, delivery, response: { ...get.response, body: "" } });
@@ -241,10 +243,10 @@ const seeds = fc.nat();
 
 /** All that comes of the requests, on a frozen clock. */
 function play(seed: number, faults: readonly Fault[], sent: readonly string[]) {
-  const world = openTestWorld(scenarioWith(faults), { seed });
+  const sandbox = startFrozen(scenarioWith(faults), { seed });
   return sent.map((key) => {
-    const apiKey = scenarioSecret(world, key);
-    const { delivery, pathId, response } = handle(world, asked({ apiKey }));
+    const apiKey = scenarioSecret(sandbox, key);
+    const { delivery, pathId, response } = handle(sandbox, asked({ apiKey }));
     return { delivery, pathId, body: response.body };
   });
 }
@@ -279,11 +281,11 @@ test("another seed gives other faults", () => {
 });
 
 test("two faults with the same probability are drawn apart", () => {
-  const world = worldWith(
+  const sandbox = sandboxWith(
     { when: { key: "main", probability: 0.5 }, then: unavailable },
     { when: { key: "main", probability: 0.5 }, then: { reset: true } },
   );
-  const paths = Array.from({ length: 400 }, () => send(world).pathId);
+  const paths = Array.from({ length: 400 }, () => send(sandbox).pathId);
   const share = (path: string) => paths.filter((one) => one === path).length / paths.length;
   expect(share("fault.status")).toBeCloseTo(0.5, 1);
   expect(share("fault.reset")).toBeCloseTo(0.25, 1);

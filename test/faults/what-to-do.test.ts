@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { faultEffects, faultKinds, whatToDoAfter } from "../../src/spec/fault-effects.js";
-import { loanRecords, loans, sandboxOf } from "../records/world.js";
+import { loanRecords, loans, sandboxOf } from "../records/sandbox.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];
 
@@ -15,7 +15,7 @@ async function explained(request: string, then: Effect | undefined, headers: Rec
   const body = /^P/.test(request) ? { amount: 2 } : undefined;
   await ask(request.replace("ID", id), { body, headers }).catch(() => {});
   const last = sandbox.requests.list().at(-1);
-  return requestDetails(runtimeOf(sandbox), last?.id ?? "");
+  return requestDetails(stateOf(sandbox), last?.id ?? "");
 }
 
 const readFirst = /read its result before you send it again/;
@@ -74,7 +74,7 @@ test("explain shows the state of a record that allows no change, and why a recor
   const { id } = (await ask("POST /loans", { body: { amount: 1 } })).body.data;
   const why = async (request: string) => {
     await ask(request.replace("ID", id));
-    return requestDetails(runtimeOf(sandbox), sandbox.requests.list().at(-1)?.id ?? "").why;
+    return requestDetails(stateOf(sandbox), sandbox.requests.list().at(-1)?.id ?? "").why;
   };
   await why("POST /loans/ID/approve");
   expect(await why("POST /loans/ID/approve")).toBe(

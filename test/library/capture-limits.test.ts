@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture.js";
-import { runtimeOf, sandboxOn } from "../../src/library/create-sandbox.js";
-import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
+import { nodePlatform, startInNode } from "../../src/node/platform.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
 import { findKeys } from "../../src/spec/redact.js";
@@ -33,12 +33,12 @@ async function send(sandbox: Sandbox, times = 1): Promise<void> {
 
 /** The statuses of a captured file, which has to come out as it says. */
 function provenStatuses(text: string): number[] {
-  const world = openWorld(parseScenario(text), { frozen: true });
-  expect(runStory(world, storySender(world)).flatMap(stepProblems)).toEqual([]);
-  return world.history.requests().map(({ status }) => status);
+  const sandbox = startInNode(parseScenario(text), { frozen: true });
+  expect(runStory(sandbox, storySender(sandbox)).flatMap(stepProblems)).toEqual([]);
+  return sandbox.history.requests().map(({ status }) => status);
 }
 
-const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(settled(runtimeOf(sandbox))));
+const capturedStatuses = (sandbox: Sandbox) => provenStatuses(captureText(runDue(stateOf(sandbox))));
 
 test("the end of a long session is captured, with the limits at that time", async () => {
   const sandbox = createSandbox({ scenario });
@@ -115,11 +115,11 @@ test("a sandbox that continues after a restart is captured from the restart", as
   await send(before, 3);
   const { secret } = before.keys.create({ organization: "bank", environment: "test", name: "Made" });
   before.keys.revoke("main");
-  const saved = JSON.parse(JSON.stringify(describeSandbox(runtimeOf(before))));
+  const saved = JSON.parse(JSON.stringify(describeSandbox(stateOf(before))));
   const after = sandboxOn(restoreSandbox(saved, nodePlatform, {}));
   await after.fetch(url, { headers: { "x-api-key": secret } });
   await send(after);
-  const text = captureText(settled(runtimeOf(after)));
+  const text = captureText(runDue(stateOf(after)));
   expect(provenStatuses(text)).toEqual([200, 401]);
   expect([text.includes("sha256"), text.includes("request: { key: made }")]).toEqual([false, true]);
 });
@@ -127,10 +127,10 @@ test("a sandbox that continues after a restart is captured from the restart", as
 test("a captured story can be captured again", async () => {
   const sandbox = createSandbox({ scenario });
   await send(sandbox, 2);
-  const first = captureText(settled(runtimeOf(sandbox)));
-  const world = openWorld(parseScenario(first), { frozen: true });
-  runStory(world, storySender(world));
-  expect(provenStatuses(captureText(world))).toEqual([200, 200]);
+  const first = captureText(runDue(stateOf(sandbox)));
+  const state = startInNode(parseScenario(first), { frozen: true });
+  runStory(state, storySender(state));
+  expect(provenStatuses(captureText(state))).toEqual([200, 200]);
 });
 
 test("probes of any server stay in a capture without expectations, as later responses may depend on their number", async () => {
@@ -176,7 +176,7 @@ test("R46 a capture has no key, also if a scenario has one in its texts, and giv
   const named = { ...scenario, name: key, organizations: { bank: { ...bank, name: `The bank of ${key}` } } };
   const sandbox = createSandbox({ scenario: named });
   await send(sandbox);
-  const text = captureText(settled(runtimeOf(sandbox)));
+  const text = captureText(runDue(stateOf(sandbox)));
   expect(findKeys(text)).toEqual([]);
   expect(text).toContain("name: The bank of SVC_test_…");
   expect(provenStatuses(text)).toEqual([200]);

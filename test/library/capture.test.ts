@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox, type Fault, parseScenario, type Sandbox, SandboxError } from "../../src/index.js";
 import { type CaptureOptions, captureText } from "../../src/library/capture.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { loadReader, openWorld } from "../../src/node/platform.js";
+import { loadReader, startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
 import { anyScenario, command } from "../model/commands.js";
@@ -16,13 +16,13 @@ import { runs } from "../support/property-seed.js";
 
 await loadReader();
 
-/** Runs a captured file as `verify` does, and returns the world after it; all has to be as expected. */
+/** Runs a captured file as `verify` does, and returns the sandbox after it; all has to be as expected. */
 function verified(text: string): SandboxState {
-  const world = openWorld(parseScenario(text), { frozen: true });
-  const results = runStory(world, storySender(world));
+  const sandbox = startInNode(parseScenario(text), { frozen: true });
+  const results = runStory(sandbox, storySender(sandbox));
   expect(results.flatMap(stepProblems)).toEqual([]);
-  expect(results.length).toBe(world.story.steps.length);
-  return world;
+  expect(results.length).toBe(sandbox.story.steps.length);
+  return sandbox;
 }
 
 /** The requests as the client saw them, byte for byte. */
@@ -33,33 +33,33 @@ function responsesOf({ history }: SandboxState, exchanges: readonly Exchange[] =
   }));
 }
 
-const captured = (world: SandboxState, options: CaptureOptions = {}) => {
-  const text = captureText(world, options);
+const captured = (sandbox: SandboxState, options: CaptureOptions = {}) => {
+  const text = captureText(sandbox, options);
   expect(text).not.toMatch(/(?:SVC|svc)_(?:test|live)_[\w-]/);
   return text;
 };
 
 /** Captures a session, wholly and in part, and proves each file. */
-function captures(world: SandboxState, keys: Set<string>, [from, to]: [number, number]): void {
-  const exchanges = world.history.recorded().entries.filter((one) => "pathId" in one);
+function captures(sandbox: SandboxState, keys: Set<string>, [from, to]: [number, number]): void {
+  const exchanges = sandbox.history.recorded().entries.filter((one) => "pathId" in one);
   if (exchanges.length === 0) {
-    expect(() => captureText(world)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
+    expect(() => captureText(sandbox)).toThrow(expect.objectContaining({ code: "capture_impossible" }));
     return;
   }
-  const text = captured(world);
+  const text = captured(sandbox);
   for (const key of keys) expect(text).not.toContain(key);
-  const seen = responsesOf(world, exchanges);
+  const seen = responsesOf(sandbox, exchanges);
   expect(responsesOf(verified(text))).toEqual(seen);
 
   const [first, last] = [from % seen.length, to % seen.length].toSorted((one, other) => one - other) as [
     number,
     number,
   ];
-  const part = captured(world, { from: seen[first]?.id, to: seen[last]?.id });
+  const part = captured(sandbox, { from: seen[first]?.id, to: seen[last]?.id });
   expect(responsesOf(verified(part))).toEqual(seen.slice(0, last + 1));
 
   const ref = exchanges[first]?.key;
-  if (typeof ref === "string") expect(responsesOf(verified(captured(world, { key: ref })))).toEqual(seen);
+  if (typeof ref === "string") expect(responsesOf(verified(captured(sandbox, { key: ref })))).toEqual(seen);
 }
 
 const part = fc.tuple(fc.nat(30), fc.nat(30));
@@ -70,7 +70,7 @@ test("a capture of the model's requests gives the same responses", async () => {
     fc.asyncProperty(anyScenario, commands, part, async (scenario, steps, chosen) => {
       const sandbox = createSandbox({ scenario, openapi: readOpenApi() });
       await transcript(played(sandbox), steps);
-      captures(settled(runtimeOf(sandbox)), new Set(), chosen);
+      captures(runDue(stateOf(sandbox)), new Set(), chosen);
     }),
     runs(10),
   );
@@ -202,7 +202,7 @@ test.each([
         if (!(error instanceof SandboxError)) throw error;
       }
     }
-    captures(settled(runtimeOf(sandbox)), new Set(secrets.values()), chosen);
+    captures(runDue(stateOf(sandbox)), new Set(secrets.values()), chosen);
   });
   await fc.assert(property, runs(15));
 });

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { addRequest, markChanged, openKept, saveKept } from "../../src/log/file/kept-sandbox.js";
 import { parseState } from "../../src/log/state-format.js";
-import { openWorld } from "../../src/node/platform.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { startInNode } from "../../src/node/platform.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { runs } from "../support/property-seed.js";
@@ -16,18 +16,18 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 /** The bytes of a file with a snapshot and three lines of requests. */
 async function savedFile(): Promise<Buffer> {
   const file = join(temporaryFolder(), "state.json");
-  const world = openWorld(bundledScenarios.active, { name: "active" });
+  const sandbox = startInNode(bundledScenarios.active, { name: "active" });
   const kept = openKept(
     { file, given: "state" },
     {
-      describe: () => ({ own: describeSandbox(world) }),
-      describeRequests: (...given) => ({ since: describeRequests(world, ...given) }),
+      describe: () => ({ own: describeSandbox(sandbox) }),
+      describeRequests: (...given) => ({ since: describeRequests(sandbox, ...given) }),
     },
   );
   markChanged(kept);
   await saveKept(kept);
   for (let n = 0; n < 3; n += 1) {
-    addRequest(kept, handle(settled(world), asked({ path: `/v1/${n}` })));
+    addRequest(kept, handle(runDue(sandbox), asked({ path: `/v1/${n}` })));
     await saveKept(kept);
   }
   return readFileSync(file);

@@ -2,15 +2,15 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { instanceState } from "../../src/log/instances.js";
 import { createInstances } from "../../src/log/memory-log.js";
-import { nodePlatform, openWorld } from "../../src/node/platform.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { nodePlatform, startInNode } from "../../src/node/platform.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { asked } from "../support/send.js";
 
 test("an instance with an expiry stays until then, used or not; any other until it was idle for its time", () => {
   let now = 0;
-  const open = () => openWorld(bundledScenarios.active, { name: "active" });
+  const open = () => startInNode(bundledScenarios.active, { name: "active" });
   const platform = { ...nodePlatform, time: () => 1e12 + now, stopwatch: () => now };
   const instances = createInstances({ ...{ most: 10, server: open(), platform } });
   const idle = instances.create({ scenario: bundledScenarios.active, name: "active" }, {});
@@ -37,7 +37,7 @@ const source = { scenario: bundledScenarios.active, name: "active" };
 function opened(options: Partial<Parameters<typeof createInstances>[0]> = {}) {
   const clock = { now: 0 };
   const platform = { ...nodePlatform, time: () => 1e12 + clock.now, stopwatch: () => clock.now };
-  const server = openWorld(bundledScenarios.active, { name: "active" });
+  const server = startInNode(bundledScenarios.active, { name: "active" });
   return { clock, server, instances: createInstances({ ...{ most: 2, server, platform }, ...options }) };
 }
 
@@ -62,14 +62,13 @@ test("the ends of the last 1,000 instances are known, with how and when, and no 
 test("a restored instance keeps its idle time, its tenancy and its place among the limited journals", () => {
   const { clock, instances } = opened();
   const made = instances.create(source, {}, { label: "partner", requestsPerMinute: 7 });
-  for (let n = 0; n < 40; n += 1)
-    handle(settled(made.runtime), asked({ path: `/v1/${"words/".repeat(80)}` }));
+  for (let n = 0; n < 40; n += 1) handle(runDue(made.sandbox), asked({ path: `/v1/${"words/".repeat(80)}` }));
   clock.now = 500;
-  const saved = instanceState(made, describeSandbox(made.runtime));
-  const bytes = made.runtime.history.bytes();
+  const saved = instanceState(made, describeSandbox(made.sandbox));
+  const bytes = made.sandbox.history.bytes();
   const restoredIn = (mostJournals: number) => {
     const other = opened({ mostJournals });
-    other.instances.restore(saved, saved.runtime.at - saved.usedAt);
+    other.instances.restore(saved, saved.sandbox.at - saved.usedAt);
     return { ...other, found: other.instances.find(made.id) as typeof made };
   };
   const { found, server, instances: others } = restoredIn(bytes);
@@ -78,13 +77,13 @@ test("a restored instance keeps its idle time, its tenancy and its place among t
     tenancy: { label: "partner", requestsPerMinute: 7 },
     createdAt: 1e12,
   });
-  expect([found.runtime.history.requests().length, found.runtime.idGroup]).toEqual([
+  expect([found.sandbox.history.requests().length, found.sandbox.idGroup]).toEqual([
     40,
     server.idSeries.last,
   ]);
   others.use(made.id);
   expect(found.idle).toBe(0);
-  const { history } = restoredIn(bytes - 1).found.runtime;
+  const { history } = restoredIn(bytes - 1).found.sandbox;
   expect(history.bytes()).toBeLessThanOrEqual(bytes / 2);
   expect(history.bytes()).toBeGreaterThan(bytes / 4);
 });

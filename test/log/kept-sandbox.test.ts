@@ -11,9 +11,9 @@ import {
   saveKept,
 } from "../../src/log/file/kept-sandbox.js";
 import { parseState } from "../../src/log/state-format.js";
-import { openWorld } from "../../src/node/platform.js";
+import { startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { RecordChange } from "../../src/sandbox/record.js";
 import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -24,14 +24,14 @@ afterEach(() => void vi.restoreAllMocks());
 
 const opened = () => {
   const place = { file: join(temporaryFolder(), "state"), given: "state" };
-  const world = openWorld(bundledScenarios.active, { name: "active" });
+  const sandbox = startInNode(bundledScenarios.active, { name: "active" });
   const options = {
-    describe: () => ({ own: describeSandbox(world) }),
+    describe: () => ({ own: describeSandbox(sandbox) }),
     describeRequests: (...given: [readonly Exchange[], readonly RecordChange[]]) => ({
-      since: describeRequests(world, ...given),
+      since: describeRequests(sandbox, ...given),
     }),
   };
-  const request = (path = "/v1/relying-party/me") => handle(settled(world), asked({ path }));
+  const request = (path = "/v1/relying-party/me") => handle(runDue(sandbox), asked({ path }));
   const read = () => parseState(readFileSync(place.file, "utf8"), "state").own;
   return { kept: openKept(place, options), request, read };
 };

@@ -3,7 +3,7 @@ import { handle } from "../../src/api/handle.js";
 import { storySender } from "../../src/api/story-sender.js";
 import { parseScenario } from "../../src/index.js";
 import { markUnread } from "../../src/log/memory-log.js";
-import { loadReader, openWorld } from "../../src/node/platform.js";
+import { loadReader, startInNode } from "../../src/node/platform.js";
 import {
   applyLine,
   describeLine,
@@ -13,13 +13,13 @@ import {
   markOf,
   tellLine,
 } from "../../src/sandbox/line.js";
-import { operations, settled } from "../../src/sandbox/operations/operations.js";
+import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { viewKeys } from "../../src/sandbox/views.js";
-import { scenario } from "../operations/world.js";
-import { loanRecords, loans } from "../records/world.js";
+import { scenario } from "../operations/sandbox.js";
+import { loanRecords, loans } from "../records/sandbox.js";
 import { asked } from "../support/send.js";
 
 // Two copies of a sandbox: one where something happens, and one that gets its line.
@@ -40,46 +40,46 @@ const own = parseScenario(
 );
 const sent =
   (path: string, more = {}) =>
-  (world: SandboxState) =>
-    void handle(world, asked({ path, ...more }));
+  (sandbox: SandboxState) =>
+    void handle(sandbox, asked({ path, ...more }));
 const key = { organization: "insurer", environment: "test", name: "CI" } as const;
 
 /** One for each operation of the table, and what else happens to a sandbox. */
-const acts: Record<keyof typeof operations, (world: SandboxState) => unknown> &
-  Record<string, (world: SandboxState) => unknown> = {
-  create_key: (world) => operations.create_key(world, key),
-  rotate: (world) => operations.rotate(world, { key: "main", overlap: "1h" }),
-  revoke: (world) => operations.revoke(world, { key: "legacy" }),
-  expire: (world) => operations.expire(world, { key: "legacy-live", expires: "1h" }),
-  organization: (world) => operations.organization(world, { ref: "insurer", status: "inactive" }),
-  record: (world) => operations.record(world, { in: "loans", add: { amount: 7 } }),
-  faults: (world) => operations.faults(world, []),
-  assumptions: (world) => operations.assumptions(world, { minute_window: "sliding" }),
-  clock: (world) => operations.clock(world, { frozen: true }),
-  advance: (world) => operations.advance(world, { by: "11m" }),
-  clear_requests: (world) => operations.clear_requests(world),
+const acts: Record<keyof typeof operations, (sandbox: SandboxState) => unknown> &
+  Record<string, (sandbox: SandboxState) => unknown> = {
+  create_key: (sandbox) => operations.create_key(sandbox, key),
+  rotate: (sandbox) => operations.rotate(sandbox, { key: "main", overlap: "1h" }),
+  revoke: (sandbox) => operations.revoke(sandbox, { key: "legacy" }),
+  expire: (sandbox) => operations.expire(sandbox, { key: "legacy-live", expires: "1h" }),
+  organization: (sandbox) => operations.organization(sandbox, { ref: "insurer", status: "inactive" }),
+  record: (sandbox) => operations.record(sandbox, { in: "loans", add: { amount: 7 } }),
+  faults: (sandbox) => operations.faults(sandbox, []),
+  assumptions: (sandbox) => operations.assumptions(sandbox, { minute_window: "sliding" }),
+  clock: (sandbox) => operations.clock(sandbox, { frozen: true }),
+  advance: (sandbox) => operations.advance(sandbox, { by: "11m" }),
+  clear_requests: (sandbox) => operations.clear_requests(sandbox),
   request: sent("/v1/relying-party/me", { apiKey: "SVC_test_sbxUnknown000000000000000000" }),
   again: sent("/v1/relying-party/me", { apiKey: "SVC_test_sbxUnknown000000000000000000" }),
-  faulty: (world) => [sent("/v1/x")(world), sent("/v1/y")(world)],
-  story: (world) => runNextStep(world, storySender(world)),
-  rejected: (world) => expect(() => operations.revoke(world, { key: "revoked" })).toThrow(),
-  rejection_of_the_timeline: (world) => operations.advance(world, { by: "10m" }),
-  unread: (world) => markUnread(world, world.history.requests()[0]?.id as string),
+  faulty: (sandbox) => [sent("/v1/x")(sandbox), sent("/v1/y")(sandbox)],
+  story: (sandbox) => runNextStep(sandbox, storySender(sandbox)),
+  rejected: (sandbox) => expect(() => operations.revoke(sandbox, { key: "revoked" })).toThrow(),
+  rejection_of_the_timeline: (sandbox) => operations.advance(sandbox, { by: "10m" }),
+  unread: (sandbox) => markUnread(sandbox, sandbox.history.requests()[0]?.id as string),
 };
 
-const seen = (world: SandboxState) => {
-  const { at: _, ...state } = describeSandbox(settled(world));
-  const { name, seed, idSeries } = world;
+const seen = (sandbox: SandboxState) => {
+  const { at: _, ...state } = describeSandbox(runDue(sandbox));
+  const { name, seed, idSeries } = sandbox;
   return JSON.parse(
-    JSON.stringify([state, viewKeys(world), world.history.recorded().entries, name, seed, idSeries]),
+    JSON.stringify([state, viewKeys(sandbox), sandbox.history.recorded().entries, name, seed, idSeries]),
   );
 };
 
 test("a copy that gets the lines of another one shows the same in all views, after each operation of the table", () => {
-  const [one, other] = [openWorld(own), openWorld(own)];
+  const [one, other] = [startInNode(own), startInNode(own)];
   const told: string[][] = [[], []];
-  for (const [index, world] of [one, other].entries())
-    world.history.subscribe(({ type }) => void told[index]?.push(type));
+  for (const [index, sandbox] of [one, other].entries())
+    sandbox.history.subscribe(({ type }) => void told[index]?.push(type));
   for (const [name, act] of Object.entries(acts)) {
     const before = markOf(one);
     one.history.hold();
@@ -91,7 +91,7 @@ test("a copy that gets the lines of another one shows the same in all views, aft
     if (isBeyondLine(happened)) {
       const state = JSON.parse(JSON.stringify(describeSandbox(one)));
       restoreSandbox(state, other.platform, {}, other);
-      for (const world of [one, other]) world.history.restart();
+      for (const sandbox of [one, other]) sandbox.history.restart();
       for (const list of told) list.length = 0;
     } else {
       applyLine(other, line);
@@ -103,15 +103,15 @@ test("a copy that gets the lines of another one shows the same in all views, aft
 });
 
 test("nobody hears of what is dropped, and a copy that is filled again is as before", () => {
-  const world = openWorld(own);
+  const sandbox = startInNode(own);
   const told: string[] = [];
-  world.history.subscribe(({ type }) => void told.push(type));
-  acts.request?.(world);
-  const [before, state] = [seen(world), JSON.stringify(describeSandbox(world))];
-  world.history.hold();
-  for (const act of Object.values(acts)) act(world);
-  world.history.drop();
-  restoreSandbox(JSON.parse(state), world.platform, {}, world);
-  expect(seen(world)[0]).toEqual(before[0]);
+  sandbox.history.subscribe(({ type }) => void told.push(type));
+  acts.request?.(sandbox);
+  const [before, state] = [seen(sandbox), JSON.stringify(describeSandbox(sandbox))];
+  sandbox.history.hold();
+  for (const act of Object.values(acts)) act(sandbox);
+  sandbox.history.drop();
+  restoreSandbox(JSON.parse(state), sandbox.platform, {}, sandbox);
+  expect(seen(sandbox)[0]).toEqual(before[0]);
   expect(told).toEqual(["request"]);
 });

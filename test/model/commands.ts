@@ -3,12 +3,12 @@ import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { profiles } from "../../src/spec/assumptions.js";
 import type { Model } from "./specification-model.js";
 
-/** When the clock of the model's world starts: shortly before a minute and a day end. */
+/** When the clock of the model's sandbox starts: shortly before a minute and a day end. */
 export const start = Date.parse("2026-03-02T23:58:30Z");
 export const refs = ["a", "b", "c", "d", "e", "f"] as const;
 const organizations = ["bank", "insurer"] as const;
 
-/** Something that happens in the model's world. */
+/** Something that happens in the model's sandbox. */
 export const command = fc.oneof(
   {
     weight: 8,
@@ -58,14 +58,14 @@ export const command = fc.oneof(
 );
 export type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The assumptions of a model's world. */
+/** The assumptions of a model's sandbox. */
 export const settings = fc.record({
   sliding: fc.boolean(),
   resetHour: fc.constantFrom(0, 6, 23),
   countRejected: fc.boolean(),
 });
 
-/** A world small enough that its limits, expiries and the five active keys are within reach of a few commands. */
+/** A sandbox small enough that its limits, expiries and the five active keys are within reach of a few commands. */
 export function modelScenario({ sliding, resetHour, countRejected }: Model["settings"]): Scenario {
   return {
     version: 1,
@@ -101,7 +101,7 @@ export function modelScenario({ sliding, resetHour, countRejected }: Model["sett
   };
 }
 
-/** A scenario of such a world, whatever is assumed. */
+/** A scenario of such a sandbox, whatever is assumed. */
 export const anyScenario = fc
   .tuple(settings, fc.boolean(), fc.constantFrom(...profiles))
   .map(([chosen, retiringCounts, profile]): Scenario => {

@@ -5,10 +5,10 @@ import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { createMemoryLog } from "../../src/log/memory-log.js";
 import { version } from "../../src/node/package-files.js";
-import { openWorld } from "../../src/node/platform.js";
+import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type ServerOptions, startServer } from "../../src/server/index.js";
-import { serveRuntime } from "../../src/server/serve.js";
+import { serveSandbox } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
@@ -117,7 +117,7 @@ test.each([
 
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
-  const log = createMemoryLog(openWorld(bundledScenarios["key-states"]));
+  const log = createMemoryLog(startInNode(bundledScenarios["key-states"]));
   const state = createServerState(log, { onDefect: (error) => defects.push(error) });
   state.control = () => {
     throw new Error("a defect");
@@ -172,7 +172,7 @@ test.each([false, true])("a stop waits for no silent connection (TLS: %s)", asyn
 });
 
 test("a server that drains responds, and ends each kept connection with its next response", async () => {
-  const server = await serveRuntime(openWorld(bundledScenarios["key-states"]), { port: 0 });
+  const server = await serveSandbox(startInNode(bundledScenarios["key-states"]), { port: 0 });
   const port = Number(new URL(server.url).port);
   const request = `GET ${mePath} HTTP/1.1\r\nHost: any.example\r\n\r\n`;
   const kept = connect({ port, host: "127.0.0.1" }, () => kept.write(request));

@@ -6,14 +6,14 @@ import { brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
 import { activateVariant } from "../../src/api/variant.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { documentReader, readApi } from "../../src/openapi/read-api.js";
 import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
 import { content, documentOf, serving, success } from "../support/documents.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { pageOf } from "../support/pages.js";
 import { ask } from "../support/varied.js";
 
@@ -82,7 +82,7 @@ test("a document's scopes are known; a key without own scopes has them, and no o
       ],
     }),
   );
-  changeAssumptions(runtimeOf(sandbox), { profile: "typical" }, Date.now());
+  changeAssumptions(stateOf(sandbox), { profile: "typical" }, Date.now());
   const more = { organization: "bank", environment: "test", name: "More", scopes } as const;
   expect(sandbox.keys.create(more).key.scopes).toEqual(scopes);
 });
@@ -201,7 +201,7 @@ test("a reset, a snapshot and a capture keep the document", async () => {
     scenario: JSON.parse(JSON.stringify(sandbox.snapshot())),
     openapi: readOpenApi(),
   });
-  expect(runtimeOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
+  expect(stateOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
     ...released.map(({ operationId }) => operationId),
     ...["listReports", "createReport", "readReport", "changeReport", "deleteReport"],
   ]);
@@ -306,8 +306,8 @@ test("required headers are checked, and none of their values is stored", async (
   expect(await pay({ "x-trace": "a" })).toEqual([400, "header.Idempotency-Key is missing"]);
   expect(await pay({ ...fine, "x-tags": "1,a" })).toEqual([400, "header.X-Tags.1 must be integer"]);
   expect(JSON.stringify([sandbox.snapshot(), sandbox.requests.list()])).not.toMatch(/secret-session/);
-  const [endpoint] = runtimeOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
-  const [request] = endpoint?.requests?.({} as never, runtimeOf(sandbox)) ?? [];
+  const [endpoint] = stateOf(sandbox).endpoints.slice(released.length) as unknown as Endpoint[];
+  const [request] = endpoint?.requests?.({} as never, stateOf(sandbox)) ?? [];
   expect(await pay(request?.headers)).toEqual([201, undefined]);
 });
 
@@ -349,13 +349,13 @@ test.each([
   const promise = brokenPromisesOf(endpointsIn({ ...scenario, openapi }, documentReader)).find(
     (one) => one.id === id,
   );
-  const world = openTestWorld(
+  const sandbox = startFrozen(
     { ...bundledScenarios["key-states"], openapi },
     {
       variant: activateVariant({ promise: promise?.id ?? "" }),
     },
   );
-  const { headers, ...response } = ask(world, { key, path: "/v1/relying-party/me/status" });
+  const { headers, ...response } = ask(sandbox, { key, path: "/v1/relying-party/me/status" });
   const typeOf = new Map(headers.map(([name, value]) => [name.toLowerCase(), value]));
   expect([response.status, typeOf.get("content-type") ?? null]).toEqual([status, type]);
   expect(response.body).toContain(sent);

@@ -75,8 +75,8 @@ test("an example that the document lacks needs no sample of its own, and only th
   });
   const { respond } = readApi({ text: JSON.stringify(document) }, builtIn).endpoints.at(-1) as Endpoint;
   const sample = (seed: number, example?: string) => {
-    const world = { seed, startedAt: 0, scenario: { version: 1 } };
-    return respond(undefined as never, world as never, { params: {}, prefer: { example } } as never);
+    const sandbox = { seed, startedAt: 0, scenario: { version: 1 } };
+    return respond(undefined as never, sandbox as never, { params: {}, prefer: { example } } as never);
   };
   const first = sample(1);
   expect(sample(1, "unknown")).toBe(first);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { expectRejection, fill, minute, open, responses, testKey } from "./world.js";
+import { expectRejection, fill, minute, open, responses, testKey } from "./sandbox.js";
 
 test("R29 a created key has the requested fields and works at once", async () => {
   const sandbox = open();

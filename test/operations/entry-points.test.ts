@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import type { Sandbox, Scenario } from "../../src/index.js";
 import { serveControl } from "../control/client.js";
-import { open, scenario, testKey } from "./world.js";
+import { open, scenario, testKey } from "./sandbox.js";
 
 // One table of operations has three entry points: a step of a scenario, HTTP and the library. The rules of each operation
-// are tested through the library; here is that all three lead to the same world, or to the same rejection.
+// are tested through the library; here is that all three lead to the same sandbox, or to the same rejection.
 
 type Step = NonNullable<Scenario["story"]>[number];
 
@@ -76,10 +76,10 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-/** The world after an operation: new keys have random secrets, except those of steps. */
-function worldOf(sandbox: Sandbox): unknown {
-  const { story: _, ...world } = sandbox.snapshot();
-  return JSON.parse(JSON.stringify(world).replace(/"sha256":"\w+"/g, '"sha256":"…"'));
+/** The sandbox after an operation: new keys have random secrets, except those of steps. */
+function sandboxOf(sandbox: Sandbox): unknown {
+  const { story: _, ...state } = sandbox.snapshot();
+  return JSON.parse(JSON.stringify(state).replace(/"sha256":"\w+"/g, '"sha256":"…"'));
 }
 
 test.each(Object.entries(cases))("%s: a step, HTTP and the library agree", async (_title, one) => {
@@ -98,12 +98,12 @@ test.each(Object.entries(cases))("%s: a step, HTTP and the library agree", async
   const [method, path] = call.split(" ") as [string, string];
   const response = await served.ask(path, { method, json, headers: { "x-sandbox-actor": actor } });
   expect(response.body.error?.code ?? null).toBe(code);
-  expect(worldOf(served.server.sandbox)).toEqual(worldOf(direct));
+  expect(sandboxOf(served.server.sandbox)).toEqual(sandboxOf(direct));
 
   // A story that does not end as it says cannot be started, so it says what it expects.
   const step = code === null ? one.step : ({ ...one.step, expect: { error: code } } as Step);
   const told = await serveControl({ scenario: { ...scenario, story: [step] } as Scenario });
   const { body } = await told.ask("/story/next", { method: "POST" });
   expect(body.data.step.performed?.rejection?.code ?? null).toBe(code);
-  expect(worldOf(told.server.sandbox)).toEqual(worldOf(direct));
+  expect(sandboxOf(told.server.sandbox)).toEqual(sandboxOf(direct));
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { at, day, expectRejection, hour, open, responses, testKey, unauthorized } from "./world.js";
+import { at, day, expectRejection, hour, open, responses, testKey, unauthorized } from "./sandbox.js";
 
 test("R26 R37 the replacement has the name, scopes and limits of the old key, and its own usage", async () => {
   const sandbox = open();

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { loans } from "./world.js";
+import { loans } from "./sandbox.js";
 
 const start = "    create: createLoan\n    read: readLoan\n";
 

@@ -6,7 +6,7 @@ import { parseScenario } from "../../src/index.js";
 import { runs } from "../support/property-seed.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { loanRecords, loans, scenarioOf } from "./world.js";
+import { loanRecords, loans, scenarioOf } from "./sandbox.js";
 
 /** A loan as its clients know it. */
 interface Loan {

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
 import { createSandbox, type SandboxError } from "../../src/index.js";
-import { captureWorld } from "../../src/library/capture.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { captureSandbox } from "../../src/library/capture.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { startRecords } from "../../src/sandbox/records.js";
 import { listUpcoming } from "../../src/sandbox/upcoming.js";
 import { control } from "../support/call-control.js";
 import { served } from "../support/servers.js";
-import { loanRecords, loans, sandboxOf, scenarioOf } from "./world.js";
+import { loanRecords, loans, sandboxOf, scenarioOf } from "./sandbox.js";
 
 const start = [
   { organization: "bank", created_at: "-90m", amount: 5, farmer_id: "{farmer.1}" },
@@ -25,7 +25,7 @@ test("R45 records at the start belong to their owner, follow the rules from thei
   ]);
   expect(await listed("others")).toMatchObject([{ amount: 6, status: "expired" }]);
   expect(await listed("live")).toMatchObject([{ amount: 7, status: "approved" }]);
-  expect(listUpcoming(runtimeOf(sandbox)).filter(({ kind }) => kind === "record_changes")).toEqual([
+  expect(listUpcoming(stateOf(sandbox)).filter(({ kind }) => kind === "record_changes")).toEqual([
     expect.objectContaining({
       at: "2026-03-02T09:30:00.000Z",
       organization: "bank",
@@ -42,7 +42,7 @@ test("a snapshot, a capture and a reset have the records; a captured story repea
   sandbox.records.set("loans", body.data.id, { status: "approved" });
   await ask("DELETE /loans/loan_0000000000");
   await ask(`GET /loans/${body.data.id}`);
-  const captured = captureWorld(runtimeOf(sandbox));
+  const captured = captureSandbox(stateOf(sandbox));
   expect(captured.story?.map((step) => Object.keys(step)[0])).toEqual([
     "request",
     "record",
@@ -155,10 +155,10 @@ test("an instance has at most 10,000 records; above, creating is rejected with t
 
 test("a page of 100,000 records costs as many reads as one of ten", async () => {
   const { sandbox } = sandboxOf({ openapi: loans, records: { loans: { list: "listLoans" } } });
-  const world = runtimeOf(sandbox);
-  const { seed, farmers, endpoints, startedAt } = world;
+  const state = stateOf(sandbox);
+  const { seed, farmers, endpoints, startedAt } = state;
   const readsOf = async (count: number) => {
-    const scenario = { ...world.scenario, records: { loans: { list: "listLoans", kept: kept(count) } } };
+    const scenario = { ...state.scenario, records: { loans: { list: "listLoans", kept: kept(count) } } };
     const records = startRecords(scenario, endpoints, { seed, farmers, start: startedAt });
     const { owned } = records.get("loans") as { owned: Map<string, object[]> };
     let reads = 0;
@@ -167,7 +167,7 @@ test("a page of 100,000 records costs as many reads as one of ten", async () => 
       return Reflect.get(all, name);
     };
     owned.set("bank test", new Proxy(owned.get("bank test") as object[], { get } as ProxyHandler<object[]>));
-    Object.assign(world, { records });
+    Object.assign(state, { records });
     const headers = { "x-api-key": sandbox.secret("main" as never) };
     const response = await sandbox.fetch("http://any.example/loans?limit=5&offset=4", { headers });
     expect((await response.json()).total).toBe(count);

@@ -2,12 +2,12 @@ import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { documentOf, serving, success } from "../support/documents.js";
-import { loanRecords, loans, sandboxOf } from "./world.js";
+import { loanRecords, loans, sandboxOf } from "./sandbox.js";
 
-const world = () => sandboxOf({ openapi: loans, records: loanRecords });
+const state = () => sandboxOf({ openapi: loans, records: loanRecords });
 
 test("R44 R45 a record is created, read, listed, changed and removed by its organization and environment alone", async () => {
-  const { sandbox, ask } = world();
+  const { sandbox, ask } = state();
   const created = await ask("POST /loans", { body: { amount: 7, pin: "1234" } });
   expect(created.body.data).not.toHaveProperty("pin");
   const { id } = created.body.data;
@@ -37,7 +37,7 @@ test("R44 R45 a record is created, read, listed, changed and removed by its orga
 });
 
 test("a move needs its state, or the documented 409; a rule changes a record at its time", async () => {
-  const { sandbox, ask } = world();
+  const { sandbox, ask } = state();
   const [one, two] = [await ask("POST /loans", { body: {} }), await ask("POST /loans", { body: {} })];
   const approve = () => ask(`POST /loans/${one.body.data.id}/approve`);
   expect((await approve()).body.data.status).toBe("approved");
@@ -53,7 +53,7 @@ test("a move needs its state, or the documented 409; a rule changes a record at 
 });
 
 test("a list has the records in the order of creation, in pages, and filtered by a member", async () => {
-  const { ask } = world();
+  const { ask } = state();
   for (let amount = 1; amount <= 25; amount++) await ask("POST /loans", { body: { amount } });
   const listed = async (query: string) => (await ask(`GET /loans${query}`)).body;
   const amounts = ({ data }: { data: { amount: number }[] }) => data.map(({ amount }) => amount);
@@ -65,7 +65,7 @@ test("a list has the records in the order of creation, in pages, and filtered by
 });
 
 test("an Idempotency-Key gets the same response again, and another body the documented rejection", async () => {
-  const { sandbox, ask } = world();
+  const { sandbox, ask } = state();
   const once = (amount: number, key = "main") =>
     ask("POST /loans", { key, body: { amount }, headers: { "Idempotency-Key": "one" } });
   const keysOf = () => sandbox.snapshot().records?.loans?.kept?.keys ?? {};
@@ -88,7 +88,7 @@ test("an Idempotency-Key gets the same response again, and another body the docu
 });
 
 test("R46 a body that no valid record can have, or that has a key, gets the documented 422", async () => {
-  const { sandbox, ask } = world();
+  const { sandbox, ask } = state();
   expect((await ask("POST /loans", { body: { amount: 2_000_000 } })).status).toBe(422);
   expect((await ask("POST /loans", { body: { farmer_id: sandbox.secret("main" as never) } })).status).toBe(
     422,
@@ -196,7 +196,7 @@ test("a varied sandbox always shows the id and required members", async () => {
 });
 
 test("a report counts the requests of each endpoint, and an empty segment of a path is no id", async () => {
-  const { sandbox, ask } = world();
+  const { sandbox, ask } = state();
   for (const call of ["GET /loans", "GET /loans", "POST /loans"]) await ask(call, { body: undefined });
   expect((await ask("GET /loans/")).status).toBe(404);
   expect((await ask("POST /loans//approve")).status).toBe(404);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { content, documentOf } from "../support/documents.js";
 import { pageOf } from "../support/pages.js";
-import { sandboxOf } from "./world.js";
+import { sandboxOf } from "./sandbox.js";
 
 // Documents in the style of public ones. Each collection needs at most six lines of YAML.
 

@@ -78,15 +78,15 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       keys.of("own").slice(0, 3),
       "snapshot",
       "0-8",
-      "founding",
+      "origin",
       "",
       "",
       "0",
       "",
       scripts.storeFormat,
     );
-    expect(await redis.command("HMGET", keys.of("own")[0], "founding", "head", "position")).toEqual([
-      ...["founding", "0-8", "0-8"],
+    expect(await redis.command("HMGET", keys.of("own")[0], "origin", "head", "position")).toEqual([
+      ...["origin", "0-8", "0-8"],
     ]);
     expect(await redis.command("HLEN", list)).toBe(2);
   });

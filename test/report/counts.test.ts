@@ -4,12 +4,12 @@ import { handle } from "../../src/api/handle.js";
 import { createSandbox, guard } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { createInstances } from "../../src/log/memory-log.js";
-import { nodePlatform, openWorld } from "../../src/node/platform.js";
+import { nodePlatform, startInNode } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-document.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { advanceClock, settled } from "../../src/sandbox/operations/operations.js";
+import { advanceClock, runDue } from "../../src/sandbox/operations/operations.js";
 import { clearRequests } from "../../src/sandbox/operations/settings.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -27,7 +27,7 @@ const faults: Fault[] = [
   { when: { probability: 0.1 }, then: { truncate: true } },
 ];
 const open = (name: ScenarioName) => () =>
-  openWorld({ ...bundledScenarios[name], faults }, { name, frozen: true });
+  startInNode({ ...bundledScenarios[name], faults }, { name, frozen: true });
 
 /** One thing that happens; `place` chooses the server itself or one of its instances. */
 const happening = fc.record({
@@ -52,17 +52,23 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: nu
   5: { traits: 12 },
 };
 
-/** Sends requests with a key of the world that runs, with none, or with one that nobody holds. */
-function ask(runtime: SandboxState, { times, key, odd: form }: Happening): void {
-  const world = settled(runtime);
-  const keys = [...Object.values(scenarioSecrets(world)), undefined, "SVC_test_sbxNobody", "SVC_live_r", "x"];
-  for (let i = 0; i < times; i++) handle(world, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
+/** Sends requests with a key of the sandbox that runs, with none, or with one that nobody holds. */
+function ask(state: SandboxState, { times, key, odd: form }: Happening): void {
+  const sandbox = runDue(state);
+  const keys = [
+    ...Object.values(scenarioSecrets(sandbox)),
+    undefined,
+    "SVC_test_sbxNobody",
+    "SVC_live_r",
+    "x",
+  ];
+  for (let i = 0; i < times; i++) handle(sandbox, asked({ apiKey: keys[key % keys.length], ...odd[form] }));
 }
 
 /** What was heard on a host, request by request. */
 interface Place {
   readonly id: string | undefined;
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   heard: Exchange[];
 }
 
@@ -75,8 +81,8 @@ function countOf(heard: readonly Exchange[]): Record<string, number> {
   return counts;
 }
 
-function reported(runtime: SandboxState): Record<string, number> {
-  const { requests, paths, advice } = clientReport(runtime);
+function reported(sandbox: SandboxState): Record<string, number> {
+  const { requests, paths, advice } = clientReport(sandbox);
   return Object.fromEntries([
     ["requests", requests],
     ...paths.filter(({ count }) => count > 0).map(({ pathId, count }) => [pathId, count]),
@@ -86,12 +92,12 @@ function reported(runtime: SandboxState): Record<string, number> {
 
 /** Lets everything happen to a server; returns the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
-  const runtime = open("key-states")();
-  const instances = createInstances({ most: 1000, server: runtime, platform: nodePlatform });
-  const server: Place = { id: undefined, runtime, heard: [] };
+  const sandbox = open("key-states")();
+  const instances = createInstances({ most: 1000, server: sandbox, platform: nodePlatform });
+  const server: Place = { id: undefined, sandbox, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
-    place.runtime.history.subscribe((event) => {
+    place.sandbox.history.subscribe((event) => {
       if (event.type !== "request") return;
       place.heard.push(event.exchange);
       if (place !== server) server.heard.push(event.exchange);
@@ -100,29 +106,29 @@ function play(happenings: readonly Happening[]): number {
   let most = 0;
   for (const one of happenings) {
     const place = places[one.place % places.length] as Place;
-    if (one.what === "ask") ask(place.runtime, one);
-    else if (one.what === "reset") resetSandbox(place.runtime);
-    else if (one.what === "advance") advanceClock(settled(place.runtime), one.times * 60_000);
+    if (one.what === "ask") ask(place.sandbox, one);
+    else if (one.what === "reset") resetSandbox(place.sandbox);
+    else if (one.what === "advance") advanceClock(runDue(place.sandbox), one.times * 60_000);
     else if (one.what === "exchange")
       enterScenario(
-        place.runtime,
-        prepareScenario(place.runtime, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
+        place.sandbox,
+        prepareScenario(place.sandbox, bundledScenarios[one.odd < 5 ? "rotation" : "bad-day"], {}),
       );
     else if (one.what === "create") {
-      const { id, runtime: own } = instances.create(resolveSource("key-states"), {});
-      const created = { id, runtime: own, heard: [] };
+      const { id, sandbox: own } = instances.create(resolveSource("key-states"), {});
+      const created = { id, sandbox: own, heard: [] };
       listen(created);
       places.push(created);
     } else if (one.what === "remove" && place.id !== undefined) {
       instances.remove(place.id);
       places.splice(places.indexOf(place), 1);
     } else if (one.what === "clear") {
-      clearRequests(settled(place.runtime));
+      clearRequests(runDue(place.sandbox));
       place.heard = [];
     }
     most = Math.max(most, server.heard.length);
   }
-  for (const place of places) expect(reported(place.runtime)).toEqual(countOf(place.heard));
+  for (const place of places) expect(reported(place.sandbox)).toEqual(countOf(place.heard));
   instances.close();
   return most;
 }
@@ -140,11 +146,11 @@ test("the report counts every request, no matter what happens to the sandboxes, 
 });
 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
-  const runtime = open("key-states")();
+  const sandbox = open("key-states")();
   for (let request = 0; request < 8; request++)
-    handle(settled(runtime), asked({ path: "/v1/relying-party/you" }));
-  const report = clientReport(runtime);
-  const first = settled(runtime).history.requests().slice(0, 5);
+    handle(runDue(sandbox), asked({ path: "/v1/relying-party/you" }));
+  const report = clientReport(sandbox);
+  const first = runDue(sandbox).history.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);
@@ -194,10 +200,10 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
 });
 
 test("a report counts the lines of output with keys, and names the first five", () => {
-  const runtime = open("key-states")();
+  const sandbox = open("key-states")();
   const keysInOutput = Array.from({ length: 6 }, (_, index) => `line ${index}`);
   const row = (given: readonly string[]) =>
-    clientReport(runtime, { keysInOutput: given }).advice.find(({ id }) => id === "key-in-output");
+    clientReport(sandbox, { keysInOutput: given }).advice.find(({ id }) => id === "key-in-output");
   expect(row([])).toBeUndefined();
   expect(row(keysInOutput)).toMatchObject({
     count: 6,

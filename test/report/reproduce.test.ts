@@ -2,10 +2,10 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { expect, test } from "vitest";
 import type { Sandbox } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToMeet } from "../../src/report/report-shape.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { outcomes, type PathId } from "../../src/spec/outcomes.js";
@@ -15,7 +15,7 @@ import { served } from "../support/servers.js";
 
 const keyStates = bundledScenarios["key-states"] as Scenario;
 
-/** Worlds that differ in how to meet each path. */
+/** Sandboxes that differ in how to meet each path. */
 const scenarios: Readonly<Record<string, string | Scenario>> = {
   "key-states": "key-states",
   "a story without keys": "onboarding",
@@ -60,8 +60,8 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
 
 async function serve(scenario: string | Scenario, tls = false) {
   const server = await served({ scenario, tls });
-  const world = () => settled(runtimeOf(server.sandbox));
-  const environment = () => clientEnvironment(world(), { url: server.url, controlUrl: server.controlUrl });
+  const sandbox = () => runDue(stateOf(server.sandbox));
+  const environment = () => clientEnvironment(sandbox(), { url: server.url, controlUrl: server.controlUrl });
   return { sandbox: server.sandbox as Sandbox, environment };
 }
 

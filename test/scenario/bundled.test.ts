@@ -6,7 +6,7 @@ import { handle } from "../../src/api/handle.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
 import { faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 
 // Stories prove what happens in each scenario, and conformance that every door responds as the core does.
@@ -48,24 +48,24 @@ test("the bundled scenarios are the files in scenarios/, each with a first comme
 
 test.each(names)("the default key of %s is in the state that its name promises", (name) => {
   const ref = defaultKeyRef(bundledScenarios[name]);
-  expect(ref && [ref, evaluateKey(openTestWorld(name), ref).pathId]).toEqual(defaultKeys[name]);
+  expect(ref && [ref, evaluateKey(startFrozen(name), ref).pathId]).toEqual(defaultKeys[name]);
 });
 
 test("key-states has a key for every promised path that a key can lead to", () => {
-  const world = openTestWorld("key-states");
-  const paths = [...world.registry.keys.keys()].map((ref) => evaluateKey(world, ref).pathId);
+  const sandbox = startFrozen("key-states");
+  const paths = [...sandbox.registry.keys.keys()].map((ref) => evaluateKey(sandbox, ref).pathId);
   const withoutKey = ["401.missing", "401.malformed", "401.unknown"];
   const owed = outcomes.filter(({ path, promised }) => promised && !withoutKey.includes(path));
   expect([...new Set(paths)].sort()).toEqual(owed.map(({ path }) => path).sort());
 });
 
 test("bad-day has a key for every fault, and one key with several faults", () => {
-  const world = openTestWorld("bad-day");
+  const sandbox = startFrozen("bad-day");
   const call = (ref: string) => {
-    handle(world, asked({ apiKey: scenarioSecret(world, ref) }));
-    return world.history.requests({ limit: 1 })[0]?.fault;
+    handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
+    return sandbox.history.requests({ limit: 1 })[0]?.fault;
   };
-  const refs = [...world.registry.keys.keys()].filter((ref) => ref !== "flaky" && ref !== "untouched");
+  const refs = [...sandbox.registry.keys.keys()].filter((ref) => ref !== "flaky" && ref !== "untouched");
   const troubles = refs.map((ref) => {
     const [first, ...again] = [call(ref), call(ref), call(ref)];
     expect([ref, ...again]).toEqual([ref, first, first]);

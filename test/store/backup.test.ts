@@ -44,7 +44,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     expect((await runCli(["export", first.url, "-o", "backup.json"], { cwd })).code).toBe(0);
     const text = readFileSync(join(cwd, "backup.json"), "utf8");
     expect(findKeys(text)).toEqual([]);
-    expect(JSON.parse(text).instances).toMatchObject([{ id: first.instance.id, runtime: { recorded: 1 } }]);
+    expect(JSON.parse(text).instances).toMatchObject([{ id: first.instance.id, sandbox: { recorded: 1 } }]);
 
     const argv = ["--store-prefix", "b:", "--import", "backup.json"];
     await baseUrl(start(...argv));

@@ -206,7 +206,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(other).toMatch(
       /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
-    await redis.command("HSET", "{svc-sandbox:}:own:state", "founding", '{"version":"0.0.1"}');
+    await redis.command("HSET", "{svc-sandbox:}:own:state", "origin", '{"version":"0.0.1"}');
     expect(await rejection(["revoked", "--store", redis.url])).toContain('and version "0.0.1"');
   });
 });

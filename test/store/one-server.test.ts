@@ -168,7 +168,7 @@ function comparable(value: any): any {
     const members = value
       .filter((one) => !ofClients.includes(one) && !ofClients.includes(one?.id))
       .map((one) => comparable(one));
-    // The keys of a world that went on from a snapshot stand by their organizations.
+    // The keys of a sandbox that went on from a snapshot stand by their organizations.
     return members.every((one) => typeof one?.ref === "string")
       ? members.sort((one, other) => (one.ref < other.ref ? -1 : 1))
       : members;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { loadReader, nodePlatform } from "../../src/node/platform.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
@@ -18,7 +18,7 @@ await loadReader();
 const platform = { ...nodePlatform, time: () => Date.UTC(2026, 0, 1) };
 
 interface Told {
-  readonly world: SandboxState;
+  readonly sandbox: SandboxState;
   readonly steps: readonly PlayedStep[];
 }
 
@@ -29,11 +29,11 @@ function openStory(scenario: Scenario, { profile = "minimal" as Profile, seed = 
 }
 
 function tellInCore(scenario: Scenario, options = {}): Told {
-  const world = openStory(scenario, options);
+  const sandbox = openStory(scenario, options);
   const steps: PlayedStep[] = [];
   for (;;) {
-    const told = runNextStep(world, storySender(world));
-    if (told === undefined) return { world, steps };
+    const told = runNextStep(sandbox, storySender(sandbox));
+    if (told === undefined) return { sandbox, steps };
     steps.push(told);
   }
 }
@@ -55,25 +55,25 @@ describe.each(scenarioNames)("the story of %s", (name) => {
 
   test("passes on a running clock, with pauses of a presenter before each step", async () => {
     let time = platform.time();
-    const world = startSandbox(withStory(name), {
+    const sandbox = startSandbox(withStory(name), {
       platform: { ...platform, time: () => time },
       frozen: false,
       profile: "minimal",
     });
-    const runtime = world;
+    const state = sandbox;
     time += 61_000;
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = runNextStep(settled(runtime), storySender(settled(runtime)));
+      const told = runNextStep(runDue(state), storySender(runDue(state)));
       if (told === undefined) break;
       steps.push(told);
     }
-    expect(wrongSteps({ world, steps })).toEqual([]);
+    expect(wrongSteps({ sandbox, steps })).toEqual([]);
   });
 
   test("shows the key that a step makes once, and no key anywhere else (R34, R46)", async () => {
-    const { world, steps } = tellInCore(withStory(name));
+    const { sandbox, steps } = tellInCore(withStory(name));
     const made = steps.flatMap(({ performed }) => performed?.secret ?? []);
     for (const secret of made) expect(secret).toMatch(/^SVC_(test|live)_sbx\w{29}$/);
     const makers = steps.filter(
@@ -83,7 +83,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const rest = JSON.stringify(
       steps.map((step) => ({ ...step, performed: step.performed && { ...step.performed, secret: null } })),
     );
-    for (const secret of [...made, ...Object.values(scenarioSecrets(world))])
+    for (const secret of [...made, ...Object.values(scenarioSecrets(sandbox))])
       expect(rest.includes(secret)).toBe(false);
     expect(rest).not.toMatch(/(SVC|legacysvc)_(test|live)_\w/);
     expect(rest).not.toContain("x-api-key");

@@ -20,7 +20,7 @@ story:
     expect: { error: name_taken }
 `;
 
-async function tellAll(argv: readonly string[]) {
+async function notifyAll(argv: readonly string[]) {
   const running = startCli(["a.yaml", "--port", "0", ...argv], {
     cwd: temporaryFolder({ "a.yaml": scenario }),
   });
@@ -49,7 +49,7 @@ async function tellAll(argv: readonly string[]) {
 }
 
 it("logs steps of the timeline and of the story, without keys", async () => {
-  const lines = await tellAll([]);
+  const lines = await notifyAll([]);
   const why = '\\(Failed to revoke the key "main": .+\\)';
   const wanted = [
     /^2026-03-02T09:00:00Z {2}story 1\/5 {2}A bank calls\.$/,
@@ -69,7 +69,7 @@ it("logs steps of the timeline and of the story, without keys", async () => {
 });
 
 it("logs them as JSON, a line each", async () => {
-  const lines = (await tellAll(["--log", "json"])).map((line) => JSON.parse(line));
+  const lines = (await notifyAll(["--log", "json"])).map((line) => JSON.parse(line));
   expect(lines.map(({ event }) => event)).toEqual([
     "story.step",
     ...["timeline.step", "timeline.step", "story.step"],

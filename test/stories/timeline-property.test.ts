@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { createSandbox, type Sandbox, type Scenario } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { mePath } from "../support/doors.js";
 import { runs } from "../support/property-seed.js";
 
@@ -36,7 +36,7 @@ const timeline = fc
       .map(([at, does]): TimelineStep => ({ at: `${at}m`, ...does })),
   );
 
-/** How far the clock is moved on at a time, in milliseconds, and whether somebody looks at the world then. */
+/** How far the clock is moved on at a time, in milliseconds, and whether somebody looks at the sandbox then. */
 const moves = fc.array(
   fc.record({ by: fc.integer({ min: 0, max: 90 * minute }), looks: fc.boolean(), calls: fc.boolean() }),
   { maxLength: 30 },
@@ -61,7 +61,7 @@ function open(steps: readonly TimelineStep[]): { sandbox: Sandbox; told: string[
     },
   });
   const told: string[] = [];
-  runtimeOf(sandbox).history.subscribe((event) => {
+  stateOf(sandbox).history.subscribe((event) => {
     if (event.type !== "timeline.step") return;
     const { at, index, performed } = event.result;
     told.push(`${at} ${index} ${performed.rejection?.code}`);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
-import type { WorldEvent } from "../../src/sandbox/steps.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
+import type { SandboxEvent } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { describeDoors } from "../support/doors.js";
@@ -28,37 +28,37 @@ const codeOf = (body: string): string | undefined => JSON.parse(body).error?.cod
 
 describeDoors("a timeline", (open) => {
   test("things happen as the clock passes them, each at its own instant", async () => {
-    const { me, world, send, close } = await open(scenario);
+    const { me, state, send, close } = await open(scenario);
     expect((await me({ ref: "main" })).status).toBe(200);
-    expect(world.registry.keys.has("next")).toBe(false);
+    expect(state.registry.keys.has("next")).toBe(false);
 
-    world.clock.advance(9 * 60_000 + 59_999);
+    state.clock.advance(9 * 60_000 + 59_999);
     expect((await me({ ref: "main" })).status).toBe(200);
-    expect(world.registry.keys.has("next")).toBe(false);
+    expect(state.registry.keys.has("next")).toBe(false);
 
-    world.clock.advance(1);
+    state.clock.advance(1);
     expect((await me({ ref: "live" })).status).toBe(200);
     expect((await me({ ref: "next" })).status).toBe(200);
-    expect(world.registry.key("main").key.overlapEndsAt).toBe(Date.parse("2026-03-02T09:40:00Z"));
+    expect(state.registry.key("main").key.overlapEndsAt).toBe(Date.parse("2026-03-02T09:40:00Z"));
 
-    // Everything up to 10:00 at once, without a look at the world in between.
-    world.clock.set(Date.parse("2026-03-02T10:00:00Z"));
+    // Everything up to 10:00 at once, without a look at the state in between.
+    state.clock.set(Date.parse("2026-03-02T10:00:00Z"));
     const main = await me({ ref: "main" });
     expect([main.status, codeOf(main.body)]).toEqual([401, "unauthorized"]);
     expect(codeOf((await me({ ref: "live" })).body)).toBe("live_access_not_approved");
     expect([(await me({ ref: "next" })).status, (await me({ ref: "next" })).status]).toEqual([200, 503]);
 
-    world.clock.set(Date.parse("2026-03-02T11:30:00Z"));
+    state.clock.set(Date.parse("2026-03-02T11:30:00Z"));
     expect((await send({})).status).toBe(401);
-    expect(world.registry.key("next").key.revokedAt).toBe(Date.parse("2026-03-02T11:00:00Z"));
+    expect(state.registry.key("next").key.revokedAt).toBe(Date.parse("2026-03-02T11:00:00Z"));
     await close();
   });
 });
 
 test("the timeline's steps are reported once, in order, with rejected ones", () => {
   const sandbox = createSandbox({ scenario });
-  const told: WorldEvent[] = [];
-  runtimeOf(sandbox).history.subscribe((event) => told.push(event));
+  const told: SandboxEvent[] = [];
+  stateOf(sandbox).history.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");
   const step = (at: string, action: string, rejection: string | null = null) => ({
@@ -92,7 +92,7 @@ test("a listener to a step sees what the step has changed, at the time of the cl
   const timeline = [{ at: "10m", assumptions: { profile: "typical" as const } }];
   const sandbox = createSandbox({ scenario: { ...scenario, timeline } });
   const seen: string[] = [];
-  runtimeOf(sandbox).history.subscribe(({ type }) => {
+  stateOf(sandbox).history.subscribe(({ type }) => {
     if (type === "assumptions.changed") seen.push(`${sandbox.profile} at ${sandbox.clock.now()}`);
   });
   sandbox.clock.advance("15m");
@@ -109,12 +109,12 @@ test("a reset starts the timeline again", () => {
 });
 
 test("with a running clock, a server reports a step when it happens", async () => {
-  const { server, runtime } = await serveControl({
+  const { server, sandbox } = await serveControl({
     frozen: false,
     scenario: { ...scenario, timeline: [{ at: "1s", revoke: { key: "main" } }] },
   });
   const told: string[] = [];
-  runtime.history.subscribe(({ type }) => told.push(type));
+  sandbox.history.subscribe(({ type }) => told.push(type));
   await expect.poll(() => told).toContain("key.revoked");
   expect(server.sandbox.keys.get("main").revokedAt).toBe("2026-03-02T09:00:01.000Z");
 });

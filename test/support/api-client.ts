@@ -29,7 +29,7 @@ export function openApi(scenario: ScenarioName | Scenario): ApiClient {
   };
 }
 
-/** A world of one bank with one test key of these properties. */
+/** A sandbox of one bank with one test key of these properties. */
 export function oneKey(key: Record<string, unknown>, rest: Partial<Scenario> = {}): Scenario {
   const keys = { key: { environment: "test", ...key } as never };
   const organizations = { "test-bank": { name: "Test Bank", type: "bank" as const, keys } };

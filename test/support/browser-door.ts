@@ -13,7 +13,7 @@ interface PageGlobals {
   readonly runCase: (one: unknown) => Promise<Seen[]>;
 }
 
-/** Opens the page. The whole case runs inside of it: the world is there. */
+/** Opens the page. The whole case runs inside of it: the sandbox is there. */
 export async function openBrowserDoor(): Promise<BrowserDoor> {
   const { page, close } = await openPage(join(import.meta.dirname, "browser-page.js"));
   return {

@@ -3,10 +3,10 @@ import { describe } from "vitest";
 import type { Sandbox, SandboxOptions, Scenario, ScenarioName } from "../../src/index.js";
 import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { loadReader, type OpenWorldOptions, openWorld } from "../../src/node/platform.js";
-import { settled } from "../../src/sandbox/operations/operations.js";
+import { loadReader, type NodeSandboxOptions, startInNode } from "../../src/node/platform.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { startServer } from "../../src/server/index.js";
@@ -29,8 +29,8 @@ export interface Client {
 }
 
 export interface OpenDoor extends Client {
-  /** The world of the sandbox, for tests that still look inside. */
-  readonly world: SandboxState;
+  /** The sandbox of the sandbox, for tests that still look inside. */
+  readonly state: SandboxState;
 }
 
 /** An entry point through which a client of this process reaches a sandbox. */
@@ -86,10 +86,10 @@ const socket: Door = {
 /** The entry points that every test of the API goes through. */
 export const doors: readonly Door[] = [core, msw, socket];
 
-/** Opens a world of a scenario, frozen at its start unless told otherwise. */
-export function openTestWorld(from: ScenarioName | Scenario, options: OpenWorldOptions = {}): SandboxState {
+/** Opens a sandbox of a scenario, frozen at its start unless told otherwise. */
+export function startFrozen(from: ScenarioName | Scenario, options: NodeSandboxOptions = {}): SandboxState {
   const scenario = typeof from === "string" ? bundledScenarios[from] : from;
-  return openWorld(scenario, { frozen: true, ...options });
+  return startInNode(scenario, { frozen: true, ...options });
 }
 
 /** Runs the same tests through every entry point. `open` starts a fresh sandbox behind it. */
@@ -100,7 +100,7 @@ export function describeDoors(
   describe.each(doors)(`${title} ($name)`, ({ open }) => {
     tests(async (scenario, options) => {
       const client = await open(scenario, options);
-      return { ...client, world: settled(runtimeOf(client.sandbox)) };
+      return { ...client, state: runDue(stateOf(client.sandbox)) };
     });
   });
 }

@@ -1,5 +1,5 @@
 import { Agent, request } from "node:http";
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import { startServer } from "../../src/server/start-server.js";
 import { scenarioWith } from "./faulty.js";
@@ -28,7 +28,7 @@ const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
 
 function nextRequest(): Promise<void> {
   return new Promise((resolve) => {
-    const stop = runtimeOf(server.sandbox).history.subscribe(() => {
+    const stop = stateOf(server.sandbox).history.subscribe(() => {
       stop();
       resolve();
     });

@@ -2,7 +2,7 @@ import { handle } from "../../src/api/handle.js";
 import type { Fault, Scenario } from "../../src/index.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import { openTestWorld } from "./doors.js";
+import { startFrozen } from "./doors.js";
 import { asked, mePath } from "./send.js";
 
 /** A bank with a key `main` and two others, and an insurer; with these faults. */
@@ -25,7 +25,7 @@ export function scenarioWith(faults: readonly Fault[]): Scenario {
   };
 }
 
-export const worldWith = (...faults: Fault[]): SandboxState => openTestWorld(scenarioWith(faults));
+export const sandboxWith = (...faults: Fault[]): SandboxState => startFrozen(scenarioWith(faults));
 
 export const unavailable = { status: 503 } as const;
 
@@ -35,14 +35,17 @@ export interface FaultySent {
   readonly path?: string;
 }
 
-export function send(world: SandboxState, { key = "main", method = "GET", path = mePath }: FaultySent = {}) {
-  return handle(world, asked({ method, path, apiKey: scenarioSecret(world, key) }));
+export function send(
+  sandbox: SandboxState,
+  { key = "main", method = "GET", path = mePath }: FaultySent = {},
+) {
+  return handle(sandbox, asked({ method, path, apiKey: scenarioSecret(sandbox, key) }));
 }
 
 /** Whether each of so many requests meets a fault. */
-export function met(world: SandboxState, times: number, sent?: FaultySent): boolean[] {
-  return Array.from({ length: times }, () => send(world, sent).fault !== null);
+export function met(sandbox: SandboxState, times: number, sent?: FaultySent): boolean[] {
+  return Array.from({ length: times }, () => send(sandbox, sent).fault !== null);
 }
 
 /** How many requests of a key were counted today. */
-export const used = (world: SandboxState, key = "main"): number => world.registry.key(key).usage.dayCount;
+export const used = (sandbox: SandboxState, key = "main"): number => sandbox.registry.key(key).usage.dayCount;

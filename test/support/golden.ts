@@ -24,8 +24,8 @@ export async function goldenData(): Promise<Record<string, object>> {
   const data: Record<string, object> = {};
   for (const seed of seeds) {
     data[`seed ${seed}`] = {
-      "key-states": await goldenWorld(() => createSandbox({ seed, frozen: true })),
-      sparse: await goldenWorld(() => createSandbox({ scenario: sparse, seed, frozen: true })),
+      "key-states": await goldenSandbox(() => createSandbox({ seed, frozen: true })),
+      sparse: await goldenSandbox(() => createSandbox({ scenario: sparse, seed, frozen: true })),
       farmers: goldenFarmers(seed),
     };
   }
@@ -41,7 +41,7 @@ function goldenFarmers(seed: number): object {
 }
 
 /** Everything of a sandbox that the seed decides, and each key's response when they call in turn. */
-async function goldenWorld(create: () => Sandbox): Promise<object> {
+async function goldenSandbox(create: () => Sandbox): Promise<object> {
   const sandbox = create();
   const responses: Record<string, object> = {};
   for (const { ref } of sandbox.keys.list()) {

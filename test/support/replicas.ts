@@ -53,7 +53,7 @@ export async function startReplica(
   });
   return {
     ...{ ...server, log, lines },
-    copy: sandboxOn(log.runtime),
+    copy: sandboxOn(log.sandbox),
     port: Number(new URL(server.url).port),
     async close(...how) {
       await server.close(...how);

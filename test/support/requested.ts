@@ -1,8 +1,8 @@
-import { runtimeOf } from "../../src/library/create-sandbox.js";
+import { stateOf } from "../../src/library/create-sandbox.js";
 
 /** Resolves once a sandbox has got so many requests. */
-export function requested(sandbox: Parameters<typeof runtimeOf>[0], count = 1): Promise<void> {
-  const { subscribe } = runtimeOf(sandbox).history;
+export function requested(sandbox: Parameters<typeof stateOf>[0], count = 1): Promise<void> {
+  const { subscribe } = stateOf(sandbox).history;
   return new Promise((resolve) => {
     const look = () => {
       if (sandbox.requests.total() < count) return;

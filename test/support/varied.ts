@@ -18,8 +18,8 @@ export interface Completed extends Seen {
   readonly pathId: PathId;
 }
 
-export function ask(world: SandboxState, { method = "GET", path = mePath, key }: Asked): Completed {
-  const { response, pathId } = handle(world, asked({ method, path, apiKey: headerFor(world, key) }));
+export function ask(sandbox: SandboxState, { method = "GET", path = mePath, key }: Asked): Completed {
+  const { response, pathId } = handle(sandbox, asked({ method, path, apiKey: headerFor(sandbox, key) }));
   const { headers: flat } = response;
   const headers = flat.flatMap((name, index) =>
     index % 2 === 0 ? [[name, flat[index + 1] as string] as const] : [],
@@ -27,9 +27,9 @@ export function ask(world: SandboxState, { method = "GET", path = mePath, key }:
   return { status: response.status, headers, body: response.body, pathId };
 }
 
-function headerFor(world: SandboxState, key: Asked["key"]): string | undefined {
-  if (key === "unknown") return unknownSecret(world.seed);
-  return typeof key === "object" ? key.header : key && scenarioSecret(world, key);
+function headerFor(sandbox: SandboxState, key: Asked["key"]): string | undefined {
+  if (key === "unknown") return unknownSecret(sandbox.seed);
+  return typeof key === "object" ? key.header : key && scenarioSecret(sandbox, key);
 }
 
 /** What the variant of a sandbox shows from now on, request by request. */
@@ -52,8 +52,8 @@ export const rejectedKeys: readonly Asked["key"][] = [
 ];
 
 /** Everything that can be asked of `key-states`: every key and none, by GET and HEAD, and what the API does not have. */
-export function everyQuestion(world: SandboxState): Asked[] {
-  const keys = [...world.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
+export function everyQuestion(sandbox: SandboxState): Asked[] {
+  const keys = [...sandbox.registry.keys.keys(), ...rejectedKeys.slice(0, 5)];
   return [
     ...keys.flatMap((key) => [withKey(key), { method: "HEAD", ...withKey(key) }]),
     ...["POST", "DELETE", "OPTIONS"].map((method) => ({ method, key: "active" })),

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { beginCall } from "../../src/api/call.js";
+import { startCall } from "../../src/api/call.js";
 import type { Success } from "../../src/api/endpoint.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { rejectCall, successResponse } from "../../src/api/response.js";
@@ -12,13 +12,13 @@ import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import type { Profile } from "../../src/spec/assumptions.js";
 import { type ApiPathId, type Outcome, outcomes } from "../../src/spec/outcomes.js";
-import { openTestWorld } from "../support/doors.js";
+import { startFrozen } from "../support/doors.js";
 import { expectDescribed } from "../support/expect-described.js";
 import { isNightly } from "../support/property-seed.js";
 import { asked } from "../support/send.js";
 import { ask, type Completed, everyQuestion, rejectedKeys } from "../support/varied.js";
 
-const varied = (seed: number) => openTestWorld("key-states", { profile: "varied", seed });
+const varied = (seed: number) => startFrozen("key-states", { profile: "varied", seed });
 
 /** Checks a varied response against those that `minimal` and `typical` give to the same request. */
 function expectPromised(response: Completed, minimal: Completed, typical: Completed, askedAt: number): void {
@@ -87,28 +87,28 @@ function expectRetryAfter(response: Completed, typical: Completed, askedAt: numb
 
 /** The responses of `varied`, `minimal` and `typical` to one request. */
 interface Compared {
-  readonly world: SandboxState;
+  readonly sandbox: SandboxState;
   readonly responses: readonly [varied: Completed, minimal: Completed, typical: Completed];
   readonly askedAt: number;
 }
 
-/** Asks three worlds the same, again and again, until there are as many responds as wanted. */
+/** Asks three sandboxes the same, again and again, until there are as many responds as wanted. */
 function* compared(wanted: number): Generator<Compared> {
   const profiles = ["varied", "minimal", "typical"] as const;
   let count = 0;
   for (let seed = 1; ; seed++) {
-    const worlds = profiles.map((profile) => openTestWorld("key-states", { profile, seed }));
-    const [world] = worlds as [SandboxState];
+    const sandboxes = profiles.map((profile) => startFrozen("key-states", { profile, seed }));
+    const [sandbox] = sandboxes as [SandboxState];
     // As many rounds as the overlap of the key that is being replaced lasts, and a few more.
     for (let round = 0; round < 20; round++) {
-      for (const question of everyQuestion(world)) {
-        const askedAt = world.clock.now();
-        const responses = worlds.map((one) => ask(one, question)) as unknown as Compared["responses"];
-        yield { world, responses, askedAt };
+      for (const question of everyQuestion(sandbox)) {
+        const askedAt = sandbox.clock.now();
+        const responses = sandboxes.map((one) => ask(one, question)) as unknown as Compared["responses"];
+        yield { sandbox, responses, askedAt };
         count += 1;
         if (count === wanted) return;
       }
-      for (const { clock } of worlds) clock.advance(95_000);
+      for (const { clock } of sandboxes) clock.advance(95_000);
     }
   }
 }
@@ -126,10 +126,10 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
 }) => {
   const seen = new Set<string>();
   const paths = new Set<string>();
-  for (const { world, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
+  for (const { sandbox, responses, askedAt } of compared(isNightly ? 20_000 : 2_000)) {
     expectPromised(...responses, askedAt);
     paths.add(responses[0].pathId);
-    for (const one of variantsIn(world, responses[0].status)) seen.add(one);
+    for (const one of variantsIn(sandbox, responses[0].status)) seen.add(one);
   }
   const responding = (outcomes as readonly Outcome[])
     .filter(({ path, needs }) => needs === undefined && !path.startsWith("fault."))
@@ -142,12 +142,12 @@ test("R1–R7 R27 R28 R48 thousands of varied responses on every path keep every
 });
 
 test("R7 every response has its own id, and the journal has the response under it", () => {
-  const world = varied(5);
+  const sandbox = varied(5);
   const ids: string[] = [];
   for (let round = 0; round < 100; round++) {
-    for (const question of everyQuestion(world)) {
-      const response = ask(world, question);
-      const [entry] = world.history.requests({ limit: 1, probes: true });
+    for (const question of everyQuestion(sandbox)) {
+      const response = ask(sandbox, question);
+      const [entry] = sandbox.history.requests({ limit: 1, probes: true });
       const id = headerOf(response, "x-request-id");
       expect(id ?? entry?.id).toBe(entry?.id);
       ids.push(entry?.id as string);
@@ -159,12 +159,12 @@ test("R7 every response has its own id, and the journal has the response under i
 });
 
 test("R14 the response to the nth request has the same bytes, no matter what is wrong with the key", () => {
-  const worlds = rejectedKeys.map(() => varied(7));
+  const sandboxes = rejectedKeys.map(() => varied(7));
   const different = new Set<string>();
   for (let round = 0; round < 300; round++) {
-    const [first, ...others] = worlds.map((world, index) => {
+    const [first, ...others] = sandboxes.map((sandbox, index) => {
       const key = rejectedKeys[(index + round) % rejectedKeys.length];
-      const { status, headers, body } = ask(world, key === undefined ? {} : { key });
+      const { status, headers, body } = ask(sandbox, key === undefined ? {} : { key });
       return JSON.stringify({ status, headers, body });
     });
     for (const other of others) expect(other).toBe(first);
@@ -213,14 +213,14 @@ const paths: readonly ApiPathId[] = [
 /** The responses on paths of every status, with what is selected. */
 function responsesOf(profile: Profile, choose: Selector): ApiResponse[] {
   return paths.map((path) => {
-    const world = openTestWorld(scenario, { profile });
-    const begun = beginCall(world, asked({ apiKey: scenarioSecret(world, "key") }));
-    const variation = begun.variation && variationOf(world, begun.number, choose);
+    const sandbox = startFrozen(scenario, { profile });
+    const begun = startCall(sandbox, asked({ apiKey: scenarioSecret(sandbox, "key") }));
+    const variation = begun.variation && variationOf(sandbox, begun.number, choose);
     const { requestId: id = begun.id, assumptions = begun.assumptions } = variation ?? {};
     const call = { ...begun, variation, id, assumptions };
     if (call.entry !== undefined && path === "200.test")
-      return successResponse(world, call, me, me.respond(call.entry, world, nothingAsked) as Success);
-    return rejectCall(world, call, {
+      return successResponse(sandbox, call, me, me.respond(call.entry, sandbox, nothingAsked) as Success);
+    return rejectCall(sandbox, call, {
       path,
       scope: null,
       ...(path === "405.method" && { allow: "GET, HEAD" }),
@@ -265,8 +265,8 @@ test("every row that an assumption can fix is tried here", () => {
 });
 
 test.each(givable)("%s does not vary when its assumption is given", (id, given) => {
-  const world = openTestWorld({ ...scenario, assumptions: { profile: "varied", ...given } });
-  const call = beginCall(world, asked({}));
+  const sandbox = startFrozen({ ...scenario, assumptions: { profile: "varied", ...given } });
+  const call = startCall(sandbox, asked({}));
   const { selected, assumptions } = call.variation as NonNullable<typeof call.variation>;
   expect(selected.map(({ row }) => row.id)).not.toContain(id);
   expect(assumptions).toMatchObject(given);
@@ -285,16 +285,16 @@ test("R5 R22 R23 varied raises the limits that a scenario leaves open, and the u
   };
   const seen = new Set<string>();
   for (let seed = 1; seed <= 20; seed++) {
-    const world = openTestWorld({ version: 1, organizations }, { profile: "varied", seed });
-    const [open, full, set] = ["open", "full", "set"].map((ref) => world.registry.key(ref));
+    const sandbox = startFrozen({ version: 1, organizations }, { profile: "varied", seed });
+    const [open, full, set] = ["open", "full", "set"].map((ref) => sandbox.registry.key(ref));
     expect(set?.key.limits).toEqual({ perMinute: 60, perDay: 1000 });
     const { perMinute = 0, perDay = 0 } = open?.key.limits ?? {};
     expect([perMinute - (open?.usage.minuteCount ?? 0), perDay - (open?.usage.dayCount ?? 0)]).toEqual([
       1, 600,
     ]);
-    expect(ask(world, { key: "full" }).status).toBe(429);
+    expect(ask(sandbox, { key: "full" }).status).toBe(429);
     expect(full?.usage.dayCount).toBe(full?.key.limits.perDay);
-    expect([ask(world, { key: "open" }).status, ask(world, { key: "open" }).status]).toEqual([200, 429]);
+    expect([ask(sandbox, { key: "open" }).status, ask(sandbox, { key: "open" }).status]).toEqual([200, 429]);
     seen.add(`${perMinute}, ${perDay}`);
   }
   expect([...seen].sort()).toEqual(["120, 2000", "60, 1000", "60, 100000", "75, 1250", "90, 1500"]);

@@ -4,12 +4,12 @@ import { activateVariant } from "../../src/api/variant.js";
 import { documentedRows, variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { everywhere, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
-import { openWorld } from "../../src/node/platform.js";
+import { startInNode } from "../../src/node/platform.js";
 import type { Variant } from "../../src/sandbox/variant.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { serveRuntime } from "../../src/server/serve.js";
+import { serveSandbox } from "../../src/server/serve.js";
 import type { Profile } from "../../src/spec/assumptions.js";
-import { headerOf, openTestWorld } from "../support/doors.js";
+import { headerOf, startFrozen } from "../support/doors.js";
 import { mePath } from "../support/send.js";
 import { ask, everyQuestion, observe } from "../support/varied.js";
 
@@ -17,14 +17,14 @@ const now = Date.parse("2026-03-02T09:00:00Z");
 
 function responses(profile: Profile, data?: Variant, seed = 3) {
   const variant = data && activateVariant(data);
-  const world = openTestWorld("key-states", { profile, seed, now, variant });
-  const seen = observe(world);
-  const asked = Array.from({ length: 3 }, () => everyQuestion(world)).flat();
-  const given = asked.map((one) => ask(world, one));
+  const sandbox = startFrozen("key-states", { profile, seed, now, variant });
+  const seen = observe(sandbox);
+  const asked = Array.from({ length: 3 }, () => everyQuestion(sandbox)).flat();
+  const given = asked.map((one) => ask(sandbox, one));
   return {
     given,
     points: seen.flatMap(({ points }) => points),
-    journal: world.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
+    journal: sandbox.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
   };
 }
 
@@ -89,8 +89,8 @@ test("a variant applies to resets, other scenarios and instances", async () => {
     ...everywhere([{ row: "via", variant: "gateway", status: 401 }]),
   });
   const given = { seed: 3, variant } as const;
-  const start = () => openWorld(bundledScenarios["key-states"], { ...given, given });
-  const server = await serveRuntime(start(), { port: 0 });
+  const start = () => startInNode(bundledScenarios["key-states"], { ...given, given });
+  const server = await serveSandbox(start(), { port: 0 });
   onTestFinished(() => server.close(0));
   const control = async (method: string, path: string, body: object) => {
     const headers = { "content-type": "application/json" };

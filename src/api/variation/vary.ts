@@ -49,15 +49,15 @@ export interface Variation {
  * Assumptions that the scenario or a change of assumptions sets are fixed: their rows do not apply.
  */
 export function variationOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   number: number,
-  select: Selector = world.profile === "typical" ? typicalSelector : selector(world.seed, number),
+  select: Selector = sandbox.profile === "typical" ? typicalSelector : selector(sandbox.seed, number),
 ): Variation {
-  const { givenAssumptions } = world;
+  const { givenAssumptions } = sandbox;
   const selected = variationTable
     .filter(({ fixedBy }) => fixedBy === undefined || givenAssumptions[fixedBy] === undefined)
     .map((row) => ({ row, ...select(row) }));
-  return variationWith(world, number, selected);
+  return variationWith(sandbox, number, selected);
 }
 
 function variationWith(
@@ -82,7 +82,7 @@ interface ResponseKind {
 
 /** A variation with the variants that the variant of a run chooses for a response with this status. */
 export function chosenVariation(
-  world: SandboxState,
+  sandbox: SandboxState,
   number: number,
   variation: Variation,
   choose: ChooseVariant,
@@ -98,7 +98,7 @@ export function chosenVariation(
     const id = choose(row.id, variant.id, status);
     return { ...one, variant: row.variants.find((other) => other.id === id) ?? row.variants[0] };
   });
-  return variationWith(world, number, selected);
+  return variationWith(sandbox, number, selected);
 }
 
 /** The assumptions that the scenario sets and the profile would set differently, or vary. */

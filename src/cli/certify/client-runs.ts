@@ -44,17 +44,17 @@ export function createClientRuns(
     isOver = (_replaced: number) => false,
   ): Promise<ClientRun | undefined> => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    const { folder, runtime, collected } = await startRun(
+    const { folder, sandbox, collected } = await startRun(
       loaded,
       { ...given, seed },
       { ...variant, profile },
     );
-    const sandboxes: RunSandbox[] = [{ runtime }];
+    const sandboxes: RunSandbox[] = [{ sandbox }];
     const output = createTail();
-    const keys = createKeyFinder(runtime);
+    const keys = createKeyFinder(sandbox);
     const started = stopwatch();
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const end = await runServed(call, runtime, {
+    const end = await runServed(call, sandbox, {
       folder,
       takeSignals(listener) {
         pass = listener;
@@ -69,8 +69,8 @@ export function createClientRuns(
         output.add(chunk);
         keys.add(name, chunk);
       },
-      onInstance({ id, tenancy: { label = id }, runtime: its }) {
-        sandboxes.push({ runtime: its, instance: label });
+      onInstance({ id, tenancy: { label = id }, sandbox: its }) {
+        sandboxes.push({ sandbox: its, instance: label });
       },
     });
     notes ??= end.notes;
@@ -78,7 +78,7 @@ export function createClientRuns(
     if (pass !== undefined) underWay.delete(pass);
     if (stopped !== undefined || !isWanted()) return undefined;
     const report = clientReport(
-      runtime,
+      sandbox,
       { underExec: true, keysInOutput: keys.places() },
       collected.counters,
     );
@@ -112,11 +112,11 @@ async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Va
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
   const folder = await openRunFolder({ scenario: loaded, options: given, start, variant });
   const active = activateVariant(variant, folder.claim);
-  const runtime = startNamed(loaded, { ...given, now, variant: active });
+  const sandbox = startNamed(loaded, { ...given, now, variant: active });
   // A test may clear the requests to count its own.
   const collected = collectRequests(endpointsFor(loaded.scenario));
-  runtime.counters.passOnTo(collected);
-  return { folder, runtime, collected };
+  sandbox.counters.passOnTo(collected);
+  return { folder, sandbox, collected };
 }
 
 function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {

@@ -30,10 +30,10 @@ import {
   quiet,
   readDuration,
   readSeed,
+  sandboxFlags,
   scenarioWord,
   serverFlags,
   thresholdFlags,
-  worldFlags,
 } from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
@@ -113,9 +113,9 @@ const flags = {
     oneOf(["text", "brief"]),
   ),
   json,
-  now: worldFlags.now,
-  openapi: worldFlags.openapi,
-  frozen: worldFlags.frozen,
+  now: sandboxFlags.now,
+  openapi: sandboxFlags.openapi,
+  frozen: sandboxFlags.frozen,
   ...interceptFlags,
   host,
   handlers,

@@ -26,10 +26,10 @@ import {
   log,
   quiet,
   readPort,
+  sandboxFlags,
   scenarioWord,
   serverFlags,
   thresholdFlags,
-  worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
@@ -102,7 +102,7 @@ const flags = {
   port: option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
   ...interceptFlags,
   ...serverFlags,
-  ...worldFlags,
+  ...sandboxFlags,
   log: log("off"),
   quiet,
 };
@@ -138,12 +138,12 @@ export const execCommand = declareCommand({
     const ofRun = profile === undefined ? variant : { ...variant, profile };
     const folder = await openRunFolder({ scenario: loaded, options, variant: ofRun });
     const active = variant && activateVariant(variant, folder.claim);
-    const runtime = startNamed(loaded, { ...flags, variant: active });
+    const sandbox = startNamed(loaded, { ...flags, variant: active });
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;
     const tried = new Set<string>();
-    runtime.counters.passOnTo({
+    sandbox.counters.passOnTo({
       ...counters,
       count(exchange, keys, seen) {
         counters.count(exchange, keys);
@@ -151,23 +151,23 @@ export const execCommand = declareCommand({
         if (seen?.isReplaced) replaced += 1;
       },
     });
-    const sandboxes: SandboxPlace[] = [{ runtime }];
-    const onInstance = ({ id, tenancy: { label = id }, runtime: inside }: Instance) => {
-      if (flags.capture !== undefined) sandboxes.push({ runtime: inside, instance: label });
+    const sandboxes: SandboxPlace[] = [{ sandbox }];
+    const onInstance = ({ id, tenancy: { label = id }, sandbox: inside }: Instance) => {
+      if (flags.capture !== undefined) sandboxes.push({ sandbox: inside, instance: label });
     };
     let releaseSignals = () => {};
     const takeSignals: CommandOptions["takeSignals"] = (listener) => {
       releaseSignals = io.takeSignals(listener);
     };
-    warnOfDates(runtime, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
+    warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
-      const { add: onOutput, places } = createKeyFinder(runtime);
-      const end = await runServed(call, runtime, { takeSignals, onInstance, onOutput, folder });
+      const { add: onOutput, places } = createKeyFinder(sandbox);
+      const end = await runServed(call, sandbox, { takeSignals, onInstance, onOutput, folder });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
       if (flags.tls || flags.cert !== undefined) counters.curlOptions = '--cacert "$SVC_CA_FILE"';
-      const report = clientReport(runtime, { underExec: true, keysInOutput: places() }, counters);
+      const report = clientReport(sandbox, { underExec: true, keysInOutput: places() }, counters);
       if (promise !== undefined) {
         if (!flags.quiet) io.stderr.say(redactKeys(`${whatNoticed(promise, replaced, end.code)}\n`));
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);

@@ -14,8 +14,8 @@ import {
   json,
   readText,
   runningUrl,
+  sandboxFlags,
   scenarioWord,
-  worldFlags,
 } from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { paintStatus, type Style, styleFor } from "../terminal.js";
@@ -34,7 +34,7 @@ export const explainCommand = declareCommand({
     url: plainOption("--url <url>", `of a request: ${runningUrl}`, readText),
     ...askFlags,
     json,
-    ...worldFlags,
+    ...sandboxFlags,
   },
   examples: {
     "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",
@@ -55,9 +55,9 @@ export const explainCommand = declareCommand({
       return exitCode.fine;
     }
     const loaded = await loadNamed(scenario, io, flags);
-    const world = startNamed(loaded, flags);
-    const asked = endpointNamed(world, flags.endpoint);
-    const explained = explain(apiKeyFor(word, world, loaded.name, io.program), world, asked);
+    const sandbox = startNamed(loaded, flags);
+    const asked = endpointNamed(sandbox, flags.endpoint);
+    const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, asked);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(`${keyText(explained, loaded.name, style, io.program)}\n`);
     return exitCode.fine;

@@ -1,5 +1,5 @@
 import { endpointNamed } from "../../api/routes.js";
-import { rehearseScenario } from "../../library/rehearse.js";
+import { dryRunScenario } from "../../library/dry-run.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
 import { alignColumns } from "../../report/plain-text.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -7,7 +7,7 @@ import { scenarioSecret } from "../../sandbox/secrets.js";
 import { refsIn } from "../../spec/steps.js";
 import { declareCommand, oneOf, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { endpoint, json, scenarioWord, worldFlags } from "../flags.js";
+import { endpoint, json, sandboxFlags, scenarioWord } from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { type Style, shortTime, styleFor } from "../terminal.js";
@@ -25,7 +25,7 @@ export const keysCommand = declareCommand({
     ),
     endpoint,
     json,
-    ...worldFlags,
+    ...sandboxFlags,
   },
   examples: {
     "svc-sandbox keys": "a table",
@@ -35,16 +35,16 @@ export const keysCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     const loaded = await loadNamed(words[0], io, flags);
-    const world = startNamed(loaded, flags);
-    const rows = () => keyRows(world, undefined, endpointNamed(world, flags.endpoint));
+    const sandbox = startNamed(loaded, flags);
+    const rows = () => keyRows(sandbox, undefined, endpointNamed(sandbox, flags.endpoint));
     const format = flags.json ? "json" : (flags.format ?? "table");
     const open = () => startNamed(loaded, { ...flags, frozen: true });
-    const variables = () => clientEnvironment(world, undefined, { all: true });
+    const variables = () => clientEnvironment(sandbox, undefined, { all: true });
     const textOf = {
       env: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(rows(), null, 2)}\n`,
-      table: () => tableOf(world, rows(), open, styleFor(io.stdout, io.env)),
+      table: () => tableOf(sandbox, rows(), open, styleFor(io.stdout, io.env)),
     };
     io.stdout.write(await textOf[format]());
     return exitCode.fine;
@@ -52,13 +52,13 @@ export const keysCommand = declareCommand({
 });
 
 async function tableOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   keys: readonly KeyRow[],
   open: () => SandboxState,
   { palette, width }: Style,
 ): Promise<string> {
   const table = keyTable(keys, palette, width);
-  const hasSteps = world.timeline.steps.length + world.story.steps.length > 0;
+  const hasSteps = sandbox.timeline.steps.length + sandbox.story.steps.length > 0;
   const toCome = hasSteps ? keysToCome(open) : [];
   const rows = [["KEY", "SECRET", "MADE BY"].map(palette.dim), ...toCome];
   const later = toCome.length === 0 ? [] : ["", "Created later:", ...alignColumns(rows)];
@@ -68,9 +68,9 @@ async function tableOf(
 // The keys that the timeline and the story will create, each with its step and secret.
 function keysToCome(open: () => SandboxState): string[][] {
   const rows = new Map<string, string[]>();
-  rehearseScenario(() => {
-    const world = open();
-    world.history.subscribe((event) => {
+  dryRunScenario(() => {
+    const sandbox = open();
+    sandbox.history.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const { step, performed } = event.result;
       const made = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);
@@ -79,9 +79,9 @@ function keysToCome(open: () => SandboxState): string[][] {
         event.type === "timeline.step"
           ? `timeline, at ${shortTime(event.result.at)}`
           : `story, step ${event.result.number}`;
-      rows.set(made.ref, [made.ref, scenarioSecret(world, made.ref), by]);
+      rows.set(made.ref, [made.ref, scenarioSecret(sandbox, made.ref), by]);
     });
-    return world;
+    return sandbox;
   });
   return [...rows.values()];
 }

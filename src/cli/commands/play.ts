@@ -8,7 +8,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, option, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { json, scenarioWord, worldFlags } from "../flags.js";
+import { json, sandboxFlags, scenarioWord } from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
@@ -30,7 +30,7 @@ const flags = {
   step: toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  ...worldFlags,
+  ...sandboxFlags,
   json,
 };
 type PlayCall = CallOf<typeof flags>;
@@ -56,12 +56,12 @@ export const playCommand = declareCommand({
       );
     }
     const stop = io.stopSignal();
-    const world = startNamed(loaded, { ...flags, frozen: true });
+    const sandbox = startNamed(loaded, { ...flags, frozen: true });
     const pauses = await pausesFor(call, stop);
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
-      if (!flags.json) io.stdout.say(openingProse(world, outline, styleOf(io)));
-      return await playAll(world, loaded.name, pauses, call);
+      if (!flags.json) io.stdout.say(openingProse(sandbox, outline, styleOf(io)));
+      return await playAll(sandbox, loaded.name, pauses, call);
     } finally {
       pauses.close();
     }
@@ -69,17 +69,17 @@ export const playCommand = declareCommand({
 });
 
 // Resolves to the exit code once the story or the user ends it.
-async function playAll(world: SandboxState, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
+async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call: PlayCall): Promise<number> {
   const { flags, io } = call;
   let unexpected = 0;
   let steps = 0;
   let earlier: PlayedStep | undefined;
   for (;;) {
-    const result = tryNextStep(world, storySender(world));
+    const result = tryNextStep(sandbox, storySender(sandbox));
     if (result === undefined) break;
     if (!isAsExpected(result)) unexpected += 1;
     const problems = await placeProblems(result, name, io.cwd);
-    const prose = stepProse(result, problems, world, styleOf(io), earlier);
+    const prose = stepProse(result, problems, sandbox, styleOf(io), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);

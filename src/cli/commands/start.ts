@@ -3,7 +3,7 @@ import type { Log } from "../../log/log.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { settled } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
@@ -12,7 +12,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, fileName, option, plainToggle, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { json, log, quiet, readPort, scenarioWord, serverFlags, worldFlags } from "../flags.js";
+import { json, log, quiet, readPort, sandboxFlags, scenarioWord, serverFlags } from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, warnOfDates, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
@@ -32,7 +32,7 @@ const flags = {
     },
   ),
   ...serverFlags,
-  ...worldFlags,
+  ...sandboxFlags,
   watch: toggle(
     "--watch",
     "load the scenario again when its file changes; a broken file does not replace the running scenario",
@@ -138,9 +138,9 @@ export const startCommand = declareCommand({
       const drained = () =>
         isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
       shutdown.push(() => server.close(undefined, drained()));
-      const { runtime } = log;
-      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, runtime, server);
-      const warn = () => warnOf(served.loaded, settled(runtime), call, logger);
+      const { sandbox } = log;
+      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+      const warn = () => warnOf(served.loaded, runDue(sandbox), call, logger);
       await writeVariables();
       if (flags.watch) {
         // Loaded when needed.
@@ -152,10 +152,10 @@ export const startCommand = declareCommand({
         const onLoad = (fresh: LoadedScenario) => {
           served.loaded = fresh;
         };
-        shutdown.push(await startWatching(call, { loaded, runtime, log: logger, onLoad, onReload }));
+        shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
       }
       const announced = () => {
-        announce(settled(runtime), server, call, logger);
+        announce(runDue(sandbox), server, call, logger);
         if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
       };
       if (!printsJson(flags)) announced();
@@ -186,26 +186,26 @@ async function closeLog(log: Log, logger: Logger): Promise<boolean> {
 
 async function warnOf(
   loaded: LoadedScenario,
-  world: SandboxState,
+  sandbox: SandboxState,
   { flags, io }: StartCall,
   logger: Logger,
 ): Promise<void> {
-  warnOfPinned(world, flags, logger);
-  warnOfDates(world, logger);
-  await warnOfDocument(loaded, world, logger, flags.verbose);
+  warnOfPinned(sandbox, flags, logger);
+  warnOfDates(sandbox, logger);
+  await warnOfDocument(loaded, sandbox, logger, flags.verbose);
   await warnOfSteps(loaded, flags, io, logger);
 }
 
 async function writeVariablesTo(
   file: string | undefined,
   cwd: string,
-  runtime: SandboxState,
+  sandbox: SandboxState,
   server: RunningServer,
 ): Promise<void> {
   if (file === undefined) return;
   // Loaded when needed.
   const { writeEnvFile } = await import("../serve/client-environment.js");
-  await writeEnvFile(file, cwd, settled(runtime), server);
+  await writeEnvFile(file, cwd, runDue(sandbox), server);
 }
 
 function isDrained(stop: AbortSignal, drain: number): boolean {
@@ -252,20 +252,22 @@ function newTokenOf({ controlToken }: RunningServer, flags: StartCall["flags"]):
   return flags.controlToken === undefined ? controlToken : undefined;
 }
 
-function announce(world: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
+function announce(sandbox: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
   const shown = showKeys ? (text: string) => text : redactKeys;
   const newToken = newTokenOf(server, flags);
   const shownToken = showKeys ? newToken : undefined;
   if (printsJson(flags)) {
-    io.stdout.write(shown(listeningLine(world, showKeys ? server : { ...server, controlToken: undefined })));
+    io.stdout.write(
+      shown(listeningLine(sandbox, showKeys ? server : { ...server, controlToken: undefined })),
+    );
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // It appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    io.stdout.write(shown(banner(world, server, styleFor(io.stdout, io.env), shownToken, io.program)));
+    io.stdout.write(shown(banner(sandbox, server, styleFor(io.stdout, io.env), shownToken, io.program)));
   }
   if (newToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");

@@ -1,4 +1,4 @@
-import { placeInScenario, unmarkedSecrets } from "../../node/rehearsal.js";
+import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
@@ -7,7 +7,7 @@ import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet, verbose, worldFlags } from "../flags.js";
+import { json, quiet, sandboxFlags, verbose } from "../flags.js";
 import type { Io } from "../io.js";
 import {
   type DocumentFlags,
@@ -39,7 +39,7 @@ export const validateCommand = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { openapi: worldFlags.openapi, operations: worldFlags.operations, json, quiet, verbose },
+  flags: { openapi: sandboxFlags.openapi, operations: sandboxFlags.operations, json, quiet, verbose },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate --openapi api.yaml": "an OpenAPI document",

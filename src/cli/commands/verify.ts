@@ -8,7 +8,7 @@ import { SandboxError } from "../../spec/errors.js";
 import { printable, redactKeys } from "../../spec/redact.js";
 import { type CallOf, declareCommand, plainToggle } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
-import { json, quiet, worldFlags } from "../flags.js";
+import { json, quiet, sandboxFlags } from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
@@ -19,7 +19,7 @@ const flags = {
   all: plainToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
   watch: plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
-  ...worldFlags,
+  ...sandboxFlags,
   json,
   quiet,
 };

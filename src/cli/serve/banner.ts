@@ -15,7 +15,7 @@ const shownKeys = 40;
 
 /** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
 export function banner(
-  world: SandboxState,
+  sandbox: SandboxState,
   server: RunningServer,
   style: Style,
   newToken: string | undefined,
@@ -23,7 +23,7 @@ export function banner(
 ): string {
   const { palette, width } = style;
   const { url, localUrl, controlUrl, certificate } = server;
-  const { keys, leftOut } = firstKeys(world, shownKeys);
+  const { keys, leftOut } = firstKeys(sandbox, shownKeys);
   const lines = (facts: Readonly<Record<string, string | undefined>>) => {
     const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
     return alignColumns(known).map((line) => `  ${line}`);
@@ -33,13 +33,13 @@ export function banner(
     "",
     ...lines({
       TLS: certificate && certificateText(certificate),
-      Scenario: `${world.name}, seed ${world.seed}`,
-      Clock: `${new Date(world.clock.now()).toISOString()}, ${world.clock.isFrozen() ? "frozen" : "running"}`,
-      Profile: profileText(world),
+      Scenario: `${sandbox.name}, seed ${sandbox.seed}`,
+      Clock: `${new Date(sandbox.clock.now()).toISOString()}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
+      Profile: profileText(sandbox),
     }),
     "",
-    ...keyTable(keyRows(world, secretsOf(keys, world)), palette, width - 2).map((line) => `  ${line}`),
-    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${world.name}`] : []),
+    ...keyTable(keyRows(sandbox, secretsOf(keys, sandbox)), palette, width - 2).map((line) => `  ${line}`),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
     "",
     // At the end, to be visible in a small window.
     ...lines({
@@ -50,24 +50,24 @@ export function banner(
     }),
     "",
     "Try it:",
-    `  ${curlLine(world, server)}`,
+    `  ${curlLine(sandbox, server)}`,
     "",
     "",
   ].join("\n");
 }
 
-export function listeningLine(world: SandboxState, server: RunningServer): string {
+export function listeningLine(sandbox: SandboxState, server: RunningServer): string {
   const { url, localUrl, controlUrl, controlToken, certificate } = server;
-  const { keys, leftOut } = announcedKeys(world);
+  const { keys, leftOut } = announcedKeys(sandbox);
   const line = {
     event: "listening",
     base_url: url,
     // Left out if it is the base URL.
     local_url: localUrl === url ? undefined : localUrl,
     control_url: controlUrl ?? null,
-    scenario: world.name,
-    seed: world.seed,
-    keys: secretsOf(keys, world),
+    scenario: sandbox.name,
+    seed: sandbox.seed,
+    keys: secretsOf(keys, sandbox),
     ...(leftOut > 0 && { keys_left_out: leftOut }),
     // Left out if there is none.
     control_token: controlToken,
@@ -81,10 +81,10 @@ function certificateText(certificate: string): string {
   return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
 }
 
-function curlLine(world: SandboxState, { url, certificate }: RunningServer): string {
-  const secret = defaultSecret(world);
+function curlLine(sandbox: SandboxState, { url, certificate }: RunningServer): string {
+  const secret = defaultSecret(sandbox);
   const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
-  const target = shellWord(url + firstEndpoint(world).path);
+  const target = shellWord(url + firstEndpoint(sandbox).path);
   // Without -g, curl reads the brackets of an IPv6 address as a pattern.
   const literal = /[[{]/.test(target) ? "-g " : "";
   // Works with any certificate; a client that checks it needs the certificate.

@@ -3,7 +3,7 @@ import { captureText } from "../../library/capture.js";
 import type { SandboxPlace } from "../../log/log.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
-import { settled } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -20,9 +20,9 @@ export async function writeCaptures(
   const written = new Set<string>();
   const why = new Set<string>();
   try {
-    for (const { runtime, instance } of sandboxes) {
+    for (const { sandbox, instance } of sandboxes) {
       const name = instance === undefined ? "capture" : `capture-${refOfName(instance)}`;
-      const text = textOf(runtime, why);
+      const text = textOf(sandbox, why);
       if (text === undefined) continue;
       const file = freeRefIn((taken) => written.has(taken), name);
       await writeReportFile(resolve(io.cwd, folder, `${file}.yaml`), text).catch(
@@ -40,9 +40,9 @@ export async function writeCaptures(
   if (written.size > 0) io.stderr.say(`The sandbox's captures are in ${folder}: ${listed(shown, "and")}.\n`);
 }
 
-function textOf(runtime: SandboxState, why: Set<string>): string | undefined {
+function textOf(sandbox: SandboxState, why: Set<string>): string | undefined {
   try {
-    return captureText(settled(runtime));
+    return captureText(runDue(sandbox));
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     why.add(error.message);

@@ -15,12 +15,12 @@ import type { Io } from "../io.js";
 export async function writeEnvFile(
   file: string,
   cwd: string,
-  world: SandboxState,
+  sandbox: SandboxState,
   addresses: ClientAddresses,
 ): Promise<void> {
-  const { leftOut } = announcedKeys(world);
-  const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${world.name} --format env\n`;
-  const text = environmentLines(clientEnvironment(world, addresses)) + note;
+  const { leftOut } = announcedKeys(sandbox);
+  const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${sandbox.name} --format env\n`;
+  const text = environmentLines(clientEnvironment(sandbox, addresses)) + note;
   await writeFileAtomically(resolve(cwd, file), text, 0o600).catch(
     unwritable(quote(file), "Name another file with --write-env."),
   );
@@ -41,7 +41,7 @@ const localHosts = (baseUrl: string) => ["localhost", "127.0.0.1", "::1", new UR
 
 export async function execEnvironment(
   own: Io["env"],
-  world: SandboxState,
+  sandbox: SandboxState,
   server: InterceptingServer,
   runFolder: string,
 ): Promise<{ readonly env: Io["env"]; readonly remove: () => void }> {
@@ -58,7 +58,7 @@ export async function execEnvironment(
   ];
   const env = {
     ...Object.fromEntries(Object.entries(own).filter(([name]) => !ours.test(name))),
-    ...clientEnvironment(world, server),
+    ...clientEnvironment(sandbox, server),
     SVC_SANDBOX_RUN: runFolder,
     // For `report`, and the command's other calls of the control plane.
     ...(controlToken !== undefined && { SVC_SANDBOX_CONTROL_TOKEN: controlToken }),

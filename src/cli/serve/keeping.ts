@@ -4,7 +4,7 @@ import type { Logger } from "../../node/logger.js";
 import { type FlagValues, fileName, option, plainOption, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { readDuration, type WorldFlags } from "../flags.js";
+import { readDuration, type SandboxFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import type { ServeFlags } from "./serve-options.js";
 
@@ -46,7 +46,7 @@ export const keepingFlags = {
 };
 
 /** The flags that set where a server's sandboxes are stored. */
-export interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, WorldFlags {
+export interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, SandboxFlags {
   readonly watch?: boolean;
 }
 

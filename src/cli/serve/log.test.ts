@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
-import { openWorld } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { hasQuery } from "../../spec/request-traits.js";
@@ -18,16 +18,16 @@ test.each([
   ["unavailable", / {2}503 service_unavailable {2,}fault\.status .* {2}unavailable$/],
   ["hanging", / {2}no response {2,}fault\.hang .* {2}hanging$/],
 ])("a request with the key %s of bad-day is one line with its outcome", (ref, line) => {
-  const world = openWorld(bundledScenarios["bad-day"]);
-  handle(world, asked({ apiKey: scenarioSecret(world, ref) }));
-  const [entry] = world.history.requests();
+  const sandbox = startInNode(bundledScenarios["bad-day"]);
+  handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, ref) }));
+  const [entry] = sandbox.history.requests();
   expect(entry && requestLogLine(entry, palette)).toMatch(line);
 });
 
 test("the advice that a request caused is at the end of its line, and notes only in a verbose log", () => {
-  const world = openWorld(bundledScenarios["key-states"]);
-  const apiKey = scenarioSecret(world, "legacy");
-  const entry = handle(world, asked({ apiKey, traits: hasQuery }));
+  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const apiKey = scenarioSecret(sandbox, "legacy");
+  const entry = handle(sandbox, asked({ apiKey, traits: hasQuery }));
   expect(requestLogLine(entry, palette)).toMatch(/ legacy {2}query-or-body-sent$/);
   expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
 });
@@ -39,8 +39,8 @@ test.each([
   const lines: string[] = [];
   const stderr: Output = { write: (text) => void lines.push(text) };
   const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
-  const world = openWorld(bundledScenarios["key-states"]);
-  const exchange = handle(world, asked({}));
+  const sandbox = startInNode(bundledScenarios["key-states"]);
+  const exchange = handle(sandbox, asked({}));
   said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
   expect(lines.join("")).toContain("for SVC_live_…");
   expect(lines.join("")).not.toContain("4eC39");

@@ -49,7 +49,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
 }
 
 export function logEvents(
-  { runtime, instances, isOwn }: Pick<Log, "runtime" | "instances" | "isOwn">,
+  { sandbox, instances, isOwn }: Pick<Log, "sandbox" | "instances" | "isOwn">,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {
@@ -62,8 +62,8 @@ export function logEvents(
         logger.event(event, instance);
       }
     });
-  follow(runtime);
-  instances.follow(({ id, tenancy: { label }, runtime }) => void follow(runtime, { id, label }));
+  follow(sandbox);
+  instances.follow(({ id, tenancy: { label }, sandbox }) => void follow(sandbox, { id, label }));
 }
 
 function textLog(write: (text: string) => void, { palette, wrap }: Style, verbose: boolean): Logger {

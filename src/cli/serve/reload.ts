@@ -5,12 +5,12 @@ import { enterScenario, prepareScenario } from "../../sandbox/start.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type { WorldFlags } from "../flags.js";
+import type { SandboxFlags } from "../flags.js";
 import { givenFlags, loadNamed } from "../open-scenario.js";
 
 interface Served {
   readonly loaded: LoadedScenario;
-  readonly runtime: SandboxState;
+  readonly sandbox: SandboxState;
   readonly onLoad: (loaded: LoadedScenario) => void;
   readonly log: Logger;
   readonly onReload: () => Promise<void>;
@@ -18,8 +18,8 @@ interface Served {
 
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
-  { flags, io }: CommandCall<WorldFlags>,
-  { loaded: first, runtime, log, onLoad, onReload }: Served,
+  { flags, io }: CommandCall<SandboxFlags>,
+  { loaded: first, sandbox, log, onLoad, onReload }: Served,
 ): Promise<() => Promise<void>> {
   const { name } = first;
   if (first.piped !== undefined || first.files.length === 0) {
@@ -34,9 +34,9 @@ export async function startWatching(
     try {
       const { scenario, text } = fresh;
       const options = { name: fresh.name, text, ...givenFlags(flags, fresh) };
-      const started = prepareScenario(runtime, scenario, options);
+      const started = prepareScenario(sandbox, scenario, options);
       onLoad(fresh);
-      enterScenario(runtime, started);
+      enterScenario(sandbox, started);
     } catch (error) {
       // The new sandbox is served even if one of our files cannot be written.
       if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;

@@ -1,7 +1,7 @@
 import type { Instance } from "../../log/instances.js";
 import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
-import { settled } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { serve } from "../../server/serve.js";
@@ -11,14 +11,14 @@ import { findKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type { WorldFlags } from "../flags.js";
+import type { SandboxFlags } from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { directHosts, execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
-type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & WorldFlags>, "rest" | "flags" | "io">;
+type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & SandboxFlags>, "rest" | "flags" | "io">;
 
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
@@ -30,13 +30,13 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "on
 
 export async function runServed(
   { rest, flags, io }: ServedCall,
-  runtime: SandboxState,
+  sandbox: SandboxState,
   { onInstance, folder, ...options }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const own = createMemoryLog(runtime, served);
-  const read = () => folder.read(runtime);
+  const own = createMemoryLog(sandbox, served);
+  const read = () => folder.read(sandbox);
   // The control plane and the page show what other processes have added.
   const log: typeof own = {
     ...own,
@@ -52,14 +52,14 @@ export async function runServed(
   logEvents(log, served, logger);
   if (onInstance !== undefined) log.instances.follow(onInstance);
   const server = await serve(log, await serveOptions(served, io, logger));
-  warnOfPinned(settled(runtime), flags, logger);
-  const { name, seed, profile } = settled(runtime);
+  warnOfPinned(runDue(sandbox), flags, logger);
+  const { name, seed, profile } = runDue(sandbox);
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   const direct = directHosts(io.env, server.url);
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, settled(runtime), server, folder.folder);
+    const { env, remove } = await execEnvironment(io.env, runDue(sandbox), server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
@@ -100,7 +100,7 @@ export function createKeyFinder(sandbox: SandboxState) {
   const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   const places = new Set<string>();
   const isFullKey = (key: string) => {
-    const { seed, platform, registry } = settled(sandbox);
+    const { seed, platform, registry } = runDue(sandbox);
     const { prefix, marked } = parseApiKey(key) ?? {};
     if (prefix === undefined || key === unknownSecret(seed)) return false;
     const length = marked === true ? sandboxMark.length + randomLength : realLength;

@@ -30,7 +30,7 @@ export function openingProse({ name, scenario, clock }: SandboxState, outline: s
 export function stepProse(
   result: PlayedStep,
   problems: readonly PlacedProblem[],
-  world: SandboxState,
+  sandbox: SandboxState,
   style: Style,
   earlier?: PlayedStep,
 ): string {
@@ -40,7 +40,7 @@ export function stepProse(
   const heading = style.palette.dim(`Step ${result.number} of ${result.of}`);
   const lines = [
     heading,
-    ...stepLines(result, world, style, earlier),
+    ...stepLines(result, sandbox, style, earlier),
     ...timeline,
     ...problemLines(problems, style),
     "",
@@ -48,7 +48,7 @@ export function stepProse(
   return `${lines.join("\n")}\n`;
 }
 
-function stepLines(result: PlayedStep, world: SandboxState, style: Style, earlier?: PlayedStep): string[] {
+function stepLines(result: PlayedStep, sandbox: SandboxState, style: Style, earlier?: PlayedStep): string[] {
   const { say, request, response, performed, step, failure, now } = result;
   const { palette, isTerminal } = style;
   if (say !== null) return [prose(say)];
@@ -56,7 +56,7 @@ function stepLines(result: PlayedStep, world: SandboxState, style: Style, earlie
   if (failure !== null) return [];
   if (request !== null && response !== null) {
     const indented = (line: string) => (line === "" ? "" : `  ${line}`);
-    return [...requestLines(request, world, style), "", ...responseLines(response, style, earlier)].map(
+    return [...requestLines(request, sandbox, style), "", ...responseLines(response, style, earlier)].map(
       indented,
     );
   }
@@ -87,10 +87,10 @@ function prose(text: string): string {
 }
 
 /** Returns a request as a client writes it, line by line: everything that is sent, except the key. */
-function requestLines(request: SentRequest, world: SandboxState, style: Style): string[] {
+function requestLines(request: SentRequest, sandbox: SandboxState, style: Style): string[] {
   const { palette } = style;
   const { method, path, key, headers, body, times } = request;
-  const apiKey = keyHeader(key, world);
+  const apiKey = keyHeader(key, sandbox);
   return [
     ...(times === 1 ? [] : [palette.dim(`${times} times, one after the other:`)]),
     palette.bold(escapeControls(`${method} ${path}`)),
@@ -126,11 +126,11 @@ function changedLines({ status, body }: StoryResponse, palette: Palette, earlier
 }
 
 // Shows only the common part of all keys of its kind.
-function keyHeader(key: string, world: SandboxState): string | undefined {
+function keyHeader(key: string, sandbox: SandboxState): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return "…  (malformed: not a key at all)";
   if (key === "unknown") return `${prefixOf("test", false)}${sandboxMark}…  (an unknown key)`;
-  const { prefix = "", marked = false } = parseApiKey(scenarioSecret(world, key)) ?? {};
+  const { prefix = "", marked = false } = parseApiKey(scenarioSecret(sandbox, key)) ?? {};
   return `${prefix}${marked ? sandboxMark : ""}…  (${key})`;
 }
 

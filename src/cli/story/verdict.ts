@@ -1,6 +1,6 @@
 import { storySender } from "../../api/story-sender.js";
+import { placeInScenario } from "../../node/dry-run.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { placeInScenario } from "../../node/rehearsal.js";
 import { stepJson } from "../../node/step-data.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
@@ -11,7 +11,7 @@ import { formatProblem } from "../../scenario/problems.js";
 import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { pathText } from "../../spec/schema/shape.js";
-import type { WorldFlags } from "../flags.js";
+import type { SandboxFlags } from "../flags.js";
 import { startNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
@@ -19,14 +19,14 @@ import { actionLine, stepLine } from "./step-line.js";
 type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-export async function verdictOn(loaded: LoadedScenario, flags: WorldFlags, cwd: string) {
+export async function verdictOn(loaded: LoadedScenario, flags: SandboxFlags, cwd: string) {
   const { name, scenario } = loaded;
-  const world = startNamed(loaded, { ...flags, frozen: true });
-  const { platform, clock, seed, story } = world;
+  const sandbox = startNamed(loaded, { ...flags, frozen: true });
+  const { platform, clock, seed, story } = sandbox;
   const stepCount = story.steps.length;
   const started = platform.stopwatch();
   const startedAt = viewClock(clock).now;
-  const results = runStory(world, storySender(world));
+  const results = runStory(sandbox, storySender(sandbox));
   const last = results.at(-1);
   const problems = last === undefined ? [] : await placeProblems(last, name, cwd);
   return {

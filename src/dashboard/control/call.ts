@@ -126,7 +126,7 @@ export function keepClaimed(instance: Claimed | undefined): void {
 export const lastIssued = signal<Shown<"IssuedKey"> | undefined>(undefined);
 
 listen((events) => {
-  if (events.some(({ type }) => type.startsWith("world."))) lastIssued.value = undefined;
+  if (events.some(({ type }) => type.startsWith("sandbox."))) lastIssued.value = undefined;
   else if (events.some(({ type }) => type === "gap")) void checkIssued();
 });
 

@@ -11,7 +11,7 @@ const most = 1000;
 const arrived = signal<readonly Shown<"Request">[]>([]);
 
 const journal = resource<readonly Shown<"Request">[]>("/requests", {
-  on: ["requests.", "world."],
+  on: ["requests.", "sandbox."],
   async read(path) {
     const last = arrived.peek().at(-1);
     const all = await call<readonly Shown<"Request">[]>(path);

@@ -3,13 +3,13 @@ import { resource } from "./resource.js";
 import type { Shown } from "./responses.js";
 
 // The data that several views share. All of it changes when another scenario starts.
-const world = "world.";
+const sandbox = "sandbox.";
 
-export const health = resource<Shown<"Health">>("/health", { on: [world], read: callBare });
-export const clock = resource<Shown<"Clock">>("/clock", { on: [world, "clock."] });
+export const health = resource<Shown<"Health">>("/health", { on: [sandbox], read: callBare });
+export const clock = resource<Shown<"Clock">>("/clock", { on: [sandbox, "clock."] });
 /** Events that may change a key, or the response to its next request. */
 export const keyEvents = [
-  ...[world, "key.", "request", "clock.", "time.", "timeline.", "story."],
+  ...[sandbox, "key.", "request", "clock.", "time.", "timeline.", "story."],
   ...["assumptions.", "organization.", "faults."],
 ];
 // The instructions for covering a path depend on nearly everything.
@@ -29,12 +29,12 @@ export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${mostK
   on: keyEvents,
   read: async (path) => (await callBare<Shown<"KeyPage">>(path)).data,
 });
-export const requestChecks = resource<Shown<"RequestChecks">>("/request-checks", { on: [world] });
-export const story = resource<Shown<"Story">>("/story", { on: [world, "story."] });
-export const assumptions = resource<Shown<"Assumptions">>("/assumptions", { on: [world, "assumptions."] });
+export const requestChecks = resource<Shown<"RequestChecks">>("/request-checks", { on: [sandbox] });
+export const story = resource<Shown<"Story">>("/story", { on: [sandbox, "story."] });
+export const assumptions = resource<Shown<"Assumptions">>("/assumptions", { on: [sandbox, "assumptions."] });
 export const faults = resource<readonly Shown<"Fault">[]>("/faults", {
   // Each request may match one.
-  on: [world, "faults.", "timeline.", "story.", "request"],
+  on: [sandbox, "faults.", "timeline.", "story.", "request"],
 });
 export const scenarios = resource<readonly Shown<"Scenario">[]>("/scenarios", { on: [] });
-export const collections = resource<readonly Shown<"Collection">[]>("/records", { on: [world, "record."] });
+export const collections = resource<readonly Shown<"Collection">[]>("/records", { on: [sandbox, "record."] });

@@ -96,20 +96,20 @@ async function continued(place: StatePlace, options: FileLogOptions) {
   const found = findState(place, options);
   removeDrafts(place);
   if (found.own?.scenario.openapi !== undefined) await loadReader();
-  const runtime =
+  const sandbox =
     found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);
   // No start gives out the request ids of another one, even if the disk is read-only.
-  if (runtime.idGroup !== undefined || found.ids.length + found.inside.length > 0)
-    runtime.idSeries.last = runtime.idGroup ?? newGroup();
-  const log = createMemoryLog(runtime, options);
+  if (sandbox.idGroup !== undefined || found.ids.length + found.inside.length > 0)
+    sandbox.idSeries.last = sandbox.idGroup ?? newGroup();
+  const log = createMemoryLog(sandbox, options);
   const broken = new Map<string, SandboxError>();
   const stoppedAt = found.own === undefined ? 0 : savedAt(found.own);
   const restore = async (id: string, read: () => InstanceState) => {
     try {
       const state = read();
-      if (state.runtime.scenario.openapi !== undefined) await loadReader();
+      if (state.sandbox.scenario.openapi !== undefined) await loadReader();
       // The stop does not count as idle time.
-      log.instances.restore(state, Math.max(stoppedAt, savedAt(state.runtime)) - state.usedAt);
+      log.instances.restore(state, Math.max(stoppedAt, savedAt(state.sandbox)) - state.usedAt);
     } catch (error) {
       const { given } = instancePlace(place, id);
       broken.set(id, error instanceof SandboxError ? error : brokenState(given, true));

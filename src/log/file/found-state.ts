@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { draftEnding, fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { sandboxExists } from "../founding.js";
 import type { InstanceState } from "../instances.js";
+import { sandboxExists } from "../origin.js";
 import {
   brokenState,
   continueState,

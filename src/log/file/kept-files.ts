@@ -28,7 +28,7 @@ const mostWrites = 4;
 
 interface FilesOptions {
   readonly place: StatePlace;
-  readonly log: Pick<MemoryLog, "runtime" | "instances">;
+  readonly log: Pick<MemoryLog, "sandbox" | "instances">;
   readonly own: () => NamedScenario;
   readonly onProblem: (error: unknown) => void;
 }
@@ -45,10 +45,10 @@ export interface KeptFiles {
 
 export function openFiles(options: FilesOptions): KeptFiles {
   const { place, log, own } = options;
-  const { runtime } = log;
+  const { sandbox } = log;
   const ownFile = openKept(place, {
-    describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(runtime) }),
-    describeRequests: (...given) => ({ since: describeRequests(runtime, ...given) }),
+    describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(sandbox) }),
+    describeRequests: (...given) => ({ since: describeRequests(sandbox, ...given) }),
   });
   return { options, ownFile, ofInstances: new Map(), called: undefined, isSaving: false };
 }
@@ -71,7 +71,7 @@ export function changeFile(files: KeptFiles, file: KeptSandbox | undefined): voi
 /** Starts to follow all sandboxes, and to write the files that are missing: only instances with these ids have one. */
 export function followAll(files: KeptFiles, saved: readonly string[]): Promise<void>[] {
   const left = new Set(saved);
-  keep(files, files.ownFile, files.options.log.runtime);
+  keep(files, files.ownFile, files.options.log.sandbox);
   files.options.log.instances.follow((instance) => {
     const file = keepInstance(files, instance);
     if (!left.delete(instance.id)) changeFile(files, file);
@@ -170,12 +170,12 @@ function keep(files: KeptFiles, file: KeptSandbox, { history }: SandboxState): (
   });
 }
 
-function keepInstance(files: KeptFiles, { id, gone, runtime }: Instance): KeptSandbox {
+function keepInstance(files: KeptFiles, { id, gone, sandbox }: Instance): KeptSandbox {
   const { instances } = files.options.log;
   // A new instance with the id of a removed one continues its file, which may still be in use.
   const file = files.ofInstances.get(id) ?? openInstance(files, id);
   files.ofInstances.set(id, file);
-  const forget = keep(files, file, runtime);
+  const forget = keep(files, file, sandbox);
   gone.addEventListener("abort", () => {
     // When the server stops, the instance is still in the list.
     if (instances.find(id) !== undefined) return;
@@ -191,11 +191,11 @@ function openInstance(files: KeptFiles, id: string): KeptSandbox {
   return openKept(instancePlace(place, id), {
     describe() {
       const instance = find();
-      return instance && { instances: [instanceState(instance, describeSandbox(instance.runtime))] };
+      return instance && { instances: [instanceState(instance, describeSandbox(instance.sandbox))] };
     },
     describeRequests(...given) {
-      const { idle, runtime } = find() as Instance;
-      return { usedAt: Math.round(nodePlatform.time() - idle), since: describeRequests(runtime, ...given) };
+      const { idle, sandbox } = find() as Instance;
+      return { usedAt: Math.round(nodePlatform.time() - idle), since: describeRequests(sandbox, ...given) };
     },
     check() {
       if (isForeign(files.ownFile)) throw takenOver;

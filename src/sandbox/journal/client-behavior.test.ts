@@ -1,21 +1,21 @@
 import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
-import { openWorld } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { receivedRequest } from "../../spec/request.js";
 import { scenarioSecret } from "../secrets.js";
 
-const open = () => openWorld(bundledScenarios["key-states"]);
+const open = () => startInNode(bundledScenarios["key-states"]);
 const path = "/v1/relying-party/me";
 
 test.each([
   [1000, true],
   [1001, false],
 ])("after %i rejected keys, it is noticed that the first one is resent: %j", (count, isNoticed) => {
-  const world = open();
+  const sandbox = open();
   const send = (number: number) =>
-    handle(world, asked({ apiKey: `SVC_test_sbx${String(number).padStart(29, "0")}` })).advice;
+    handle(sandbox, asked({ apiKey: `SVC_test_sbx${String(number).padStart(29, "0")}` })).advice;
   for (let number = 0; number < count; number += 1) send(number);
   expect(send(0).includes("sent-again-after-rejection")).toBe(isNoticed);
 });
@@ -24,9 +24,9 @@ test.each([
   [99, "key-from-browser"],
   [100, "key-with-browser-headers"],
 ])("a page that asked to send a key, after %i other pages, gets the advice %s", (others, advice) => {
-  const world = open();
+  const sandbox = open();
   const send = (method: string, ...headers: string[]) =>
-    handle(world, receivedRequest({ method, path, query: "", headers })).advice;
+    handle(sandbox, receivedRequest({ method, path, query: "", headers })).advice;
   const ask = (origin: string) => {
     const headers = ["Origin", origin, "Access-Control-Request-Method", "GET"];
     return send("OPTIONS", ...headers, "Access-Control-Request-Headers", "x-api-key");
@@ -34,7 +34,7 @@ test.each([
   for (let page = 0; page < others; page += 1)
     expect(ask(`https://p${page}.example`)).toEqual(["key-from-browser"]);
   ask("https://last.example");
-  const key = scenarioSecret(world, "active");
+  const key = scenarioSecret(sandbox, "active");
   expect(send("GET", "x-api-key", key, "Origin", "https://last.example")).toEqual([advice]);
   expect(send("GET", "x-api-key", key, "Origin", "https://none.example")).toEqual([
     "key-with-browser-headers",

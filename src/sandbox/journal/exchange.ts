@@ -27,7 +27,7 @@ export interface Delivery {
   readonly bytesPerSecond: number | undefined;
 }
 
-export interface Ending<Path = PathId> {
+export interface CallResult<Path = PathId> {
   readonly pathId: Path;
   readonly response: ApiResponse;
   readonly code: string | null;

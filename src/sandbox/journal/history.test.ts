@@ -16,7 +16,7 @@ test("the last requests are kept, oldest first, however many other events come b
   const history = open(3);
   for (let i = 1; i <= 5; i++) {
     history.record(request(i));
-    for (let other = 0; other < 10; other++) history.announce({ type: "other" });
+    for (let other = 0; other < 10; other++) history.emit({ type: "other" });
   }
   expect(numbers(history.requests())).toEqual([3, 4, 5]);
   expect(history.total()).toBe(5);

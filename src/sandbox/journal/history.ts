@@ -98,10 +98,10 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       recording.add(operation);
       if (held !== undefined) happen({ operation });
     },
-    announce(event: Event): void {
+    emit(event: Event): void {
       latest += 1;
       events.push(event, latest);
-      if (watchers.size > 0) tellAll(watchers, event, latest);
+      if (watchers.size > 0) notifyAll(watchers, event, latest);
       happen({ event });
     },
     /** From now on, listeners hear nothing. */
@@ -186,7 +186,7 @@ function tellOf<Event>(
   if (listeners.size === 0 || "operation" in happening) return;
   const event =
     "event" in happening ? happening.event : ({ type: "request", exchange: happening.request } as const);
-  tellAll(listeners, event, position);
+  notifyAll(listeners, event, position);
 }
 
 /** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
@@ -231,7 +231,11 @@ function createRecording(look: () => Beginning | undefined, latest: () => number
   };
 }
 
-function tellAll<Event>(listeners: Iterable<Listener<Event>>, event: Event | RequestEvent, position: number) {
+function notifyAll<Event>(
+  listeners: Iterable<Listener<Event>>,
+  event: Event | RequestEvent,
+  position: number,
+) {
   let failures: unknown[] | undefined;
   for (const listener of listeners) {
     try {

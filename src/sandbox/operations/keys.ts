@@ -49,7 +49,7 @@ export function requireAdministrator({ actor }: Initiator): void {
 
 /** Creates an active key; returns its secret only this once (R34). A rejection (R29–R32) changes nothing. */
 export function createKey(
-  world: SandboxState,
+  sandbox: SandboxState,
   input: ControlBody<"key_creation">,
   now: number,
   by: Initiator,
@@ -60,11 +60,11 @@ export function createKey(
   const isTwice = new Set(scopes).size < scopes.length;
   requireFields("create a key", { scopes: isTwice ? "must not contain a scope twice" : undefined });
   const ends = expires === undefined ? {} : { expiresAt: expiryOf(expires, now) };
-  const { organization } = world.registry.organization(input.organization);
+  const { organization } = sandbox.registry.organization(input.organization);
   requireAccess(organization, environment);
-  requireScopes(world, scopes);
-  requireRoomForKey(world, input, now);
-  const ref = input.ref ?? freeRef(world, refOfName(name));
+  requireScopes(sandbox, scopes);
+  requireRoomForKey(sandbox, input, now);
+  const ref = input.ref ?? freeRef(sandbox, refOfName(name));
   const described = {
     ref,
     organization: input.organization,
@@ -74,8 +74,8 @@ export function createKey(
     environment,
     ...ends,
   };
-  const { key, secret } = issueKey(world, described, now, by);
-  world.history.announce({ type: "key.created", key });
+  const { key, secret } = issueKey(sandbox, described, now, by);
+  sandbox.history.emit({ type: "key.created", key });
   return { key, secret };
 }
 
@@ -92,17 +92,18 @@ export interface RotateInput {
  * An expiry is not inherited, so that an expiring key can be rotated.
  */
 export function rotateKey(
-  world: SandboxState,
+  sandbox: SandboxState,
   input: RotateInput,
   now: number,
   by: Initiator,
 ): { readonly key: KeyView; readonly replacement: KeyView; readonly secret: string } {
-  const entry = requireKeyIn(world, input.key, now, "rotate", ["active"]);
+  const entry = requireKeyIn(sandbox, input.key, now, "rotate", ["active"]);
   const overlap = overlapOf(input.overlap);
   const { ref, organization, environment } = entry.key;
   // If a retiring key counts as active, there must be room for both during the overlap.
-  if (overlap > 0 && countsAsActive("retiring", world.assumptions)) requireRoomForKey(world, entry.key, now);
-  const replacedBy = input.as ?? freeRef(world, ref);
+  if (overlap > 0 && countsAsActive("retiring", sandbox.assumptions))
+    requireRoomForKey(sandbox, entry.key, now);
+  const replacedBy = input.as ?? freeRef(sandbox, ref);
   const described = {
     ref: replacedBy,
     organization,
@@ -112,39 +113,39 @@ export function rotateKey(
     environment,
     replaces: ref,
   };
-  const isInherited = world.assumptions.replacement_usage === "inherited";
-  const usage = isInherited ? structuredClone(usageAt(entry.usage, world.windows, now)) : undefined;
-  const { key: replacement, secret } = issueKey(world, described, now, by, usage);
-  world.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
-  entry.replacement = world.registry.key(replacedBy);
-  const key = viewKey(entry, world, now);
-  world.history.announce({ type: "key.rotated", key, replacement });
+  const isInherited = sandbox.assumptions.replacement_usage === "inherited";
+  const usage = isInherited ? structuredClone(usageAt(entry.usage, sandbox.windows, now)) : undefined;
+  const { key: replacement, secret } = issueKey(sandbox, described, now, by, usage);
+  sandbox.registry.change(entry, { overlapEndsAt: now + overlap, replacedBy });
+  entry.replacement = sandbox.registry.key(replacedBy);
+  const key = viewKey(entry, sandbox, now);
+  sandbox.history.emit({ type: "key.rotated", key, replacement });
   return { key, replacement, secret };
 }
 
 /** Revokes a key: its next request gets 401 (R41). Throws `key_not_active` (R42) or `unknown_ref` without changes. */
 export function revokeKey(
-  world: SandboxState,
+  sandbox: SandboxState,
   input: { readonly key: string },
   now: number,
 ): { readonly key: KeyView } {
-  const entry = requireKeyIn(world, input.key, now, "revoke", ["active", "retiring"]);
-  world.registry.change(entry, { revokedAt: now });
-  const key = viewKey(entry, world, now);
-  world.history.announce({ type: "key.revoked", key });
+  const entry = requireKeyIn(sandbox, input.key, now, "revoke", ["active", "retiring"]);
+  sandbox.registry.change(entry, { revokedAt: now });
+  const key = viewKey(entry, sandbox, now);
+  sandbox.history.emit({ type: "key.revoked", key });
   return { key };
 }
 
 /** Throws `key_not_active` (R42), `unknown_ref` or `validation_failed` without changes. */
 export function expireKey(
-  world: SandboxState,
+  sandbox: SandboxState,
   input: { readonly key: string; readonly expires: string },
   now: number,
 ): { readonly key: KeyView } {
-  const entry = requireKeyIn(world, input.key, now, "expire", ["active", "retiring"]);
-  world.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
-  const key = viewKey(entry, world, now);
-  world.history.announce({ type: "key.updated", key });
+  const entry = requireKeyIn(sandbox, input.key, now, "expire", ["active", "retiring"]);
+  sandbox.registry.change(entry, { expiresAt: expiryOf(input.expires, now) });
+  const key = viewKey(entry, sandbox, now);
+  sandbox.history.emit({ type: "key.updated", key });
   return { key };
 }
 
@@ -157,13 +158,13 @@ function expiryOf(expires: string, now: number): number {
 
 // Adds a new key. The sandbox stores only its hash (R35). New keys always have the current prefix (R17).
 function issueKey(
-  world: SandboxState,
+  sandbox: SandboxState,
   described: Omit<KeyRecord, "sha256" | "legacy">,
   now: number,
   { isScripted = false }: Initiator,
-  usage: Usage = startUsage(world.windows, now),
+  usage: Usage = startUsage(sandbox.windows, now),
 ): { readonly key: KeyView; readonly secret: string } {
-  const { registry, platform, seed } = world;
+  const { registry, platform, seed } = sandbox;
   const { ref, environment, replaces } = described;
   requireFields("create a key", { [replaces === undefined ? "ref" : "as"]: refProblem(ref) });
   if (registry.keys.has(ref)) {
@@ -173,10 +174,11 @@ function issueKey(
   const kind = { ref, environment, legacy: false };
   const secret = isScripted ? deriveSecret(seed, kind) : secretFrom(platform.random, kind);
   // None by default: the specification does not define that keys expire on their own.
-  const lifetime = parseDuration(world.assumptions.default_expiry);
+  const lifetime = parseDuration(sandbox.assumptions.default_expiry);
   const expiresAt = lifetime === undefined ? {} : { expiresAt: now + lifetime };
   // A replacement has the scopes of the old key, including granted ones (R37).
-  const scopes = replaces === undefined ? withGrantedScopes(world, ref, described.scopes) : described.scopes;
+  const scopes =
+    replaces === undefined ? withGrantedScopes(sandbox, ref, described.scopes) : described.scopes;
   const sha256 = platform.sha256(secret);
   const owner = registry.find(sha256)?.key.ref;
   if (owner !== undefined) {
@@ -184,18 +186,18 @@ function issueKey(
     throw new SandboxError("name_taken", message, { ref });
   }
   const key = { ...expiresAt, ...described, scopes, legacy: false, sha256 };
-  return { key: viewKey(registry.addKey({ key, usage }), world, now), secret };
+  return { key: viewKey(registry.addKey({ key, usage }), sandbox, now), secret };
 }
 
 // A key that no longer works cannot change, and a replaced key cannot be replaced again (R42).
 function requireKeyIn(
-  world: SandboxState,
+  sandbox: SandboxState,
   ref: string,
   now: number,
   verb: "rotate" | "revoke" | "expire",
   states: readonly KeyStateName[],
 ): KeyEntry {
-  const entry = world.registry.key(ref);
+  const entry = sandbox.registry.key(ref);
   const state = keyStateAt(entry.key, now);
   if (states.includes(state)) return entry;
   const message = `Failed to ${verb} the key ${JSON.stringify(ref)}: it is ${state}, and only a key that is ${listed(states, "or")} can be ${actions[verb].done}.`;

@@ -24,7 +24,7 @@ export const operations = {
   faults: /* @__PURE__ */ recorded("faults", changeFaults),
   assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
   clock: changeClock,
-  advance: (world: SandboxState, { by }: { readonly by: string | number }) => advanceClock(world, by),
+  advance: (sandbox: SandboxState, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
   clear_requests: clearRequests,
 };
 
@@ -34,10 +34,10 @@ export const operations = {
  */
 function recorded<Input, Result>(
   name: ActionName,
-  run: (world: SandboxState, input: Input, now: number, by: Initiator) => Result,
-): (world: SandboxState, input: Input, by?: Initiator) => Result {
-  return (world, input, by = {}) => {
-    const { history, clock } = by.dueAt === undefined ? settled(world) : world;
+  run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
+): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
+  return (sandbox, input, by = {}) => {
+    const { history, clock } = by.dueAt === undefined ? runDue(sandbox) : sandbox;
     const at = by.dueAt ?? clock.now();
     const record = (rejection: string | undefined, result: Partial<Performed> = {}) => {
       if (by.dueAt !== undefined) return;
@@ -53,7 +53,7 @@ function recorded<Input, Result>(
     };
     try {
       if (actionRow(name).isForAdministrators) requireAdministrator(by);
-      const result = run(world, input, at, by);
+      const result = run(sandbox, input, at, by);
       record(undefined, result as Partial<Performed>);
       return result;
     } catch (error) {
@@ -75,14 +75,14 @@ const nothing: Performed = {
 };
 
 /** A rejection is a result. Secrets of new keys derive from the seed and their refs: a scenario always plays the same way. */
-export function performAction(world: SandboxState, action: StepAction, dueAt?: number): Performed {
+export function performAction(sandbox: SandboxState, action: StepAction, dueAt?: number): Performed {
   const name = actionIn(action);
   if (name === undefined) return nothing;
   const { actor, ...given } = action[name] as { readonly actor?: Initiator["actor"] };
   // The step's schema has checked the input of this operation.
   const input = (name === "faults" ? action.faults : given) as never;
   try {
-    return { ...nothing, ...operations[name](world, input, { actor, isScripted: true, dueAt }) };
+    return { ...nothing, ...operations[name](sandbox, input, { actor, isScripted: true, dueAt }) };
   } catch (error) {
     if (!(error instanceof SandboxError) || !isRejection(error.code)) throw error;
     return { ...nothing, rejection: { code: error.code, message: error.message } };
@@ -99,54 +99,54 @@ function isRejection(code: string): code is RejectionCode {
 
 /** Sets, freezes or resumes the clock. Throws `clock_backwards` or `validation_failed` without changes. */
 function changeClock(
-  world: SandboxState,
+  sandbox: SandboxState,
   { now, frozen }: { readonly now?: Instant | undefined; readonly frozen?: boolean | undefined },
 ): ClockView {
-  const { clock } = world;
+  const { clock } = sandbox;
   if (now !== undefined) clock.set(instantOf(now));
   if (frozen === true) clock.freeze();
   if (frozen === false) clock.resume();
-  return announceClock(world);
+  return announceClock(sandbox);
 }
 
-export function advanceClock(world: SandboxState, by: string | number): ClockView {
-  world.clock.advance(durationOf(by));
-  return announceClock(world);
+export function advanceClock(sandbox: SandboxState, by: string | number): ClockView {
+  sandbox.clock.advance(durationOf(by));
+  return announceClock(sandbox);
 }
 
-function announceClock(world: SandboxState): ClockView {
-  world.history.announce({ type: "clock.moved", ...viewClock(world.clock) });
-  settled(world);
-  return viewClock(world.clock);
+function announceClock(sandbox: SandboxState): ClockView {
+  sandbox.history.emit({ type: "clock.moved", ...viewClock(sandbox.clock) });
+  runDue(sandbox);
+  return viewClock(sandbox.clock);
 }
 
 /** Runs the due steps of the timeline. Nothing runs in the background: every read of a sandbox calls this first. */
-export function settled(world: SandboxState): SandboxState {
-  const { timeline, history } = world;
-  if (timeline.dueAt === Number.POSITIVE_INFINITY) return world;
-  const now = world.clock.now();
+export function runDue(sandbox: SandboxState): SandboxState {
+  const { timeline, history } = sandbox;
+  if (timeline.dueAt === Number.POSITIVE_INFINITY) return sandbox;
+  const now = sandbox.clock.now();
   // A listener may start another scenario.
-  while (timeline === world.timeline && timeline.dueAt <= now) {
+  while (timeline === sandbox.timeline && timeline.dueAt <= now) {
     const index = timeline.next;
     const due = timeline.dueAt;
     const { at, step } = timeline.steps[index] ?? { at: Number.POSITIVE_INFINITY };
     if (step === undefined || at > due) {
       timeline.dueAt = at;
-      runRules(world, due);
-      timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(world.records));
+      runRules(sandbox, due);
+      timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(sandbox.records));
       continue;
     }
     // Before the step runs, because a listener of its events may read the sandbox.
     timeline.next = index + 1;
     const next = timeline.steps[index + 1]?.at ?? Number.POSITIVE_INFINITY;
-    timeline.dueAt = Math.min(next, nextRuleAt(world.records));
-    const performed = performAction(world, step, at);
+    timeline.dueAt = Math.min(next, nextRuleAt(sandbox.records));
+    const performed = performAction(sandbox, step, at);
     if (performed.rejection !== null) timeline.rejections.set(index, performed.rejection.code);
     const differences = step.expect === undefined ? [] : actionDifferences(step.expect, performed);
-    history.announce({
+    history.emit({
       type: "timeline.step",
       result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
     });
   }
-  return world;
+  return sandbox;
 }

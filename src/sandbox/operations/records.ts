@@ -25,50 +25,50 @@ export type RecordInput = NonNullable<StepAction["record"]>;
  * `validation_failed` for a record that responses could not show, and `record_limit_reached`, without changes.
  */
 export function changeRecord(
-  world: SandboxState,
+  sandbox: SandboxState,
   { in: name, id, set, add, remove }: RecordInput,
   now: number,
 ): { readonly record: RecordView } {
-  const collection = collectionNamed(world, name);
-  if (add !== undefined) return { record: addRecord(world, collection, fillIn(world, add), now) };
-  const record = recordWith(world, collection, String(fillIn(world, id)));
+  const collection = collectionNamed(sandbox, name);
+  if (add !== undefined) return { record: addRecord(sandbox, collection, fillIn(sandbox, add), now) };
+  const record = recordWith(sandbox, collection, String(fillIn(sandbox, id)));
   if (remove !== undefined) {
     const removed = { number: record.number, id: idOf(collection, record), at: isoOf(now) };
-    commitChange(world, { collection: name, removed });
+    commitChange(sandbox, { collection: name, removed });
     return { record: viewRecord(collection, record) };
   }
-  const given = fillIn(world, set ?? {}) as Members;
+  const given = fillIn(sandbox, set ?? {}) as Members;
   const members = collection.form.change(record.members, now, [given]);
-  requireValid(world, collection, given, members);
+  requireValid(sandbox, collection, given, members);
   const next = withMembers(collection, record, members, now);
-  commitChange(world, { collection: name, record: next });
+  commitChange(sandbox, { collection: name, record: next });
   return { record: viewRecord(collection, next) };
 }
 
 function addRecord(
-  world: SandboxState,
+  sandbox: SandboxState,
   collection: Collection,
   given: NonNullable<RecordInput["add"]>,
   now: number,
 ): RecordView {
   const { form, records, set } = collection;
-  const most = world.given.mostRecords ?? mostRecords;
-  if (countRecords(world.records) >= most) {
+  const most = sandbox.given.mostRecords ?? mostRecords;
+  if (countRecords(sandbox.records) >= most) {
     const message = `Failed to add a record: the sandbox has ${most}, its maximum. Remove some.`;
     throw new SandboxError("record_limit_reached", message, { most });
   }
-  const { owner, at, members } = newRecord(world.scenario, given, now);
-  world.registry.organization(owner.organization);
-  const record = draftRecord(world, collection, owner, at, [set, members], undefined, form.idIn(members));
+  const { owner, at, members } = newRecord(sandbox.scenario, given, now);
+  sandbox.registry.organization(owner.organization);
+  const record = draftRecord(sandbox, collection, owner, at, [set, members], undefined, form.idIn(members));
   const id = idOf(collection, record);
   requireFields("add the record", { id: records.has(id) ? `${quote(id)} is another record's` : undefined });
-  requireValid(world, collection, members, record.members);
-  commitChange(world, { collection: form.collection, record });
+  requireValid(sandbox, collection, members, record.members);
+  commitChange(sandbox, { collection: form.collection, record });
   return viewRecord(collection, record);
 }
 
-function requireValid(world: SandboxState, { form }: Collection, given: Members, members: Members): void {
-  const problem = form.unknownIn(given) ?? form.problemOf(world, members);
+function requireValid(sandbox: SandboxState, { form }: Collection, given: Members, members: Members): void {
+  const problem = form.unknownIn(given) ?? form.problemOf(sandbox, members);
   if (problem !== undefined)
     throw new SandboxError("validation_failed", `Failed to change ${form.collection}: ${problem}.`, {
       fields: { members: problem },
@@ -94,8 +94,8 @@ function recordWith({ name }: SandboxState, { form, records }: Collection, id: s
 }
 
 /** The records of a collection, in the order of creation. */
-export function listRecords(world: SandboxState, name: string, offset = 0, limit?: number) {
-  const collection = collectionNamed(world, name);
+export function listRecords(sandbox: SandboxState, name: string, offset = 0, limit?: number) {
+  const collection = collectionNamed(sandbox, name);
   const all = [...collection.records.values()];
   return all.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
 }

@@ -16,10 +16,10 @@ export type OrganizationInput = ControlBody<"organization_update"> & { readonly 
 
 /** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
 export function updateOrganization(
-  world: SandboxState,
+  sandbox: SandboxState,
   input: OrganizationInput,
 ): { readonly organization: OrganizationView } {
-  const entry = world.registry.organization(input.ref);
+  const entry = sandbox.registry.organization(input.ref);
   const { status, sandboxAccess, liveAccess } = entry.organization;
   entry.organization = {
     ...entry.organization,
@@ -28,85 +28,85 @@ export function updateOrganization(
     liveAccess: input.live_access ?? liveAccess,
   };
   const organization = viewOrganization(entry.organization);
-  world.history.announce({ type: "organization.updated", organization });
+  sandbox.history.emit({ type: "organization.updated", organization });
   return { organization };
 }
 
 /** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
-export function changeFaults(world: SandboxState, faults: readonly Fault[], now: number): void {
-  const { registry, seed, history } = world;
+export function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
+  const { registry, seed, history } = sandbox;
   const problems = faultProblems(faults, {
     refs: { key: registry.keys, organization: registry.organizations },
-    scenario: world.scenario,
+    scenario: sandbox.scenario,
     now,
   });
-  problems.push(...unknownFaultPaths(faults, world.endpoints));
+  problems.push(...unknownFaultPaths(faults, sandbox.endpoints));
   if (problems.length > 0) throw validationError("Failed to change the faults", problems);
-  world.faults = activateFaults(faults, seed, now);
-  history.announce({ type: "faults.changed" });
+  sandbox.faults = activateFaults(faults, seed, now);
+  history.emit({ type: "faults.changed" });
 }
 
 export function clearRequests({ history, counters }: SandboxState): void {
   history.enter();
   counters.clear();
-  history.announce({ type: "requests.cleared" });
+  history.emit({ type: "requests.cleared" });
 }
 
 export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
 
 /** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
 export function changeAssumptions(
-  world: SandboxState,
+  sandbox: SandboxState,
   { profile, ...input }: AssumptionsInput,
   now: number,
 ): Assumptions {
-  const given = { ...(profile === undefined && world.givenAssumptions), ...input };
-  const next = assumptionsFor(profile ?? world.profile, given, world.endpoints);
+  const given = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
+  const next = assumptionsFor(profile ?? sandbox.profile, given, sandbox.endpoints);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);
   requireFields("change the assumptions", {
     me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
-    scopes: heldScopeProblem(world, next),
-    retiring_counts_as_active: tooManyActiveProblem(world, next, now),
+    scopes: heldScopeProblem(sandbox, next),
+    retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
   });
-  for (const entry of world.registry.keys.values())
-    entry.usage = carriedOver(entry.usage, world.windows, windows, now);
+  for (const entry of sandbox.registry.keys.values())
+    entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
   const changes = {
-    profile: profile ?? world.profile,
+    profile: profile ?? sandbox.profile,
     assumptions: next,
     givenAssumptions: given,
     windows,
   } satisfies Partial<SandboxState>;
-  varyRecords(world, { ...world, ...changes });
-  replaceState(world, changes);
-  world.history.announce({ type: "assumptions.changed" });
+  varyRecords(sandbox, { ...sandbox, ...changes });
+  replaceState(sandbox, changes);
+  sandbox.history.emit({ type: "assumptions.changed" });
   return next;
 }
 
 // The profile `varied` adds parts to records. They appear and disappear with the profile.
-function varyRecords(world: SandboxState, next: SandboxState): void {
-  const { organizations, keys } = world.registry;
+function varyRecords(sandbox: SandboxState, next: SandboxState): void {
+  const { organizations, keys } = sandbox.registry;
   for (const entry of organizations.values()) {
     const { ref, name } = entry.organization;
-    const [old, ending] = [endingOfName(world, ref), endingOfName(next, ref)];
+    const [old, ending] = [endingOfName(sandbox, ref), endingOfName(next, ref)];
     if (old === ending) continue;
     entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + ending };
   }
-  if (world.profile !== "varied" && next.profile !== "varied") return;
+  if (sandbox.profile !== "varied" && next.profile !== "varied") return;
   for (const entry of keys.values()) {
     let first = entry.key;
     for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {
       first = old.key;
     }
-    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(world, entry.key.scopes));
-    world.registry.change(entry, { scopes });
+    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(sandbox, entry.key.scopes));
+    sandbox.registry.change(entry, { scopes });
   }
 }
 
-function heldScopeProblem(world: SandboxState, { scopes }: Assumptions): string | undefined {
-  for (const { key } of world.registry.keys.values()) {
-    const held = withoutGrantedScopes(world, key.scopes).find((scope) => !scopes.includes(scope));
+function heldScopeProblem(sandbox: SandboxState, { scopes }: Assumptions): string | undefined {
+  for (const { key } of sandbox.registry.keys.values()) {
+    const held = withoutGrantedScopes(sandbox, key.scopes).find((scope) => !scopes.includes(scope));
     if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
   }
   return undefined;

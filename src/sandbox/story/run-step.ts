@@ -5,7 +5,7 @@ import { mePath } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, type Path } from "../../spec/schema/shape.js";
-import { advanceClock, performAction, settled } from "../operations/operations.js";
+import { advanceClock, performAction, runDue } from "../operations/operations.js";
 import { fillIn } from "../records.js";
 import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret, scenarioSecrets } from "../secrets.js";
@@ -126,17 +126,17 @@ function errorCodeIn(body: unknown): unknown {
 const malformedKey = "not-an-api-key";
 
 /** Like `tryNextStep`, but throws the failure of a step that cannot run. */
-export function runNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
-  const result = tryNextStep(world, send);
+export function runNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
+  const result = tryNextStep(sandbox, send);
   if (result === undefined || result.failure === null) return result;
   throw new SandboxError(result.failure.code, result.failure.message);
 }
 
 /** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
-export function runStory(world: SandboxState, send: SendStoryRequest): PlayedStep[] {
+export function runStory(sandbox: SandboxState, send: SendStoryRequest): PlayedStep[] {
   const results: PlayedStep[] = [];
   for (;;) {
-    const result = tryNextStep(world, send);
+    const result = tryNextStep(sandbox, send);
     if (result === undefined) return results;
     results.push(result);
     if (!isAsExpected(result)) return results;
@@ -144,8 +144,8 @@ export function runStory(world: SandboxState, send: SendStoryRequest): PlayedSte
 }
 
 /** Compares the outcome with the expectations; `undefined` at the end of the story. */
-export function tryNextStep(world: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
-  const { story, history } = world;
+export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
+  const { story, history } = sandbox;
   const timeline: TimelineResult[] = [];
   const unsubscribe = history.watch((event) => {
     if (event.type === "timeline.step") timeline.push(event.result);
@@ -162,7 +162,7 @@ export function tryNextStep(world: SandboxState, send: SendStoryRequest): Played
     failure: null,
     ...outcome,
     timeline,
-    now: viewClock(world.clock).now,
+    now: viewClock(sandbox.clock).now,
     differences: [
       ...differences,
       ...timeline.flatMap(({ index, differences: others }) =>
@@ -171,13 +171,13 @@ export function tryNextStep(world: SandboxState, send: SendStoryRequest): Played
     ],
   });
   try {
-    settled(world);
+    runDue(sandbox);
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
     try {
-      const result = resultOf(step, runStep(world, step, send));
-      history.announce({ type: "story.step", result: remember(story, result) });
+      const result = resultOf(step, runStep(sandbox, step, send));
+      history.emit({ type: "story.step", result: remember(story, result) });
       return result;
     } catch (error) {
       if (!(error instanceof SandboxError)) throw error;
@@ -200,19 +200,19 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 
 type Outcome = Partial<PlayedStep>;
 
-function runStep(world: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
-  if (step.after !== undefined) advanceClock(world, step.after);
+function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
+  if (step.after !== undefined) advanceClock(sandbox, step.after);
   if (step.request !== undefined) {
-    const { request, shown } = storyRequest(world, step.request);
+    const { request, shown } = storyRequest(sandbox, step.request);
     let response = send(request);
     for (let sent = 1; sent < shown.times; sent += 1) response = send(request);
-    const expected = fillIn(world, step.expect);
+    const expected = fillIn(sandbox, step.expect);
     const differences = expected === undefined ? [] : responseDifferences(expected, response);
     return { request: shown, response, differences };
   }
-  if (step.advance !== undefined) advanceClock(world, step.advance);
+  if (step.advance !== undefined) advanceClock(sandbox, step.advance);
   else if (kindOf(step) !== "say") {
-    const performed = performAction(world, step);
+    const performed = performAction(sandbox, step);
     return { performed, differences: actionDifferences(step.expect, performed) };
   }
   return {};
@@ -220,13 +220,13 @@ function runStep(world: SandboxState, step: StoryStep, send: SendStoryRequest): 
 
 /** Returns a step's request to send, and for display; throws `unknown_ref` or `secret_not_kept`. */
 export function storyRequest(
-  world: SandboxState,
-  { key = defaultKeyRef(world.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
+  sandbox: SandboxState,
+  { key = defaultKeyRef(sandbox.scenario) ?? "none", method = "GET", repeat = 1, ...given }: GivenRequest,
 ): { readonly request: StoryRequest; readonly shown: SentRequest } {
-  const secret = secretFor(world, key);
-  const path = String(fillIn(world, given.path ?? mePath));
+  const secret = secretFor(sandbox, key);
+  const path = String(fillIn(sandbox, given.path ?? mePath));
   const isText = typeof given.body === "string";
-  const filledBody = fillIn(world, given.body);
+  const filledBody = fillIn(sandbox, given.body);
   const body = isText ? String(filledBody) : JSON.stringify(filledBody);
   // Like a client that sets no type: a text is sent as text, no matter its content.
   const type = isText ? "text/plain" : "application/json";
@@ -255,13 +255,13 @@ export function storyRequest(
 type GivenRequest = Partial<ControlBody<"sending">> & { readonly repeat?: number };
 
 /** Returns the keys by ref, also `unknown` and `malformed`. */
-export function secretsForClients(world: SandboxState): Record<string, string> {
-  return { ...scenarioSecrets(world), unknown: unknownSecret(world.seed), malformed: malformedKey };
+export function secretsForClients(sandbox: SandboxState): Record<string, string> {
+  return { ...scenarioSecrets(sandbox), unknown: unknownSecret(sandbox.seed), malformed: malformedKey };
 }
 
 /** Returns the key to send for a ref, `none`, `malformed` or `unknown`; throws `unknown_ref` for another ref. */
-export function secretFor(world: SandboxState, key: string): string | undefined {
+export function secretFor(sandbox: SandboxState, key: string): string | undefined {
   if (key === "none") return undefined;
   if (key === "malformed") return malformedKey;
-  return key === "unknown" ? unknownSecret(world.seed) : scenarioSecret(world, key);
+  return key === "unknown" ? unknownSecret(sandbox.seed) : scenarioSecret(sandbox, key);
 }

@@ -9,7 +9,7 @@ import { checkRef, type Facts, type ScenarioRule, timeSince, type Wrong } from "
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
-export interface FaultWorld {
+export interface FaultSandbox {
   readonly refs: Facts["refs"];
   readonly scenario: Pick<Scenario, "openapi" | "records">;
   /** The start of durations (epoch milliseconds). */
@@ -19,22 +19,22 @@ export interface FaultWorld {
 export const faultsFit: ScenarioRule = (facts) => {
   const { scenario, refs, start, wrong } = facts;
   const { timeline = [], story = [] } = scenario;
-  const world = { refs, scenario, now: start, wrong };
-  checkFaults(scenario.faults, [], world);
+  const sandbox = { refs, scenario, now: start, wrong };
+  checkFaults(scenario.faults, [], sandbox);
   // `steps.ts` checks the keys, because steps may create them.
-  const inSteps = { ...world, refs: { ...refs, key: { ...refs.key, has: () => true } } };
+  const inSteps = { ...sandbox, refs: { ...refs, key: { ...refs.key, has: () => true } } };
   for (const [index, { faults }] of timeline.entries()) checkFaults(faults, ["timeline", index], inSteps);
   for (const [index, { faults }] of story.entries()) checkFaults(faults, ["story", index], inSteps);
 };
 
-export function faultProblems(faults: readonly FaultFields[], world: FaultWorld): ScenarioMistake[] {
+export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): ScenarioMistake[] {
   const found: ScenarioMistake[] = [];
   const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
-  checkFaults(faults, [], { ...world, wrong });
+  checkFaults(faults, [], { ...sandbox, wrong });
   return found;
 }
 
-type Checking = FaultWorld & Pick<Facts, "wrong">;
+type Checking = FaultSandbox & Pick<Facts, "wrong">;
 
 function checkFaults(faults: readonly FaultFields[] = [], path: Path, checking: Checking): void {
   for (const [index, fault] of faults.entries()) {

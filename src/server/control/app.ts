@@ -83,9 +83,9 @@ async function runRoute(row: Route, local: LocalContext) {
 }
 
 function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
-  const { server, request, runtime, instance } = local;
+  const { server, request, sandbox, instance } = local;
   const { log, baseUrlFor } = server;
-  const from = { runtime, instance, baseUrl: () => baseUrlFor(request) };
+  const from = { sandbox, instance, baseUrl: () => baseUrlFor(request) };
   const run = (place: ControlPlace) => runCall(call, place, local);
   if (row.isLocal) return run(controlPlace(from, log.instances));
   if (row.method === "GET") return log.look(run, from);

@@ -29,7 +29,7 @@ function documentNamed(openapi: unknown, { log, own }: Pick<Server, "log" | "own
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [log.runtime.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const known = [log.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
   const found = known.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );

@@ -5,7 +5,7 @@ import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { WorldEvent } from "../../sandbox/steps.js";
+import type { SandboxEvent } from "../../sandbox/steps.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -41,15 +41,15 @@ interface Broadcast {
 
 const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
-function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
-  const found = broadcasts.get(runtime);
+function broadcastOf(sandbox: SandboxState, { firstEvent }: Log): Broadcast {
+  const found = broadcasts.get(sandbox);
   if (found !== undefined) return found;
-  const { history } = runtime;
+  const { history } = sandbox;
   const from = firstEvent();
   const offset = from - history.latest();
   const subscribers: Broadcast["subscribers"] = new Set();
   const broadcast: Broadcast = { history, offset, from, subscribers, sent: from, states: new Map() };
-  broadcasts.set(runtime, broadcast);
+  broadcasts.set(sandbox, broadcast);
   // This runs for each request of a flood.
   history.subscribe((_entry, position) => {
     if (subscribers.size === 0) return;
@@ -59,8 +59,8 @@ function broadcastOf(runtime: SandboxState, { firstEvent }: Log): Broadcast {
   return broadcast;
 }
 
-export function subscribersOf(runtime: SandboxState): number {
-  return broadcasts.get(runtime)?.subscribers.size ?? 0;
+export function subscribersOf(sandbox: SandboxState): number {
+  return broadcasts.get(sandbox)?.subscribers.size ?? 0;
 }
 
 function flush(broadcast: Broadcast): void {
@@ -144,10 +144,10 @@ function join(
 
 /** Disconnects a subscriber that does not read; it can resume. Ends when the server or the instance is `gone`. */
 export function streamEvents(
-  { runtime }: RouteContext,
+  { sandbox }: RouteContext,
   { request, response, server, instance, gone }: LocalContext,
 ): void {
-  if (subscribersOf(runtime) >= mostSubscribers) {
+  if (subscribersOf(sandbox) >= mostSubscribers) {
     const why = `${mostSubscribers} clients read these events already. Close one of them.`;
     throw new HttpRejection("too_many_event_streams", why);
   }
@@ -163,7 +163,7 @@ export function streamEvents(
     response.end();
     return;
   }
-  const broadcast = broadcastOf(runtime, server.log);
+  const broadcast = broadcastOf(sandbox, server.log);
   const receive = (bytes: Buffer) => {
     response.write(bytes);
     if (response.writableLength <= mostUnread) return;
@@ -194,7 +194,7 @@ export function streamEvents(
   request.socket.once("close", stop);
 }
 
-function dataOf(event: WorldEvent): unknown {
+function dataOf(event: SandboxEvent): unknown {
   if (event.type === "request") return requestJson(event.exchange);
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   if (event.type === "record.changed") return { collection: event.change.collection };

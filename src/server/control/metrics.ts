@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
 import type { LogStatus } from "../../log/log.js";
-import { runtimesOf } from "../../log/log.js";
+import { statesOf } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
@@ -8,10 +8,10 @@ import { latencyBounds, type Server, type Traffic, unreadiness } from "../socket
 import { subscribersOf } from "./events.js";
 
 /** No label contains client input: no key, ref, path or id. */
-export async function metricsOf(world: SandboxState, server: Server) {
+export async function metricsOf(sandbox: SandboxState, server: Server) {
   const registry = new Registry();
   addTraffic(registry, server.traffic);
-  addWorld(registry, world, server);
+  addSandbox(registry, sandbox, server);
   const status = server.log.status();
   if (status !== undefined) addStored(registry, status, server.traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
@@ -72,7 +72,7 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, def
   new Counter(named(registry, "defects_total", help)).inc(defects);
 }
 
-function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxState, server: Server) {
+function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxState, server: Server) {
   const { log } = server;
   const byState = new Gauge({
     ...named(registry, "keys", "Keys of the server's own sandbox, by state."),
@@ -83,7 +83,7 @@ function addWorld(registry: Registry, { clock, registry: { keys } }: SandboxStat
   const set = gaugesIn(registry);
   set("instances", "Instances that exist now.", log.instances.count());
   set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
-  const open = runtimesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
+  const open = statesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
   const isReady = unreadiness(server) === undefined;
   set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);

@@ -10,9 +10,9 @@ import { HttpRejection } from "./rejections.js";
 
 /** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends Pick<ControlPlace, "runtime" | "instances" | "baseUrl">,
+  extends Pick<ControlPlace, "sandbox" | "instances" | "baseUrl">,
     Pick<ControlCall, "document"> {
-  readonly world: SandboxState;
+  readonly sandbox: SandboxState;
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;

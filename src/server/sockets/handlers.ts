@@ -29,7 +29,7 @@ type GetResponse = (
 
 /** Lets the user's handlers respond; calls `fallback` if none does. */
 export type CustomHandlers = (
-  runtime: SandboxState,
+  sandbox: SandboxState,
   request: IncomingMessage,
   response: ServerResponse,
   fallback: () => void,
@@ -85,13 +85,13 @@ export async function createCustomHandlers(
     return true;
   };
   return async (
-    runtime: SandboxState,
+    sandbox: SandboxState,
     request: IncomingMessage,
     response: ServerResponse,
     fallback: () => void,
   ): Promise<void> => {
     try {
-      const taken = await current.run(sandboxOn(runtime), () => take(request, response));
+      const taken = await current.run(sandboxOn(sandbox), () => take(request, response));
       if (!taken) fallback();
     } catch (error) {
       // The handler is not at fault if its client has gone or has sent too much.

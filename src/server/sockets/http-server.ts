@@ -98,7 +98,7 @@ function serve(state: Server, response: ServerResponse) {
   const { log, stopping } = state;
   const read = readRequest(response.req, response);
   if (read === undefined) return reject(response, 400);
-  const own = { runtime: log.runtime, instance: undefined, gone: stopping.signal };
+  const own = { sandbox: log.sandbox, instance: undefined, gone: stopping.signal };
   const place = placeOf(read.path);
   if (place === undefined) return serveTarget(state, own, read, response);
   const enter = () => log.enter(place.id);
@@ -115,7 +115,7 @@ function serve(state: Server, response: ServerResponse) {
 }
 
 function serveInstance(state: Server, instance: Instance, read: ApiRequest, response: ServerResponse) {
-  const { id, runtime, gone } = instance;
+  const { id, sandbox, gone } = instance;
   const { req: request } = response;
   // Clients above the limit can still look at their requests: the control plane has its own limit.
   const excess = state.limits[isControlPath(read.path) ? "control" : "api"](instance);
@@ -125,19 +125,19 @@ function serveInstance(state: Server, instance: Instance, read: ApiRequest, resp
   }
   // Paths inside an instance start after its id.
   request.url = read.path + queryOf(request.url ?? "");
-  serveTarget(state, { runtime, gone, instance: id }, read, response);
+  serveTarget(state, { sandbox, gone, instance: id }, read, response);
 }
 
 function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
   const { control, customHandlers } = state;
   const { req: request } = response;
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
-  const world = target.runtime;
-  if (customHandlers !== undefined && routeOf(world, read.path) === undefined) {
+  const sandbox = target.sandbox;
+  if (customHandlers !== undefined && routeOf(sandbox, read.path) === undefined) {
     const fallback = () => respond(state, target, read, response);
-    return customHandlers(target.runtime, request, response, fallback);
+    return customHandlers(target.sandbox, request, response, fallback);
   }
-  const input = inputAt(world, read.method, read.path);
+  const input = inputAt(sandbox, read.method, read.path);
   if (input === undefined) return respond(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>
     respond(state, target, { ...read, content }, response),

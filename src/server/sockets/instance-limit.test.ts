@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { openWorld } from "../../node/platform.js";
+import { startInNode } from "../../node/platform.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import { createInstanceLimit } from "./instance-limit.js";
 
@@ -8,7 +8,7 @@ test("an instance's minute starts with its first request, and a rejection shows 
   const limit = createInstanceLimit(() => now);
   const make = (requestsPerMinute?: number) => ({
     tenancy: { requestsPerMinute },
-    runtime: openWorld(bundledScenarios.active, { name: "active" }),
+    sandbox: startInNode(bundledScenarios.active, { name: "active" }),
   });
   const [limited, other, free] = [make(2), make(1), make()];
   const at = (time: number, one: typeof limited) => {

@@ -15,17 +15,17 @@ export function createInstanceLimit(now: () => number = stopwatch) {
   const minutes = new WeakMap<SandboxState, { readonly since: number; count: number }>();
   return ({
     tenancy: { requestsPerMinute: most },
-    runtime,
-  }: Pick<Instance, "tenancy" | "runtime">): Excess | undefined => {
+    sandbox,
+  }: Pick<Instance, "tenancy" | "sandbox">): Excess | undefined => {
     if (most === undefined) return undefined;
     const at = now();
-    const last = minutes.get(runtime);
+    const last = minutes.get(sandbox);
     const current = last === undefined || at - last.since >= minute ? { since: at, count: 0 } : last;
     if (current.count >= most) {
       return { most, retryAfter: Math.ceil((current.since + minute - at) / 1000) };
     }
     current.count += 1;
-    minutes.set(runtime, current);
+    minutes.set(sandbox, current);
     return undefined;
   };
 }

@@ -5,7 +5,7 @@ import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { nodePlatform } from "../../node/platform.js";
-import { settled } from "../../sandbox/operations/operations.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { PathId } from "../../spec/outcomes.js";
@@ -68,7 +68,7 @@ export type Server = ReturnType<typeof createServerState>;
 
 export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario } = settled(log.runtime);
+  const { name, scenario } = runDue(log.sandbox);
   const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),

@@ -24,7 +24,7 @@ import {
   readDuration,
   readText,
   runningUrl,
-  worldFlags,
+  sandboxFlags,
 } from "../../flags.js";
 import type { Io } from "../../io.js";
 
@@ -43,7 +43,7 @@ export const instanceCommand = declareCommand({
       readDuration("2h or 90d"),
     ),
     scenario: plainOption("--scenario <name>", "its bundled scenario (default: the server's)", readText),
-    seed: { ...worldFlags.seed, text: "seed for its keys and data (default: a random one)", variables: [] },
+    seed: { ...sandboxFlags.seed, text: "seed for its keys and data (default: a random one)", variables: [] },
     url: plainOption("--url <url>", runningUrl, readText),
     ...askFlags,
     json,

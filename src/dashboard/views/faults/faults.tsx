@@ -111,8 +111,8 @@ const body: Body = {
 
 type Refs = readonly { readonly ref: string }[];
 
-const keys = resource<Refs>("/keys?limit=2000", { on: ["world.", "key."] });
-const organizations = resource<Refs>("/organizations?limit=2000", { on: ["world."] });
+const keys = resource<Refs>("/keys?limit=2000", { on: ["sandbox.", "key."] });
+const organizations = resource<Refs>("/organizations?limit=2000", { on: ["sandbox."] });
 
 function FaultForm() {
   useResources(keys, organizations, requestChecks);

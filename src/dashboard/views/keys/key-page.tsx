@@ -135,7 +135,7 @@ function Usage({ used, limit, window }: UsageProps) {
 
 function Requests({ of: ref }: { readonly of: string }) {
   const path = withQuery("/requests", { key: ref, limit: String(mostRequests) });
-  const own = useResource<readonly Shown<"Request">[]>(path, ["world.", "request"]).data.value ?? [];
+  const own = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
   return (
     <section class="panel stack" aria-label="Requests">
       <h2>Requests</h2>

@@ -14,7 +14,7 @@ const mostShown = 3;
 /** The last rejections of clients, newest first, each cause once. */
 export function useRejections(): readonly Shown<"Request">[] {
   const path = `/requests?source=client&limit=${mostRead}`;
-  const read = useResource<readonly Shown<"Request">[]>(path, ["world.", "request"]).data.value ?? [];
+  const read = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
   const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
   const isFirst = ({ path_id, key }: Shown<"Request">, index: number) =>
     rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;

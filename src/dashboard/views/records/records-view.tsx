@@ -59,7 +59,7 @@ function RecordList({ name }: { readonly name: string }) {
   });
   const { shown, problem } = usePage<Shown<"RecordPage">>(
     path,
-    ["world.", "record.", "clock.", "time."],
+    ["sandbox.", "record.", "clock.", "time."],
     callBare,
   );
   if (shown === undefined) return <RejectionText problem={problem} />;

@@ -55,7 +55,7 @@ export function followScenario(): () => void {
   const read = () => void readRunning().catch(() => {});
   read();
   return listen((events) => {
-    if (events.some(({ type }) => type === "gap" || type === "world.started")) read();
+    if (events.some(({ type }) => type === "gap" || type === "sandbox.started")) read();
   });
 }
 

@@ -14,5 +14,5 @@ export const captureRoute = controlRoute("GET /capture", {
   }),
   response: text(),
   types: ["application/yaml"],
-  run: ({ world, query }) => textResponse("application/yaml", captureText(world, query)),
+  run: ({ sandbox, query }) => textResponse("application/yaml", captureText(sandbox, query)),
 });

@@ -39,15 +39,16 @@ export const dashboardRoutes: readonly Route[] = [
     query: mapping(pageFields("all")),
     response: responses.OrganizationPage,
     isBare: true,
-    run: ({ world, query }) => ({
-      data: viewOrganizations(world, query),
-      total: world.registry.organizations.size,
+    run: ({ sandbox, query }) => ({
+      data: viewOrganizations(sandbox, query),
+      total: sandbox.registry.organizations.size,
     }),
   }),
   controlRoute("GET /organizations/{ref}", {
     summary: "One organization",
     response: responses.Organization,
-    run: ({ world, params: { ref = "" } }) => viewOrganization(world.registry.organization(ref).organization),
+    run: ({ sandbox, params: { ref = "" } }) =>
+      viewOrganization(sandbox.registry.organization(ref).organization),
   }),
   operation("organization", { body: "organization_update", response: responses.Organization }),
   controlRoute("GET /keys", {
@@ -56,11 +57,11 @@ export const dashboardRoutes: readonly Route[] = [
     query: mapping(pageFields(keysOnAPage)),
     response: responses.KeyPage,
     isBare: true,
-    run({ world, query: { offset, limit = keysOnAPage } }) {
+    run({ sandbox, query: { offset, limit = keysOnAPage } }) {
       return {
-        data: viewKeys(world, { offset, limit }).map((key) => withNextRequest(key, world)),
-        total: world.registry.keys.size,
-        created: world.registry.keys.size - describedCount(world.scenario),
+        data: viewKeys(sandbox, { offset, limit }).map((key) => withNextRequest(key, sandbox)),
+        total: sandbox.registry.keys.size,
+        created: sandbox.registry.keys.size - describedCount(sandbox.scenario),
       };
     },
   }),
@@ -69,13 +70,14 @@ export const dashboardRoutes: readonly Route[] = [
       "The organizations with their keys, fifty rows a page; `filter` matches words in keys or organizations",
     query: directoryQuery,
     response: responses.Directory,
-    run: ({ world, query }) => directoryOf(world, query),
+    run: ({ sandbox, query }) => directoryOf(sandbox, query),
   }),
   operation("create_key", { body: "key_creation", response: responses.IssuedKey }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
     response: responses.ListedKey,
-    run: ({ world, params: { ref = "" } }) => withNextRequest(viewKey(world.registry.key(ref), world), world),
+    run: ({ sandbox, params: { ref = "" } }) =>
+      withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
   }),
   operation("rotate", {
     body: "key_rotation",
@@ -90,7 +92,7 @@ export const dashboardRoutes: readonly Route[] = [
     response: responses.Secret,
     isLocal: true,
     isReading: true,
-    run: ({ world, params: { ref = "" } }) => ({ secret: seededSecret(world, ref) }),
+    run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
   operation("expire", { body: "key_expiry", response: responses.ChangedKey }),
 ];
@@ -114,11 +116,11 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
     ...shapes,
     summary,
     ...(makes !== undefined && { status: 201 }),
-    run({ world, actor, params: { ref }, body }) {
+    run({ sandbox, actor, params: { ref }, body }) {
       const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
       const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
       try {
-        return view(run(world, input, { actor })) as ValueOf<Of>;
+        return view(run(sandbox, input, { actor })) as ValueOf<Of>;
       } catch (error) {
         const isUnknown = error instanceof SandboxError && error.code === "unknown_ref";
         if (!isUnknown || ref !== undefined) throw error;
@@ -131,9 +133,9 @@ function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
 }
 
 /** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */
-function seededSecret(world: SandboxState, ref: string): string {
-  const secret = secretFor(world, ref);
-  const pinned = Object.values(world.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
+function seededSecret(sandbox: SandboxState, ref: string): string {
+  const secret = secretFor(sandbox, ref);
+  const pinned = Object.values(sandbox.scenario.organizations ?? {}).map(({ keys }) => keys?.[ref]?.secret);
   if (secret !== undefined && !pinned.includes(secret)) return secret;
   const message = `The secret of ${JSON.stringify(ref)} is in its scenario, and not shown here.`;
   throw new SandboxError("secret_not_kept", message, { ref });
@@ -148,8 +150,8 @@ function describedCount(scenario: Scenario): number {
   return count;
 }
 
-function withNextRequest(key: KeyView, world: SandboxState) {
-  return { ...key, nextRequest: nextRequest(world, key.ref) };
+function withNextRequest(key: KeyView, sandbox: SandboxState) {
+  return { ...key, nextRequest: nextRequest(sandbox, key.ref) };
 }
 
 interface Row {
@@ -163,16 +165,16 @@ const rowsOnAPage = 50;
 
 /** Lists organizations with their keys in pages of fifty rows; an organization without a key also takes a row. */
 function directoryOf(
-  world: SandboxState,
+  sandbox: SandboxState,
   { filter = "", state, page: wanted = 1 }: ValueOf<typeof directoryQuery>,
 ) {
-  const now = world.clock.now();
+  const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
   const isChosen = ({ key, holder }: KeyEntry) =>
     (state === undefined || keyStateAt(key, now) === state) &&
     words.every((word) => `${textOf(holder, key)} ${keyStateAt(key, now)}`.includes(word));
   const listsEmpty = words.length === 0 && state === undefined;
-  const rows = [...world.registry.organizations.values()].flatMap((holder): Row[] => {
+  const rows = [...sandbox.registry.organizations.values()].flatMap((holder): Row[] => {
     if (holder.keys.length === 0) return listsEmpty ? [{ holder, place: 0 }] : [];
     return holder.keys.filter(isChosen).map((entry, place) => ({ holder, entry, place }));
   });
@@ -190,14 +192,14 @@ function directoryOf(
         active: activeIn(holder, now),
         isContinued: (own[0]?.place ?? 0) > 0,
         keys: own.flatMap(({ entry }) =>
-          entry === undefined ? [] : withNextRequest(viewKey(entry, world), world),
+          entry === undefined ? [] : withNextRequest(viewKey(entry, sandbox), sandbox),
         ),
       };
     }),
     first: before + 1,
     last: before + keysIn(shown),
     matching: keysIn(rows),
-    total: world.registry.keys.size,
+    total: sandbox.registry.keys.size,
     page,
     pages,
   };

@@ -11,7 +11,7 @@ import { controlPath } from "../../../node/addresses.js";
 import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { settled } from "../../../sandbox/operations/operations.js";
+import { runDue } from "../../../sandbox/operations/operations.js";
 import { mostRecordsOfInstance } from "../../../sandbox/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
@@ -98,7 +98,7 @@ export const instanceRoutes: readonly Route[] = [
       requireFields("start an instance", {
         label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
-      const { seed, profile, openapi, variant } = context.runtime.given;
+      const { seed, profile, openapi, variant } = context.sandbox.given;
       // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
       // already has its seed and profile.
       const ofServer = scenario === undefined ? { variant } : { seed, profile, openapi, variant };
@@ -107,11 +107,11 @@ export const instanceRoutes: readonly Route[] = [
       // Default: the server's own scenario, in its initial state.
       const source =
         scenario === undefined
-          ? context.world
+          ? context.sandbox
           : resolveSource(scenario as ScenarioSource, openapi ?? context.document);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
-      const time = context.world.platform.time();
+      const time = context.sandbox.platform.time();
       const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
       const madeBy = repeatable && nodePlatform.sha256(`${repeatable}\n${JSON.stringify(context.body)}`);
       const settings: Tenancy = {
@@ -132,7 +132,7 @@ export const instanceRoutes: readonly Route[] = [
       response.locals.instance = instance;
       return {
         ...summaryOf(instance, context),
-        keys: secretsForClients(settled(instance.runtime)),
+        keys: secretsForClients(runDue(instance.sandbox)),
         token: instanceTokenPrefix + token.text,
         claimUrl: linkTo(instance, code.text, context),
       };
@@ -174,14 +174,14 @@ export const instanceRoutes: readonly Route[] = [
       if (instance === undefined) throw unknownLink(id);
       if ("ended" in instance) throw new SandboxError("not_found", endedInstance(instance).message);
       // The last step: whoever gets an error can try again.
-      const hashes = { tokenHash: token.sha256, claimedAt: context.world.platform.time() };
+      const hashes = { tokenHash: token.sha256, claimedAt: context.sandbox.platform.time() };
       const claimed = await instances.changeHashes(id, hashes, requireCode);
-      const [summary, world] = [summaryOf(claimed, context), settled(instance.runtime)];
+      const [summary, sandbox] = [summaryOf(claimed, context), runDue(instance.sandbox)];
       return {
         ...summary,
         token: instanceTokenPrefix + token.text,
-        keys: secretsForClients(world),
-        environment: clientEnvironment(world, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
+        keys: secretsForClients(sandbox),
+        environment: clientEnvironment(sandbox, { url: summary.baseUrl, controlUrl: summary.controlUrl }),
       };
     },
   }),
@@ -253,12 +253,12 @@ const orders = {
 /** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
 function trafficOf(instance: Instance | undefined) {
   if (instance === undefined) return null;
-  const { counters, history } = settled(instance.runtime);
+  const { counters, history } = runDue(instance.sandbox);
   const { requests, paths } = counters.read();
   const [last] = history.requests({ source: "client", limit: 1 });
   const counted = Object.entries(paths) as [PathId, { count: number }][];
   const passed = counted.reduce((sum, [path, { count }]) => sum + (isSuccess(path) ? count : 0), 0);
-  const promised = outcomesOf(endpointsOf(instance.runtime)).filter((row) => row.promised);
+  const promised = outcomesOf(endpointsOf(instance.sandbox)).filter((row) => row.promised);
   const met = promised.filter(({ path }) => paths[path]?.isMet);
   return {
     requests,

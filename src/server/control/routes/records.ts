@@ -10,9 +10,9 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
     response: list(responses.Collection),
-    run: ({ world }) =>
-      [...world.records].map(([collection, { records, moves }]) => {
-        const { create, read, list: all, update, remove } = world.scenario.records?.[collection] ?? {};
+    run: ({ sandbox }) =>
+      [...sandbox.records].map(([collection, { records, moves }]) => {
+        const { create, read, list: all, update, remove } = sandbox.scenario.records?.[collection] ?? {};
         return {
           collection,
           records: records.size,
@@ -26,9 +26,9 @@ export const recordRoutes: readonly Route[] = [
     query: mapping(pageFields(usualPage)),
     response: responses.RecordPage,
     isBare: true,
-    run({ world, params: { collection = "" }, query: { offset, limit = usualPage } }) {
-      const data = listRecords(world, collection, offset, limit);
-      return { data, total: world.records.get(collection)?.records.size ?? 0 };
+    run({ sandbox, params: { collection = "" }, query: { offset, limit = usualPage } }) {
+      const data = listRecords(sandbox, collection, offset, limit);
+      return { data, total: sandbox.records.get(collection)?.records.size ?? 0 };
     },
   }),
   controlRoute("POST /records/{collection}", {
@@ -36,20 +36,20 @@ export const recordRoutes: readonly Route[] = [
     body: "record_creation",
     response: responses.Record,
     status: 201,
-    run: ({ world, params: { collection = "" }, body }) =>
-      operations.record(world, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
+    run: ({ sandbox, params: { collection = "" }, body }) =>
+      operations.record(sandbox, { in: collection, add: body as NonNullable<RecordInput["add"]> }).record,
   }),
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
     response: responses.Record,
-    run: ({ world, params: { collection = "", id = "" }, body }) =>
-      operations.record(world, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
+    run: ({ sandbox, params: { collection = "", id = "" }, body }) =>
+      operations.record(sandbox, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,
   }),
   controlRoute("DELETE /records/{collection}/{id}", {
     summary: "Removes a record",
-    run({ world, params: { collection = "", id = "" } }) {
-      operations.record(world, { in: collection, id, remove: true });
+    run({ sandbox, params: { collection = "", id = "" } }) {
+      operations.record(sandbox, { in: collection, id, remove: true });
     },
   }),
 ];

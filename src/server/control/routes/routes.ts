@@ -3,7 +3,7 @@ import { endpointsOf } from "../../../api/routes.js";
 import type { ControlCall, ControlPlace } from "../../../log/log.js";
 import { identityOf, stateLine } from "../../../log/state-format.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { settled } from "../../../sandbox/operations/operations.js";
+import { runDue } from "../../../sandbox/operations/operations.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
@@ -14,14 +14,14 @@ import { captureRoute } from "./capture.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { recordRoutes } from "./records.js";
+import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
-import { worldRoutes } from "./world.js";
 
 const document = record(anything());
 
 export const routes: readonly Route[] = [
-  ...worldRoutes,
+  ...sandboxRoutes,
   ...scenarioRoutes,
   ...dashboardRoutes,
   ...recordRoutes,
@@ -46,11 +46,11 @@ export const routes: readonly Route[] = [
     response: responses.Stopping,
     isLocal: true,
     run(context, { response, server }) {
-      const { world } = context;
+      const { sandbox } = context;
       requireInstances(context);
       // After the response is sent.
       response.once("close", server.stop);
-      return { scenario: world.name, seed: world.seed, startedAt: isoOf(server.startedAt) };
+      return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
     },
   }),
   controlRoute("GET /events", {
@@ -69,7 +69,7 @@ export const routes: readonly Route[] = [
       requireInstances(context);
       // Loaded when needed: most servers are not monitored.
       const { metricsOf } = await import("../metrics.js");
-      const { contentType, text } = await metricsOf(context.world, server);
+      const { contentType, text } = await metricsOf(context.sandbox, server);
       response.set("Content-Type", contentType).send(text);
     },
   }),
@@ -77,7 +77,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the relying-party API",
     response: document,
     isBare: true,
-    run: ({ world }) => describeApi(endpointsOf(world)),
+    run: ({ sandbox }) => describeApi(endpointsOf(sandbox)),
   }),
   controlRoute("GET /control.openapi.json", {
     summary: "The OpenAPI document of the control plane",
@@ -101,7 +101,7 @@ export function runCall(
   local?: LocalContext,
 ): unknown {
   const row = rowOf.get(route) as Route;
-  const context = { ...place, ...input, world: settled(place.runtime) };
+  const context = { ...place, ...input, sandbox: runDue(place.sandbox) };
   const withYaml = isYaml ? row.runYaml : undefined;
   if (withYaml !== undefined)
     return withYaml({ ...context, body: input.body as string }, local as LocalContext);

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
+import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
 import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { openWorld } from "../../../node/platform.js";
-import { rehearsalProblems, unmarkedSecrets } from "../../../node/rehearsal.js";
-import { settled } from "../../../sandbox/operations/operations.js";
+import { startInNode } from "../../../node/platform.js";
+import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
 import {
@@ -28,7 +28,7 @@ import { documentSent } from "../documents.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
-import { running } from "./world.js";
+import { running } from "./sandbox.js";
 
 const file = "request body";
 
@@ -47,25 +47,25 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The running scenario as YAML, with its pinned keys hidden",
     response: text(),
     types: ["application/yaml"],
-    run: async ({ world, runtime }) =>
-      textResponse("application/yaml", await scenarioText(world, runtime.given)),
+    run: async ({ sandbox, sandbox: state }) =>
+      textResponse("application/yaml", await scenarioText(sandbox, state.given)),
   }),
   controlRoute("PUT /scenario", {
     summary: "Starts a bundled scenario by name, or one sent as application/yaml",
     body: "scenario_choice",
     startsScenario: true,
     response: responses.Running,
-    run({ runtime, body: { name } }) {
+    run({ sandbox, body: { name } }) {
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(runtime, withStory(name), name);
+      return startScenario(sandbox, withStory(name), name);
     },
-    async runYaml({ runtime, body, document }) {
-      const scenario = parseScenario(body, { file, openapi: runtime.given.openapi ?? document });
+    async runYaml({ sandbox, body, document }) {
+      const scenario = parseScenario(body, { file, openapi: sandbox.given.openapi ?? document });
       requireQuickStart(scenario);
       const placeIn = (path: Path) => fieldPlace(body, path, { file });
       requireKnownNames(scenario, file, placeIn);
-      const started = startScenario(runtime, scenario, scenario.name ?? "unnamed", body);
-      const problems = await rehearsalProblems({ scenario, name: file }, placeIn, runtime.given);
+      const started = startScenario(sandbox, scenario, scenario.name ?? "unnamed", body);
+      const problems = await dryRunProblems({ scenario, name: file }, placeIn, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -75,11 +75,11 @@ export const scenarioRoutes: readonly Route[] = [
     response: responses.Validation,
     isLocal: true,
     isReading: true,
-    run: async ({ runtime, body }, { server }) => ({
-      problems: await problemsOf(body.text, runtime.given, server),
+    run: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(body.text, sandbox.given, server),
     }),
-    runYaml: async ({ runtime, body }, { server }) => ({
-      problems: await problemsOf(body, runtime.given, server),
+    runYaml: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(body, sandbox.given, server),
     }),
   }),
   controlRoute("GET /scenario.schema.json", {
@@ -103,9 +103,9 @@ export function requireQuickStart(scenario: Scenario): void {
 }
 
 // The options of the server's start also apply to this scenario.
-function startScenario(runtime: SandboxState, scenario: Scenario, name: string, text?: string) {
-  enterScenario(runtime, prepareScenario(runtime, scenario, { ...runtime.given, name, text }));
-  return running(settled(runtime));
+function startScenario(sandbox: SandboxState, scenario: Scenario, name: string, text?: string) {
+  enterScenario(sandbox, prepareScenario(sandbox, scenario, { ...sandbox.given, name, text }));
+  return running(runDue(sandbox));
 }
 
 type TextProblem = ControlResponse<"Validation">["problems"][number];
@@ -119,7 +119,7 @@ async function problemsOf(text: string, given: GivenOptions, server: Server): Pr
     const scenario = parseScenario(text, { file, openapi: given.openapi ?? document });
     requireQuickStart(scenario);
     requireKnownNames(scenario, file, placeIn);
-    const failed = await rehearsalProblems({ scenario, name: file }, placeIn, given);
+    const failed = await dryRunProblems({ scenario, name: file }, placeIn, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
@@ -138,20 +138,20 @@ function textProblem({ message, hint, file: found = file, ...place }: Found, lev
 }
 
 /** The original text with its comments if known. Every key in it is cut after its prefix. */
-async function scenarioText(world: SandboxState, given: GivenOptions): Promise<string> {
-  const written = world.text ?? (await bundledText(world, given));
-  const pinned = Object.values(world.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
+async function scenarioText(sandbox: SandboxState, given: GivenOptions): Promise<string> {
+  const written = sandbox.text ?? (await bundledText(sandbox, given));
+  const pinned = Object.values(sandbox.scenario.organizations ?? {}).flatMap(({ keys = {} }) =>
     Object.values(keys).flatMap(({ secret = [] }) => secret),
   );
   // YAML can escape a key so that the text does not contain it.
   const isPlain = written !== undefined && pinned.every((secret) => written.includes(secret));
-  return redactKeys(isPlain ? written : yamlText(world.scenario));
+  return redactKeys(isPlain ? written : yamlText(sandbox.scenario));
 }
 
 // The user's own scenario may have the name of a bundled one.
 async function bundledText({ name, scenario }: SandboxState, given: GivenOptions) {
   if (!isScenarioName(name)) return undefined;
-  const { story: _, ...bundled } = openWorld(withStory(name), { name, ...given }).scenario;
+  const { story: _, ...bundled } = startInNode(withStory(name), { name, ...given }).scenario;
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }

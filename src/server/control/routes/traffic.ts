@@ -41,18 +41,18 @@ export const trafficRoutes: readonly Route[] = [
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
     response: list(responses.Request),
-    run: ({ world, query }) => listRequests(world, query).map(viewRequest),
+    run: ({ sandbox, query }) => listRequests(sandbox, query).map(viewRequest),
   }),
   controlRoute("GET /expect", {
     summary:
       "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
     response: mapping({ count: count() }),
-    run: ({ world, query }) => ({ count: expectRequests(world, query) }),
+    run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),
   controlRoute("DELETE /requests", {
     summary: "Clears the requests and the report; the usage of the keys stays",
-    run: ({ world }) => operations.clear_requests(world),
+    run: ({ sandbox }) => operations.clear_requests(sandbox),
   }),
   controlRoute("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
@@ -75,12 +75,12 @@ export const trafficRoutes: readonly Route[] = [
     response: either(mapping({ data: responses.Report }), briefShape),
     isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
-    run({ runtime, world, instances, query: { format = "json", story, own } }) {
-      const { counters } = runtime;
-      const report = clientReport(runtime, {}, own ? { ...counters, read: counters.readOwn } : counters);
+    run({ sandbox: state, sandbox, instances, query: { format = "json", story, own } }) {
+      const { counters } = state;
+      const report = clientReport(state, {}, own ? { ...counters, read: counters.readOwn } : counters);
       if (format !== "json") return textResponse(formats[format].mediaType, renderReport(report, format));
       const more = {
-        ...(story && { fromStory: storyCounts(world), inJournal: journalCounts(world) }),
+        ...(story && { fromStory: storyCounts(sandbox), inJournal: journalCounts(sandbox) }),
         ...(own && instances && { instances: instanceTraffic(instances) }),
       };
       return { data: { ...report, ...more } };
@@ -91,7 +91,7 @@ export const trafficRoutes: readonly Route[] = [
     query: farmerQuery,
     response: responses.FarmerPage,
     isBare: true,
-    run: ({ world: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
+    run: ({ sandbox: { farmers }, query: { offset = 0, limit = defaultFarmerPage } }) => ({
       data: farmers.list({ offset, limit }),
       total: farmers.count,
     }),
@@ -99,18 +99,18 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /farmers/{farmer_id}", {
     summary: "One synthetic farmer",
     response: responses.Farmer,
-    run: ({ world, params }) => world.farmers.get(params.farmer_id as string),
+    run: ({ sandbox, params }) => sandbox.farmers.get(params.farmer_id as string),
   }),
   controlRoute("GET /story", {
     summary: "The story: its steps, the next one, and the result of the last one",
     response: responses.Story,
-    run({ world }) {
-      const { last } = world.story;
+    run({ sandbox }) {
+      const { last } = sandbox.story;
       return {
-        ...storyView(world),
-        name: world.scenario.name ?? null,
-        description: world.scenario.description ?? null,
-        outline: outlineOf(world),
+        ...storyView(sandbox),
+        name: sandbox.scenario.name ?? null,
+        description: sandbox.scenario.description ?? null,
+        outline: outlineOf(sandbox),
         last: last === undefined ? null : stepView(last),
       };
     },
@@ -118,13 +118,13 @@ export const trafficRoutes: readonly Route[] = [
   controlRoute("POST /story/next", {
     summary: "Runs the next step of the story; `step` is null after the last one. POST /reset restarts it",
     response: responses.NextStep,
-    run({ world }) {
-      if (world.story.steps.length === 0) {
-        const message = `The scenario ${JSON.stringify(world.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
+    run({ sandbox }) {
+      if (sandbox.story.steps.length === 0) {
+        const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
-      const step = runNextStep(world, storySender(world));
-      const { next: _, ...progress } = storyView(world);
+      const step = runNextStep(sandbox, storySender(sandbox));
+      const { next: _, ...progress } = storyView(sandbox);
       return { step: step === undefined ? null : stepView(step), ...progress };
     },
   }),
@@ -174,9 +174,9 @@ export const requestChecksRoutes: readonly Route[] = [
   controlRoute("GET /request-checks", {
     summary: "The checks of a request in order, with the path ids of their rejections",
     response: responses.RequestChecks,
-    run: ({ world }) => ({
-      checks: requestChecksOf(endpointsOf(world)),
-      successes: outcomesOf(endpointsOf(world)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
+    run: ({ sandbox }) => ({
+      checks: requestChecksOf(endpointsOf(sandbox)),
+      successes: outcomesOf(endpointsOf(sandbox)).flatMap(({ path }) => (isSuccess(path) ? path : [])),
       faults: faultPathIds,
       effects: faultKinds.map((effect) => {
         const { value, onlyDelays, ends, does } = faultEffects[effect];
@@ -188,9 +188,9 @@ export const requestChecksRoutes: readonly Route[] = [
     summary:
       "One request: the result of each check, the response, what to do, and the body for /send that repeats it",
     response: responses.RequestDetails,
-    run({ world, params: { id = "" } }) {
-      const details = requestDetails(world, id);
-      const repeat = repeatedRequest(requireRequest(world, id)) as ControlBody<"sending">;
+    run({ sandbox, params: { id = "" } }) {
+      const details = requestDetails(sandbox, id);
+      const repeat = repeatedRequest(requireRequest(sandbox, id)) as ControlBody<"sending">;
       return { ...details, repeat, text: requestText(details) };
     },
   }),
@@ -198,9 +198,9 @@ export const requestChecksRoutes: readonly Route[] = [
     summary: "Sends a request to the API; it is in the journal, not in the report",
     body: "sending",
     response: responses.Sent,
-    run({ world, body }) {
-      const { status, headers, body: text } = storySender(world)(sendable(world, body));
-      const [exchange] = world.history.requests({ limit: 1 });
+    run({ sandbox, body }) {
+      const { status, headers, body: text } = storySender(sandbox)(sendable(sandbox, body));
+      const [exchange] = sandbox.history.requests({ limit: 1 });
       return {
         request: viewRequest(exchange as Exchange),
         response: status === 0 ? null : { status, headers, body: text },
@@ -209,15 +209,15 @@ export const requestChecksRoutes: readonly Route[] = [
   }),
 ];
 
-function sendable(world: SandboxState, given: ControlBody<"sending">) {
+function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
   try {
-    return storyRequest(world, given).request;
+    return storyRequest(sandbox, given).request;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;
     // The sandbox has only the hash of a key that was created at run time, which is all that the API compares.
     if (error.code === "secret_not_kept") {
-      const { request } = storyRequest(world, { ...given, key: "unknown" });
-      return { ...request, keyHash: world.registry.key(given.key).key.sha256 };
+      const { request } = storyRequest(sandbox, { ...given, key: "unknown" });
+      return { ...request, keyHash: sandbox.registry.key(given.key).key.sha256 };
     }
     if (error.code !== "unknown_ref") throw error;
     // An unknown ref is not found in a path, but invalid in a body.

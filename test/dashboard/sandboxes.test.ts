@@ -5,7 +5,7 @@ import { noBrowser } from "../support/chromium-page.js";
 import { served } from "../support/servers.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
-// The dashboard in worlds that are empty, large or gone.
+// The dashboard in sandboxes that are empty, large or gone.
 
 const clock = { now: "2026-03-02T09:00:00Z" };
 const bank = { type: "bank" as const };

@@ -1,4 +1,4 @@
-import { rehearseScenario } from "../library/rehearse.js";
+import { dryRunScenario } from "../library/dry-run.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
@@ -8,19 +8,19 @@ import type { Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
 import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
-import { openWorld } from "./platform.js";
+import { startInNode } from "./platform.js";
 
 const mostProblems = 20;
 
 type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
-export async function rehearsalProblems(
+export async function dryRunProblems(
   { scenario, name }: Pick<LoadedScenario, "scenario" | "name">,
   placeOf: PlaceOf,
   given: GivenOptions = {},
 ): Promise<ScenarioProblem[]> {
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
-  const failed = rehearseScenario(() => openWorld(scenario, { name, ...given, frozen: true }));
+  const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
   return Promise.all(
     failed.slice(0, mostProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
   );

@@ -3,7 +3,7 @@ import type { LogStatus } from "../../../log/log.js";
 import { version } from "../../../node/package-files.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
-import { operations, settled } from "../../../sandbox/operations/operations.js";
+import { operations, runDue } from "../../../sandbox/operations/operations.js";
 import type { AssumptionsInput } from "../../../sandbox/operations/settings.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { resetSandbox } from "../../../sandbox/start.js";
@@ -18,13 +18,13 @@ import { HttpRejection } from "../rejections.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
 
-export const worldRoutes: readonly Route[] = [
+export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /health", {
     summary: "Status and version; with any required control token, also the scenario",
     response: responses.Health,
     isBare: true,
     isLocal: true,
-    run({ world }, { server, response, instance }) {
+    run({ sandbox }, { server, response, instance }) {
       const store = server.log.status();
       return {
         status: "ok",
@@ -34,7 +34,7 @@ export const worldRoutes: readonly Route[] = [
         }),
         ...(store?.in === "file" && { state: stateOf(store, "saved") }),
         ...(response.locals.mayKnowAll && {
-          ...summaryOf(world),
+          ...summaryOf(sandbox),
           startedAt: isoOf(server.startedAt),
         }),
         ...(response.locals.mayKnowAll &&
@@ -65,50 +65,50 @@ export const worldRoutes: readonly Route[] = [
   controlRoute("GET /state", {
     summary: "The sandbox's state: organizations, keys, clock, assumptions",
     response: responses.State,
-    run: ({ world }) => ({
-      scenario: world.name,
-      seed: world.seed,
-      clock: viewClock(world.clock),
-      assumptions: assumptionsOf(world),
-      faults: describeFaults(world.faults),
-      organizations: viewOrganizations(world),
-      keys: viewKeys(world),
+    run: ({ sandbox }) => ({
+      scenario: sandbox.name,
+      seed: sandbox.seed,
+      clock: viewClock(sandbox.clock),
+      assumptions: assumptionsOf(sandbox),
+      faults: describeFaults(sandbox.faults),
+      organizations: viewOrganizations(sandbox),
+      keys: viewKeys(sandbox),
     }),
   }),
   controlRoute("GET /clock", {
     summary: "The sandbox's clock",
     response: responses.Clock,
-    run: ({ world }) => viewClock(world.clock),
+    run: ({ sandbox }) => viewClock(sandbox.clock),
   }),
   controlRoute("PUT /clock", {
     summary: "Moves the clock forward, freezes it or starts it",
     body: "clock_change",
     response: responses.Clock,
-    run: ({ world, body }) => operations.clock(world, body),
+    run: ({ sandbox, body }) => operations.clock(sandbox, body),
   }),
   controlRoute("POST /clock/advance", {
     summary: "Moves the clock forward by a duration",
     body: "clock_advance",
     response: responses.Clock,
-    run: ({ world, body }) => operations.advance(world, body),
+    run: ({ sandbox, body }) => operations.advance(sandbox, body),
   }),
   controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
     response: list(responses.Upcoming),
-    run: ({ world }) => listUpcoming(world),
+    run: ({ sandbox }) => listUpcoming(sandbox),
   }),
   controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
     response: responses.Assumptions,
-    run: ({ world }) => assumptionsOf(world),
+    run: ({ sandbox }) => assumptionsOf(sandbox),
   }),
   controlRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
     body: "assumptions_change",
     response: responses.Assumptions,
-    run({ world, body }) {
-      operations.assumptions(world, body as AssumptionsInput);
-      return assumptionsOf(world);
+    run({ sandbox, body }) {
+      operations.assumptions(sandbox, body as AssumptionsInput);
+      return assumptionsOf(sandbox);
     },
   }),
   controlRoute("GET /profiles", {
@@ -120,23 +120,23 @@ export const worldRoutes: readonly Route[] = [
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
     response: list(responses.Fault),
-    run: ({ world }) => describeFaults(world.faults),
+    run: ({ sandbox }) => describeFaults(sandbox.faults),
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
     response: list(responses.Fault),
-    run({ world, body }) {
-      operations.faults(world, body.faults as Fault[]);
-      return describeFaults(world.faults);
+    run({ sandbox, body }) {
+      operations.faults(sandbox, body.faults as Fault[]);
+      return describeFaults(sandbox.faults);
     },
   }),
   controlRoute("POST /reset", {
     summary: "Restarts the running scenario",
     response: responses.Running,
-    run({ runtime }) {
-      resetSandbox(runtime);
-      return running(settled(runtime));
+    run({ sandbox }) {
+      resetSandbox(sandbox);
+      return running(runDue(sandbox));
     },
   }),
 ];
@@ -161,8 +161,8 @@ function assumptionsOf({ assumptions, profile }: SandboxState) {
 }
 
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */
-export function running(world: SandboxState) {
-  return { ...summaryOf(world), warnings: [] };
+export function running(sandbox: SandboxState) {
+  return { ...summaryOf(sandbox), warnings: [] };
 }
 
 function stateOf<const Good extends string>(

@@ -164,7 +164,7 @@ test("faults are replaced with the next request, and GET's result can be PUT aga
   expect(await call()).toBe(200);
   await ask("/clock/advance", { method: "POST", json: { by: "10m" } });
   expect(await call()).toBe(504);
-  // Neither the control plane nor an instance with a world of its own is affected.
+  // Neither the control plane nor an instance with a sandbox of its own is affected.
   await put([{ then: { hang: true } }]);
   const made = (await ask("/instances", { method: "POST", json: { scenario: "active" } })).body.data;
   expect((await callMe(made.base_url, made.keys.active)).status).toBe(200);

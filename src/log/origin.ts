@@ -7,7 +7,7 @@ import { listed } from "../spec/schema/words.js";
 import { type InstanceLimits, limitsOf } from "./instances.js";
 
 /** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
-export type Founding = Readonly<Record<string, unknown>>;
+export type Origin = Readonly<Record<string, unknown>>;
 
 /** The member with the hash of the scenario's content, which is the same for a moved file. */
 const content = "content of the scenario";
@@ -20,11 +20,11 @@ export function contentHashOf({ scenario }: Pick<NamedScenario, "scenario">): st
   return hash;
 }
 
-/** Returns the founding of a scenario, with other options that must stay. */
-export function foundingOf(
+/** Returns the origin of a scenario, with other options that must stay. */
+export function originOf(
   { name, sha256 }: { readonly name: string; readonly sha256: string },
-  others: Founding = {},
-): Founding {
+  others: Origin = {},
+): Origin {
   return { scenario: name, [content]: sha256.slice(0, 12), ...others };
 }
 
@@ -33,7 +33,7 @@ type Stored = Readonly<Record<"what" | "elsewhere", string>> & {
 };
 
 /** Throws if a sandbox was started with another scenario or other options. The name of the same scenario may change. */
-export function requireSame({ code, what, elsewhere }: Stored, theirs: Founding, ours: Founding): void {
+export function requireSame({ code, what, elsewhere }: Stored, theirs: Origin, ours: Origin): void {
   const names = differencesOf(theirs, ours);
   if (names.every((name) => name === "scenario")) return;
   throw new SandboxError(
@@ -44,20 +44,20 @@ export function requireSame({ code, what, elsewhere }: Stored, theirs: Founding,
 }
 
 /** The version and the settings of a server, which may change from start to start. */
-export function foundingSettings(limits: InstanceLimits): Founding {
+export function originSettings(limits: InstanceLimits): Origin {
   const { maxInstances, instanceTtl } = limitsOf(limits);
   return { version, "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) };
 }
 
 /** A sentence about what differs from the last start; `undefined` if nothing does. */
-export function changeSince(before: Founding, now: Founding): string | undefined {
+export function changeSince(before: Origin, now: Origin): string | undefined {
   const names = differencesOf(before, now).filter((name) => name in before);
   return names.length === 0
     ? undefined
     : `It had ${shownIn(before, names)}, and continues with ${shownIn(now, names)}.`;
 }
 
-function shownIn(members: Founding, names: readonly string[]): string {
+function shownIn(members: Origin, names: readonly string[]): string {
   const shown = names.map((name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`);
   return listed(shown, "and");
 }
@@ -69,7 +69,7 @@ export function sandboxExists(what: string, elsewhere: string): SandboxError {
   );
 }
 
-function differencesOf(theirs: Founding, ours: Founding): string[] {
+function differencesOf(theirs: Origin, ours: Origin): string[] {
   const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
   return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]));
 }

@@ -18,7 +18,7 @@ const story = (...steps: string[]) => `story:\n${steps.map((step) => `  - ${step
 const timeline = (...steps: string[]) => `timeline:\n${steps.map((step) => `  - ${step}\n`).join("")}`;
 
 function validate(text: string, flags: readonly string[] = []) {
-  return runCli(["validate", "world.yaml", ...flags], { cwd: temporaryFolder({ "world.yaml": text }) });
+  return runCli(["validate", "sandbox.yaml", ...flags], { cwd: temporaryFolder({ "sandbox.yaml": text }) });
 }
 
 /** What looks as if it could not come out, and does. */
@@ -43,8 +43,8 @@ test.each(Object.entries(fine))("validate accepts %s", async (_title, text) => {
 const failingStory = head + story("{ request: {}, expect: { status: 401 } }");
 
 test("start serves such a scenario all the same and warns of the step, also when it is put in its place", async () => {
-  const cwd = temporaryFolder({ "world.yaml": failingStory });
-  const running = startCli(["start", "world.yaml", "--port", "0", "--log", "off"], { cwd });
+  const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
+  const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
   const url = await baseUrl(running);
   await running.stderr.shows(/Steps of world\.yaml that may fail:\n\nworld\.yaml:13:\d+: status/);
   const response = await fetch(`${url}/__sandbox/scenario`, {

@@ -8,10 +8,10 @@ import type { ScenarioMistake } from "../scenario/problems.js";
 const mostRequests = 5_000;
 
 /** `open` starts the scenario with a frozen clock. */
-export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
-  const world = open();
-  const duringStory = timelineResults(world);
-  const story = runWholeStory(world);
+export function dryRunScenario(open: () => SandboxState): ScenarioMistake[] {
+  const sandbox = open();
+  const duringStory = timelineResults(sandbox);
+  const story = runWholeStory(sandbox);
   const cameOut = duringStory.filter((result) => failureOf(result) === undefined);
   const inStory = new Set(cameOut.map(({ index }) => index));
 
@@ -27,22 +27,22 @@ export function rehearseScenario(open: () => SandboxState): ScenarioMistake[] {
   return [...timeline, ...story];
 }
 
-function timelineResults(world: SandboxState): readonly TimelineResult[] {
+function timelineResults(sandbox: SandboxState): readonly TimelineResult[] {
   const results: TimelineResult[] = [];
-  world.history.subscribe((event) => {
+  sandbox.history.subscribe((event) => {
     if (event.type === "timeline.step") results.push(event.result);
   });
   return results;
 }
 
-function runWholeStory(world: SandboxState): ScenarioMistake[] {
+function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
   const failed: ScenarioMistake[] = [];
-  const send = storySender(world);
+  const send = storySender(sandbox);
   let requests = 0;
   for (;;) {
-    const { request } = world.story.steps[world.story.next] ?? {};
+    const { request } = sandbox.story.steps[sandbox.story.next] ?? {};
     requests += request === undefined ? 0 : (request.repeat ?? 1);
-    const result = requests > mostRequests ? undefined : tryNextStep(world, send);
+    const result = requests > mostRequests ? undefined : tryNextStep(sandbox, send);
     if (result === undefined) return failed;
     const { response, performed } = result;
     const rejected = rejectionOf(performed);
