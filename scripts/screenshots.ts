@@ -28,7 +28,7 @@ const pictures: Readonly<Record<string, Picture>> = {
 // `--check` takes them into a temporary folder, on any port.
 const isCheck = process.argv.includes("--check");
 const into = isCheck ? await mkdtemp(join(tmpdir(), "svc-sandbox-pictures-")) : join(root, "docs/images");
-const mostBytes = 150_000;
+const maxBytes = 150_000;
 /** The refs of the keys that clients send; `none` sends none. */
 const sent =
   "active live revoked legacy retiring live-not-approved active rate-limited wrong-scope expired active live-suspended none";
@@ -63,7 +63,7 @@ async function take(name: string, picture: Picture): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const { data } = await session.send("Page.captureScreenshot", { format: "webp", quality: 80 });
   const bytes = Buffer.from(data, "base64");
-  if (bytes.length > mostBytes) throw new Error(`${name} has ${bytes.length} bytes, more than ${mostBytes}.`);
+  if (bytes.length > maxBytes) throw new Error(`${name} has ${bytes.length} bytes, more than ${maxBytes}.`);
   await writeFile(join(into, `${name}.webp`), bytes);
   console.log(`${name}.webp: ${Math.round(bytes.length / 1000)} kB`);
   await page.close();

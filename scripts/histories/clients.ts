@@ -61,7 +61,7 @@ export interface Recording {
   /** The longest pause of a client after an operation, in milliseconds. */
   readonly rest: number;
   /** How long a client waits for a response, in milliseconds. */
-  readonly patience: number;
+  readonly timeouts: number;
 }
 
 interface Shared extends Recording {
@@ -76,19 +76,19 @@ interface Shared extends Recording {
 
 /** Lets four to six clients use their own sandbox, and returns what they saw. */
 export async function record(recording: Recording): Promise<History> {
-  const { seed, number, replicas, patience } = recording;
+  const { seed, number, replicas, timeouts } = recording;
   const draw = randomStream(seed, "history", String(number));
   const made = await untilKnown("no instance was made", async () => {
-    const got = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout: patience });
+    const got = await ask(pick(draw, replicas), "POST /__sandbox/instances", { body: {}, timeout: timeouts });
     return typeof got === "object" && got.status === 201 && JSON.parse(got.body).data;
   });
   // From then on every replica takes the new token, and no other one.
   const token = await untilKnown("the instance was not claimed", async () => {
     const path = `POST /__sandbox/instances/${made.id}`;
-    const link = await ask(pick(draw, replicas), `${path}/link`, { body: {}, timeout: patience });
+    const link = await ask(pick(draw, replicas), `${path}/link`, { body: {}, timeout: timeouts });
     if (typeof link === "string" || link.status !== 201) return false;
     const code = JSON.parse(link.body).data.claim_url.replace(/^.*#code=/, "");
-    const got = await ask(pick(draw, replicas), `${path}/claim`, { body: { code }, timeout: patience });
+    const got = await ask(pick(draw, replicas), `${path}/claim`, { body: { code }, timeout: timeouts });
     return typeof got === "object" && got.status === 200 && JSON.parse(got.body).data.token;
   });
   const secrets = new Map<string, string>(Object.entries(made.keys));
@@ -112,7 +112,7 @@ export async function record(recording: Recording): Promise<History> {
   // No replica responds for an instance once its removal is acknowledged.
   if (typeof removed === "object" && removed.status === 204) {
     const path = `GET /i/${made.id}/v1/relying-party/me`;
-    const responses = await Promise.all(replicas.map((replica) => ask(replica, path, { timeout: patience })));
+    const responses = await Promise.all(replicas.map((replica) => ask(replica, path, { timeout: timeouts })));
     const wrong = responses.find((one) => typeof one === "object" && one.status !== 404);
     if (wrong !== undefined) throw new Error(`a removed instance responded with ${JSON.stringify(wrong)}`);
   }
@@ -128,11 +128,11 @@ async function untilKnown<Result>(problem: string, act: () => Promise<Result | f
 }
 
 /** Sends long requests, so that the sandbox is compacted several times. They change nothing that the others see. */
-async function fill({ seed, number, replicas, rest, instance, agent, patience }: Shared): Promise<void> {
+async function fill({ seed, number, replicas, rest, instance, agent, timeouts }: Shared): Promise<void> {
   const draw = randomStream(seed, "history", String(number), "filler");
   const path = `GET /i/${instance}/v1/${"words/".repeat(600)}`;
   for (let left = 60; left > 0; left -= 1) {
-    await ask(pick(draw, replicas), path, { agent, timeout: patience });
+    await ask(pick(draw, replicas), path, { agent, timeout: timeouts });
     if (rest > 0) await sleep(below(draw, rest / 5));
   }
 }
@@ -153,12 +153,12 @@ async function perform(
   client: string,
   replica: Process,
   operation: Operation,
-  { instance, token, agent, patience, secrets, seen }: Shared,
+  { instance, token, agent, timeouts, secrets, seen }: Shared,
 ): Promise<boolean> {
   const [call, options] = callOf(operation, secrets);
   const sent = performance.now();
   const path = call.replace(" ", ` /i/${instance}`);
-  const got = await ask(replica, path, { ...options, token, agent, timeout: patience });
+  const got = await ask(replica, path, { ...options, token, agent, timeout: timeouts });
   if (got === "never") return false;
   const entry = { client, replica: replica.index, operation, sent };
   if (typeof got === "string") {

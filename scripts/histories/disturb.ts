@@ -40,7 +40,7 @@ const disturbances: readonly Disturbance[] = [
   },
 ];
 
-const mostRecovery = 15_000;
+const maxRecovery = 15_000;
 
 /** Disturbs one thing after the other until it is stopped, which resolves to the times until all replicas were back. */
 export function startDisturbing(replicas: Replicas, seed: number): { stop: () => Promise<number[]> } {
@@ -70,12 +70,12 @@ export function startDisturbing(replicas: Replicas, seed: number): { stop: () =>
 async function recovery({ all, probeKey }: Replicas, after: string): Promise<number> {
   const from = performance.now();
   const probe = async (replica: Process): Promise<void> => {
-    while (performance.now() - from < mostRecovery) {
+    while (performance.now() - from < maxRecovery) {
       const got = await ask(replica, "GET /v1/relying-party/me", { key: probeKey, timeout: 3000 });
       if (typeof got === "object" && got.status === 200) return;
       await sleep(20);
     }
-    throw new Error(`${after}: replica ${replica.index} did not come back within ${mostRecovery} ms`);
+    throw new Error(`${after}: replica ${replica.index} did not come back within ${maxRecovery} ms`);
   };
   await Promise.all(all.map(probe));
   return performance.now() - from;

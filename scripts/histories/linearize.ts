@@ -22,7 +22,7 @@ export interface Verdict {
   readonly stuck: readonly string[];
 }
 
-const mostSituations = 500_000;
+const maxSituations = 500_000;
 
 /**
  * Searches an order where the operations, in turn, have the outcomes that the clients saw, and where no
@@ -64,7 +64,7 @@ export function linearize(history: History): Verdict {
   const search = (state: State): boolean => {
     if (left === 0) return true;
     const situation = `${isDone.map(Number).join("")} ${textOf(state)}`;
-    if (situations.size === mostSituations || situations.has(situation)) return false;
+    if (situations.size === maxSituations || situations.has(situation)) return false;
     situations.add(situation);
     const rejected: string[] = [];
     if (candidates(all, isDone, contents).some((index) => tryNext(index, state, rejected))) return true;
@@ -75,7 +75,7 @@ export function linearize(history: History): Verdict {
     return false;
   };
   if (search(firstState())) return { is: "linearizable", longest: order, stuck: [] };
-  const is = situations.size === mostSituations ? "undecided" : "not linearizable";
+  const is = situations.size === maxSituations ? "undecided" : "not linearizable";
   return { is, longest, stuck };
 }
 

@@ -27,12 +27,12 @@ export interface Found {
 
 // How many histories run in parallel. A disturbed one takes its time, so that something happens in it; if nothing fails,
 // a busy machine has time to respond. Times are milliseconds.
-const quiet = { atOnce: 4, rest: 0, patience: 60_000, storeTimeout: 30_000 };
-const disturbed = { atOnce: 10, rest: 500, patience: 10_000, storeTimeout: 2000 };
+const quiet = { atOnce: 4, rest: 0, timeouts: 60_000, storeTimeout: 30_000 };
+const disturbed = { atOnce: 10, rest: 500, timeouts: 10_000, storeTimeout: 2000 };
 
 export async function runHistories(options: HistoriesOptions): Promise<Found> {
   const { count, seed, disturb = false, fsync = "always", onProgress = () => {} } = options;
-  const { atOnce, rest, patience, storeTimeout } = disturb ? disturbed : quiet;
+  const { atOnce, rest, timeouts, storeTimeout } = disturb ? disturbed : quiet;
   const replicas = await startReplicas(fsync, storeTimeout);
   const disturbing = disturb ? startDisturbing(replicas, seed) : undefined;
   const failures: string[] = [];
@@ -43,7 +43,7 @@ export async function runHistories(options: HistoriesOptions): Promise<Found> {
       started += 1;
       const number = started;
       try {
-        const history = await record({ seed, number, replicas: replicas.all, rest, patience });
+        const history = await record({ seed, number, replicas: replicas.all, rest, timeouts });
         const open = history.filter(({ outcome }) => outcome === undefined);
         const away = open.filter(({ reason = "" }) => reason.startsWith("503"));
         // If nothing fails, every outcome is known, unless the machine is too busy for the store.

@@ -9,7 +9,7 @@ import { firstLine, root } from "../run-program.js";
 
 /** Megabytes of a container, and of the heap that Node gives itself there. */
 const container = 256;
-const mostTries = 100;
+const maxTries = 100;
 const heap = 128;
 
 export interface Server {
@@ -108,7 +108,7 @@ export interface Patient {
 export async function sendPatiently(...request: Parameters<typeof send>): Promise<Patient> {
   for (let unavailable = 0; ; unavailable += 1) {
     const response = await send(...request);
-    if (response?.status !== 503 || unavailable === mostTries) return { response, unavailable };
+    if (response?.status !== 503 || unavailable === maxTries) return { response, unavailable };
     await sleep(100);
   }
 }

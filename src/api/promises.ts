@@ -94,7 +94,7 @@ const wordsOf: Readonly<Record<string, readonly [sentence: string, loss: string]
 };
 
 /** The most rows for members of one endpoint: each row is a run of the client. */
-const mostRows = 12;
+const maxRows = 12;
 
 const onSuccess = { on: "a 200", success: "200" };
 
@@ -137,7 +137,7 @@ function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
   const outcome = outcomeOf(successPathOf(endpoint, "404.unknown_path"));
   const { status } = outcome;
   const facts = { on: `the ${status} of ${operationId}`, success: `the ${status} of ${operationId}` };
-  const ofJson = sendsJson(endpoint) ? [...memberRows(endpoint).slice(0, mostRows), jsonRow] : [];
+  const ofJson = sendsJson(endpoint) ? [...memberRows(endpoint).slice(0, maxRows), jsonRow] : [];
   return promisesOf(outcome, [rejectedRow, ...ofJson, statusRow], facts);
 }
 

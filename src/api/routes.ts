@@ -78,11 +78,11 @@ export function endpointNamed(sandbox: SandboxState, operationId: string | undef
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** A text about the endpoints of a sandbox, with the first ones in place of `{endpoints}`. */
 export function withEndpoints(text: string, endpoints: readonly Endpoint[]): string {
-  const first = endpoints.slice(0, mostNamed).map(({ method, path }) => `${method} ${path}`);
+  const first = endpoints.slice(0, maxNamed).map(({ method, path }) => `${method} ${path}`);
   const rest = endpoints.length - first.length;
   return text.replace("{endpoints}", listed(rest > 0 ? [...first, `one of ${rest} others`] : first, "or"));
 }

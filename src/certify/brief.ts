@@ -2,7 +2,7 @@ import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } f
 import { commandLine, execAgain, type Subject } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { leastPaths, mustNotice, whyTooLittle } from "./promises.js";
+import { minPaths, mustNotice, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 
 export interface Seen {
@@ -29,9 +29,9 @@ const endlessFrom = 100;
 
 /** As in "still resends `revoked` after 401 (952 times)", of a client that does not end; `undefined` if it does not. */
 export function endlessResend({ repeats }: Report): string | undefined {
-  const [most] = repeats.toSorted((one, other) => other.count - one.count);
-  if (most === undefined || most.count < endlessFrom) return undefined;
-  const { key, fingerprint, pathId, count } = most;
+  const [max] = repeats.toSorted((one, other) => other.count - one.count);
+  if (max === undefined || max.count < endlessFrom) return undefined;
+  const { key, fingerprint, pathId, count } = max;
   return `still resends \`${key ?? fingerprint}\` after ${outcomeOf(pathId).status} (${count} times)`;
 }
 
@@ -92,7 +92,7 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
     .map((one) => thresholdFailure(one, report));
   const facts = briefFacts(report, [...failed, ...unnoticed, ...missed], hint, "The client is certified.");
   const verdict = briefVerdict(result, failed.length > 0);
-  const tooLittle = `A certificate needs ${leastPaths} covered paths. ${coverMissed}`;
+  const tooLittle = `A certificate needs ${minPaths} covered paths. ${coverMissed}`;
   const unusable = { next: whyTooLittle(report) === undefined ? conclusion : tooLittle };
   const { tried, noticed } = promises;
   const notTried = result.notTried.map(({ what }) => what);
@@ -108,13 +108,13 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
 // The names of failed tests in the output of usual test runners.
 const failedTest =
   /^\W*(?:FAIL(?:ED|URE)?\b|ERROR\b|not ok\b|--- FAIL|\[ERROR\] +\w+\.|Failed \w|\d+\) \S)|^\s*[✖✗✘×●]|\bFAILED\b|\[X\]/;
-const mostNames = 5;
-const mostOutputLines = 20;
+const maxNames = 5;
+const maxOutputLines = 20;
 
 /** Returns the lines with the names of failed tests, or the last lines if there are none. */
 export function tellingLines(output: readonly string[]): string[] {
   const named = [...new Set(output.filter((line) => failedTest.test(line)))];
-  return named.length > 0 ? named.slice(0, mostNames) : output.slice(-mostOutputLines);
+  return named.length > 0 ? named.slice(0, maxNames) : output.slice(-maxOutputLines);
 }
 
 const errorLine = /^\s*(?:Uncaught )?\w*(?:Error|Exception)\b(?: \[\w+\])?:/;
@@ -122,8 +122,8 @@ const errorLine = /^\s*(?:Uncaught )?\w*(?:Error|Exception)\b(?: \[\w+\])?:/;
 /** Returns the last lines of a client's output, after the earlier lines that show what failed. */
 export function lastOutput(output: readonly string[]): string[] {
   const isTelling = (line: string) => failedTest.test(line) || errorLine.test(line);
-  const telling = output.slice(0, -mostOutputLines).filter(isTelling).slice(0, mostNames);
-  return [...telling, ...output.slice(-mostOutputLines)];
+  const telling = output.slice(0, -maxOutputLines).filter(isTelling).slice(0, maxNames);
+  return [...telling, ...output.slice(-maxOutputLines)];
 }
 
 function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): string {

@@ -42,7 +42,7 @@ const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
 type Client = (planned: PlannedRun, variant: Variant) => ClientRun;
 
 /** Certifies a client that is a function: no process, and a second of time for each run. */
-async function certified(client: Client, plan: Partial<CertificationPlan> = {}, mostRuns = 1000) {
+async function certified(client: Client, plan: Partial<CertificationPlan> = {}, maxRuns = 1000) {
   const made: string[] = [];
   const shown: string[] = [];
   let last: Promise<unknown> = Promise.resolve();
@@ -66,7 +66,7 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
     {
       run(planned, variant, _patience, isWanted) {
         const run = last.then(() => {
-          if (!isWanted() || made.length >= mostRuns) return undefined;
+          if (!isWanted() || made.length >= maxRuns) return undefined;
           made.push(planned.name);
           return client(planned, variant);
         });
@@ -74,7 +74,7 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
         last = run.then(() => new Promise((resolve) => setImmediate(resolve)));
         return run;
       },
-      isStopped: () => made.length >= mostRuns,
+      isStopped: () => made.length >= maxRuns,
       onFailure: async ({ name }) => show(`${name} failed`),
       stopwatch: () => made.length * 1000,
       progress,

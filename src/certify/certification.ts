@@ -15,9 +15,9 @@ import {
   faultCause,
   longestWait,
   needsCause,
-  type Patience,
   type PlannedRun,
-  patienceFor,
+  type Timeouts,
+  timeoutsFor,
   typicalAssumptions,
 } from "./plan.js";
 import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./promises.js";
@@ -28,8 +28,8 @@ import {
   controlFor,
   experimentsFor,
   isOver,
-  leastWait,
   type Made,
+  minWait,
   retryResults,
   type SentCount,
   type Tried,
@@ -96,7 +96,7 @@ export interface Tools {
   readonly run: (
     planned: PlannedRun,
     variant: Variant,
-    patience: Patience,
+    timeouts: Timeouts,
     isWanted: () => boolean,
     isOver?: (replaced: number) => boolean,
   ) => Promise<ClientRun | undefined>;
@@ -267,13 +267,13 @@ function runIn(
   planned: PlannedRun,
   variant: Variant,
   isWanted = () => true,
-  { isOver, least = 0 }: { isOver?: (replaced: number) => boolean; least?: number } = {},
+  { isOver, min = 0 }: { isOver?: (replaced: number) => boolean; min?: number } = {},
 ): Promise<ClientRun | undefined> {
   const { plan, tools, done } = state;
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
-  const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), least };
-  const patience = patienceFor(planned, known);
-  return tools.run(planned, variant, patience, () => isWanted() && isInTime(state), isOver);
+  const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), min };
+  const timeouts = timeoutsFor(planned, known);
+  return tools.run(planned, variant, timeouts, () => isWanted() && isInTime(state), isOver);
 }
 
 // The baseline is always made.
@@ -341,7 +341,7 @@ async function tryOut(
   before: readonly Made[] = [],
 ): Promise<Made[]> {
   const { plan, tools } = state;
-  const more = { isOver, least: leastWait(experiment) };
+  const more = { isOver, min: minWait(experiment) };
   const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];

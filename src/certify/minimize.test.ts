@@ -26,13 +26,13 @@ test("finds the items that were planted, and nothing else", async () => {
 });
 
 test("needs the logarithm of their number for each item, and an attempt to see that it is enough", async () => {
-  const most = Math.ceil(Math.log2(items.length)) + 1;
+  const max = Math.ceil(Math.log2(items.length)) + 1;
   for (const item of items) {
     const [alone, pair] = [oracle([item]), oracle([...new Set([item, 60])])];
     expect(await minimize(items, alone.fails)).toEqual([item]);
-    expect(alone.asked.times).toBeLessThanOrEqual(most);
+    expect(alone.asked.times).toBeLessThanOrEqual(max);
     await minimize(items, pair.fails);
-    expect(pair.asked.times).toBeLessThanOrEqual(2 * most);
+    expect(pair.asked.times).toBeLessThanOrEqual(2 * max);
   }
 });
 

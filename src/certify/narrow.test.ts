@@ -8,9 +8,9 @@ import {
   causedRun,
   everywhere,
   faultCause,
-  patienceFor,
   planOf,
   pointsIn,
+  timeoutsFor,
   variationCause,
   whereTheyWere,
 } from "./plan.js";
@@ -147,13 +147,13 @@ test("a client that fails by chance has no cause in a fault", async () => {
 test("a client that still waits after 30 seconds is stopped, and one with a timeout of 25 is not", () => {
   const run = { ...runs[0], name: "fault.hang", fault: "fault.hang" } as const;
   const paths = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
-  const { total, silent } = patienceFor(run, { baselineMs: 1_000, paths });
+  const { total, silent } = timeoutsFor(run, { baselineMs: 1_000, paths });
   expect([silent, total]).toEqual([31_000, paths.length * 31_000]);
-  expect(patienceFor(run, { timeout: 8_000, paths })).toEqual({ total: 8_000, silent: 8_000 });
-  expect(patienceFor(minimal, { paths })).toEqual({ total: 60_000, silent: 60_000 });
-  expect(patienceFor(minimal, { baselineMs: 1_000, paths })).toEqual({ total: 30_000, silent: 30_000 });
-  const least = 61_000;
-  expect(patienceFor(minimal, { baselineMs: 7_000, paths, least })).toEqual({
+  expect(timeoutsFor(run, { timeout: 8_000, paths })).toEqual({ total: 8_000, silent: 8_000 });
+  expect(timeoutsFor(minimal, { paths })).toEqual({ total: 60_000, silent: 60_000 });
+  expect(timeoutsFor(minimal, { baselineMs: 1_000, paths })).toEqual({ total: 30_000, silent: 30_000 });
+  const min = 61_000;
+  expect(timeoutsFor(minimal, { baselineMs: 7_000, paths, min })).toEqual({
     total: 96_000,
     silent: 68_000,
   });

@@ -86,11 +86,11 @@ async function causeOf(
 ): Promise<[Narrowed, typeof everywhere]> {
   const fails = async (variant: Variant) => (await repeat(run, variant)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
-    const least = await minimize(points, (part) => fails(only(part)), likely);
+    const smallest = await minimize(points, (part) => fails(only(part)), likely);
     // Also without any point: a client that fails by chance must not get a cause.
-    const [shown, isBare] = await Promise.all([repeat(run, only(least)), fails(everywhere([]))]);
+    const [shown, isBare] = await Promise.all([repeat(run, only(smallest)), fails(everywhere([]))]);
     if (!shown.failed || isBare) return undefined;
-    return [variationCause(least, run, shown.lastPath(least.map(({ status }) => status))), only];
+    return [variationCause(smallest, run, shown.lastPath(smallest.map(({ status }) => status))), only];
   };
   const [again, bare] = await Promise.all([fails({}), fails(everywhere([]))]);
   const all = () => fails(everywhere(points));
@@ -133,7 +133,7 @@ export async function narrowFault(
   return faultCause(fault, { path: isOne ? path : undefined, isPage });
 }
 
-const mostAsked = 200;
+const maxAsked = 200;
 
 /**
  * Returns a minimal failing part of the items: without any one of its items, the rest passes.
@@ -154,7 +154,7 @@ export async function minimize<Item>(
     // The last item of the shortest beginning that fails with the needed items is needed as well.
     let [passing, failing] = [0, left.length];
     while (failing - passing > 1) {
-      if (asked++ === mostAsked) return [...left.slice(0, failing), ...needed];
+      if (asked++ === maxAsked) return [...left.slice(0, failing), ...needed];
       const at = passing < guess && guess < failing ? guess : (passing + failing) >> 1;
       guess = 0;
       if (await fails([...left.slice(0, at), ...needed])) failing = at;
@@ -163,7 +163,7 @@ export async function minimize<Item>(
     needed = [...left.slice(failing - 1, failing), ...needed];
     left = left.slice(0, failing - 1);
     if (left.length === 0) return needed;
-    if (asked++ === mostAsked) return [...left, ...needed];
+    if (asked++ === maxAsked) return [...left, ...needed];
     if (await fails(needed)) return needed;
   }
 }

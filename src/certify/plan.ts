@@ -34,7 +34,7 @@ export function seedIn(name: string): number | undefined {
 }
 
 /** When a run is ended, in milliseconds. */
-export interface Patience {
+export interface Timeouts {
   readonly total: number;
   /** Time since its start or its last request. */
   readonly silent: number;
@@ -51,19 +51,16 @@ interface Known {
   /** The paths where a fault may affect a request. */
   readonly paths: readonly PathId[];
   /** The time that a client may wait before its next request. Default: none. */
-  readonly least?: number;
+  readonly min?: number;
 }
 
 /** Returns how long a run may take. After a fault, the client may wait for as long as `longestWait` and its whole baseline. */
-export function patienceFor(
-  { fault }: PlannedRun,
-  { timeout, baselineMs, paths, least = 0 }: Known,
-): Patience {
+export function timeoutsFor({ fault }: PlannedRun, { timeout, baselineMs, paths, min = 0 }: Known): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (baselineMs === undefined) return { total: 60_000, silent: 60_000 };
-  const total = Math.max(30_000, 5 * baselineMs) + least;
-  const silent = Math.max(longestWait, least) + baselineMs;
-  if (fault === undefined) return { total, silent: least === 0 ? total : silent };
+  const total = Math.max(30_000, 5 * baselineMs) + min;
+  const silent = Math.max(longestWait, min) + baselineMs;
+  if (fault === undefined) return { total, silent: min === 0 ? total : silent };
   // Each path may end in a timeout.
   return { total: Math.max(total, paths.length * silent), silent };
 }

@@ -18,7 +18,7 @@ import {
 } from "./result.js";
 
 /** The minimum of promised paths and announced endpoints that a client must cover: fewer show too little. */
-export const leastPaths = 5;
+export const minPaths = 5;
 
 /** Why requests with a key may not arrive at the endpoint, or without their key. */
 const misdirections: readonly AdviceId[] = ["key-in-query", "key-in-authorization", "wrong-method-or-path"];
@@ -26,13 +26,13 @@ const misdirections: readonly AdviceId[] = ["key-in-query", "key-in-authorizatio
 /** Returns why a client that passes its baseline cannot be certified, and the fix; `undefined` if it can. */
 export function whyTooLittle({ coverage, announced, paths, advice }: Report): string | undefined {
   const { met, promised } = coverage;
-  const missing = leastPaths - met - announced.met;
+  const missing = minPaths - met - announced.met;
   if (missing <= 0) return undefined;
   const wrong = advice.find(({ id }) => misdirections.includes(id));
   const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
   const why =
     sendsKey || wrong
-      ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${leastPaths}`
+      ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${minPaths}`
       : "the client sends no key in x-api-key";
   const fix = wrong ? ` ${wrong.meaning} ${wrong.whatToDo}` : "";
   const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
@@ -180,13 +180,13 @@ export function notTriedSentence({
   return shares.length === 0 ? undefined : `Not tried: ${shares.join(", ")}.`;
 }
 
-const mostNamed = 3;
+const maxNamed = 3;
 
 /** As in "Noticed 19 of 20 covered promises. Not noticed: empty `scopes` on a 200." */
 export function noticedSentence({ tried, noticed, runs }: CertifyResult["promises"]): string | undefined {
   if (tried === 0) return undefined;
   const missed = runs.flatMap(({ outcome, sentence }) => (outcome === "not_noticed" ? sentence : []));
-  const more = missed.length > mostNamed ? `; and ${missed.length - mostNamed} more` : "";
-  const which = missed.length === 0 ? "" : ` Not noticed: ${missed.slice(0, mostNamed).join("; ")}${more}.`;
+  const more = missed.length > maxNamed ? `; and ${missed.length - maxNamed} more` : "";
+  const which = missed.length === 0 ? "" : ` Not noticed: ${missed.slice(0, maxNamed).join("; ")}${more}.`;
   return `Noticed ${noticed} of ${pluralize(tried, "covered promise")}.${which}`;
 }

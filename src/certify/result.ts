@@ -77,7 +77,7 @@ const run = mapping({
   code: described(orNull(number()), "The exit code; null if there is none."),
   durationMs: described(count(), "Its real duration, in milliseconds."),
   requests: described(count(), "The number of requests of the client."),
-  percent: described(count({ most: 100 }), "The share of the promised paths, rounded down."),
+  percent: described(count({ max: 100 }), "The share of the promised paths, rounded down."),
   lastRequest: optional(described(lastRequest, "The last request before the client ended.")),
   cause: optional(described(cause, "The minimal cause of the failure.")),
   pinned: optional(
@@ -150,10 +150,10 @@ export interface NotTried extends ValueOf<typeof notTried> {}
 
 const gates = mapping({
   failOn: described(choice(adviceLevels), "The lowest level of advice that fails the client."),
-  minCoverage: described(count({ most: 100 }), "The required share of the promised paths, in percent."),
+  minCoverage: described(count({ max: 100 }), "The required share of the promised paths, in percent."),
   minNoticed: optional(
     described(
-      count({ most: 100 }),
+      count({ max: 100 }),
       "The required share of the tried promises, in percent; if left out, each swap must be noticed.",
     ),
   ),

@@ -333,8 +333,8 @@ test("an experiment starts with the last request of the baseline, and is over af
   expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
   expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
   expect(responsesAt(controlled().experiment, [1]).responses).toEqual([200]);
-  const most = (count: number) => responsesAt(experimentOf("401"), every(1, count));
-  expect([most(20).isOver, most(21).isOver, most(25).again, most(25).times.length]).toEqual([
+  const max = (count: number) => responsesAt(experimentOf("401"), every(1, count));
+  expect([max(20).isOver, max(21).isOver, max(25).again, max(25).times.length]).toEqual([
     false,
     true,
     20,

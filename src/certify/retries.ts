@@ -90,12 +90,12 @@ const experimentTable: Readonly<Record<After, ExperimentRow>> = {
 };
 const experimentIds = Object.keys(experimentTable) as After[];
 /** The tries after which a client does not give up: its run ends. Fewer if its time is over. */
-const mostTries = 20;
-const mostTriesInTime = 10;
+const maxTries = 20;
+const maxTriesInTime = 10;
 /** The requests that may follow a rejection because responses were late. */
-const mostByChance = 2;
+const maxByChance = 2;
 /** Repeats with pauses shorter than a second, after which a client does not pause. */
-const mostWithoutPause = 5;
+const maxWithoutPause = 5;
 
 const noteId = "sent-again-after-rejection";
 const statusOf = (pathId: PathId) => outcomeOf(pathId).status;
@@ -111,12 +111,12 @@ const placeOf = ({ sent }: CountedRun, { key, nth }: Pick<SentCount, "key" | "nt
 /** Returns the experiments with a client, in order of its baseline; none if no key is accepted in each request to a sandbox. */
 export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
   const { sent } = baseline;
-  const mostOf = (key: string) =>
+  const maxOf = (key: string) =>
     Math.max(...sent.flatMap((one) => (one.key === key ? one.paths.length : [])));
   const [best] = sent
     .filter(({ paths }) => paths.every(isAccepted))
     // If tests run in parallel, any of its sandboxes may come first: this one must not get more requests than it did here.
-    .map((one) => [Number(one.paths.length === mostOf(one.key)), countOf(baseline, one.key), one] as const)
+    .map((one) => [Number(one.paths.length === maxOf(one.key)), countOf(baseline, one.key), one] as const)
     // A client that stores accepted responses sends few requests.
     .sort(
       ([safe, count, one], [otherSafe, otherCount, other]) =>
@@ -167,17 +167,17 @@ export function variantOf(experiment: Experiment): Variant {
 
 /** Whether a client that got so many responses of an experiment has shown enough. */
 export function isOver(replaced: number): boolean {
-  return replaced > mostTries;
+  return replaced > maxTries;
 }
 
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
 export function triedFacts({ replaced, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
-  const times = tried.slice(0, mostTries + 1);
-  return { times, again: Math.max(0, Math.min(replaced - 1, mostTries)), silentMs };
+  const times = tried.slice(0, maxTries + 1);
+  return { times, again: Math.max(0, Math.min(replaced - 1, maxTries)), silentMs };
 }
 
 /** How long a run must wait for a client that waits as it should, in milliseconds. */
-export function leastWait({ id }: Experiment): number {
+export function minWait({ id }: Experiment): number {
   return id === "429 without Retry-After" ? minute + 1000 : 0;
 }
 
@@ -192,7 +192,7 @@ export function agreed(made: readonly Made[]): Made[] | undefined {
   const isRejection = experiment.id !== "outage" && experiment.id !== "control";
   const isLucky =
     experiment.id === "429 without Retry-After" && second > first && second - first < minute / 2;
-  const isClear = again === 0 ? !isLucky : again > mostByChance;
+  const isClear = again === 0 ? !isLucky : again > maxByChance;
   if (others.length === 0) return isClear || !isRejection ? [one] : undefined;
   const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as Made));
   return same.length > 1 ? same.slice(-1) : undefined;
@@ -268,7 +268,7 @@ function rejectionSentence(after: After, { experiment, again }: Made): string {
   const date = "before the date in its Retry-After: a client waits until the date";
   const known = after === "503 with a date" ? date : seconds;
   const wait = retryAfter === undefined ? "before the next minute" : known;
-  const count = again === mostTries ? `${mostTries} or more requests` : pluralize(again, "more request");
+  const count = again === maxTries ? `${maxTries} or more requests` : pluralize(again, "more request");
   return `When certify rejected ${key} with ${after}, ${count} followed${isOfLimit ? ` ${wait}` : ""}.`;
 }
 
@@ -280,19 +280,19 @@ function isHasty(times: readonly number[]): boolean {
   let inRow = 0;
   return pausesOf(times).some((pause) => {
     inRow = pause < 1000 ? inRow + 1 : 0;
-    return inRow > mostWithoutPause;
+    return inRow > maxWithoutPause;
   });
 }
 
 function isEndless({ times, isTimedOut = false }: Made): boolean {
-  return times.length > (isTimedOut ? mostTriesInTime : mostTries);
+  return times.length > (isTimedOut ? maxTriesInTime : maxTries);
 }
 
 function outageSentence(key: string, run: Made): string {
   const { times } = run;
   const shortest = Math.round(Math.min(...pausesOf(times)));
-  const isMany = times.length > mostTries;
-  const sent = isMany ? `more than ${mostTries} requests` : pluralize(times.length, "request");
+  const isMany = times.length > maxTries;
+  const sent = isMany ? `more than ${maxTries} requests` : pluralize(times.length, "request");
   const pause = times.length === 1 ? "" : `, with a shortest pause of ${shortest} ms`;
   const end = isEndless(run) ? ", and did not give up" : "";
   return `While ${key} got 503, your client sent ${sent}${pause}${end}.`;

@@ -66,7 +66,7 @@ function compareReplacement(successes: readonly CompletedAttempt[]): ContractDif
 export type RejectedAttempt = CompletedAttempt & { readonly responses: CheckedResponse[] };
 
 /** How many responses to a cause it takes to report a difference. */
-export const leastResponses = 5;
+export const minResponses = 5;
 
 /**
  * Compares the 401 responses with the first one (R14). Ids, times and nodes differ as well, so a difference is reported
@@ -83,7 +83,7 @@ export function compareRejections(rejections: readonly RejectedAttempt[]): Compa
   const rarest = 1 / 300 / (1 + varying.length);
   const compared = rejections.map((rejection) => {
     const found = withoutDerived(contrasts.filter(({ pathId }) => pathId === rejection.pathId));
-    const isEnough = rejection.responses.length >= leastResponses;
+    const isEnough = rejection.responses.length >= minResponses;
     return { rejection, found, clear: found.filter(({ chance }) => isEnough && chance < rarest) };
   });
   return {

@@ -218,8 +218,8 @@ test.each<[Attempt[], me: unknown, scopes: unknown]>([
 });
 
 test("a server's texts are cut after 80 characters, and the start of a body after 40", () => {
-  const [most, more] = ["x".repeat(80), "x".repeat(81)];
-  expect([shownText(most), shownText(more)]).toEqual([most, `${most}…`]);
+  const [max, more] = ["x".repeat(80), "x".repeat(81)];
+  expect([shownText(max), shownText(more)]).toEqual([max, `${max}…`]);
   const body = (length: number) => describeBody({ ...responseOf(200), text: "y".repeat(length) });
   expect([body(0), body(40), body(41)]).toEqual([
     "an empty body",

@@ -8,7 +8,7 @@ import {
   type ComparedRejections,
   compareRejections,
   compareSuccesses,
-  leastResponses,
+  minResponses,
   type RejectedAttempt,
 } from "./compare.js";
 import {
@@ -87,7 +87,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
 /** Starts a check that removes every key from its responses. */
 function createSession(send: Send, options: CheckOptions) {
   const { env, maxRequests, unknownKey, url } = options;
-  const unknown = Array.from({ length: mostResponses }, (_, index) => unknownKey(index));
+  const unknown = Array.from({ length: maxResponses }, (_, index) => unknownKey(index));
   const redact = createRedact([...keysInVariables(env), ...unknown]);
   const undocumented = new Set<string>();
   let requests = 0;
@@ -96,7 +96,7 @@ function createSession(send: Send, options: CheckOptions) {
 
   function whyNone(): string | undefined {
     if (stopped !== undefined) return "nothing was sent after the first request";
-    if (withoutResponse >= mostWithoutResponse)
+    if (withoutResponse >= maxWithoutResponse)
       return `nothing was sent after ${withoutResponse} requests without a response`;
     return requests < maxRequests ? undefined : `the ${maxRequests} requests of --max-requests are used up`;
   }
@@ -131,8 +131,8 @@ function createSession(send: Send, options: CheckOptions) {
 
 type Session = ReturnType<typeof createSession>;
 
-const mostWithoutResponse = 2;
-const mostResponses = 25;
+const maxWithoutResponse = 2;
+const maxResponses = 25;
 /** The responses to a cause after which a leak on half of the nodes would have been seen, as good as always. */
 const enoughResponses = 8;
 
@@ -178,10 +178,10 @@ async function repeatRejections(session: Session, rejected: readonly CompletedAt
   for (let round = 1; ; round++) {
     const compared = compareRejections(rejections);
     const { suspects, differences } = compared;
-    const isEven = round < leastResponses || suspects.length + differences.length === 0;
+    const isEven = round < minResponses || suspects.length + differences.length === 0;
     const repeated = isEven ? rejections : [...rejections.slice(0, 1), ...suspects];
-    const most = isEven ? enoughResponses : mostResponses;
-    if (repeated.length < 2 || round >= most || session.left() < repeated.length) return compared;
+    const max = isEven ? enoughResponses : maxResponses;
+    if (repeated.length < 2 || round >= max || session.left() < repeated.length) return compared;
     // Another order each time: a balancer that takes its nodes in turn must not give each cause its own node.
     const order = repeated.map((one, i) => ({ one, at: mix32(64 * round + i) })).sort((a, b) => a.at - b.at);
     for (const { one } of order) {
@@ -197,7 +197,7 @@ function notesOnRejections(
   requests: number,
 ) {
   const paths = suspects.map(({ pathId }) => pathId).join(", ");
-  const enough = requests + 6 * leastResponses;
+  const enough = requests + 6 * minResponses;
   const perhaps = `${paths}: the response differs from 401.missing, perhaps by chance. To see if it reveals the cause (R14), check again with --max-requests ${enough}.`;
   const part = `Not compared between causes of 401, because it varies between equal requests (ids, numbers, times, nodes): ${varying.join(", ")}.`;
   const unseen = `Compared ${pluralize(responses, "response")} to each cause of 401. Nodes of the server that sent none of them were not tried.`;

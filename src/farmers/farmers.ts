@@ -96,8 +96,8 @@ function livestockOf({ draws, country }: FarmContext, areaHa: number): Farmer["l
     const draw = draws("livestock", type);
     if (!chance(draw, share)) return [];
     const [withoutLand, perHectare] = capacity[type];
-    const most = withoutLand + Math.floor(perHectare * areaHa);
-    return [{ type, count: Math.min(most, Math.max(1, Math.round(logNormal(draw, median * scale, 0.6)))) }];
+    const max = withoutLand + Math.floor(perHectare * areaHa);
+    return [{ type, count: Math.min(max, Math.max(1, Math.round(logNormal(draw, median * scale, 0.6)))) }];
   });
 }
 

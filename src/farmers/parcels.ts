@@ -88,9 +88,9 @@ function fieldAreas({ draws, region }: FarmContext): readonly number[] {
   const [smallestHa, largestHa] = [0.08, 10_000];
   const { median, deviation } = region.farmSize;
   const whole = 10_000 * Math.min(Math.max(logNormal(draw, median, deviation), smallestHa), largestHa);
-  const most = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
-  const least = whole < 1_000_000 ? 1 : 4;
-  const parts = Array.from({ length: wholeBetween(draw, least, most) }, () => between(draw, 0.3, 1));
+  const max = whole < 5_000 ? 2 : whole < 50_000 ? 4 : 7;
+  const min = whole < 1_000_000 ? 1 : 4;
+  const parts = Array.from({ length: wholeBetween(draw, min, max) }, () => between(draw, 0.3, 1));
   const sum = parts.reduce((total, part) => total + part, 0);
   return parts.map((part) => (whole * part) / sum).sort((a, b) => b - a);
 }

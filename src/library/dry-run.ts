@@ -5,7 +5,7 @@ import type { Performed, TimelineResult } from "../sandbox/steps.js";
 import { stepProblems, tryNextStep } from "../sandbox/story/run-step.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 
-const mostRequests = 5_000;
+const maxRequests = 5_000;
 
 /** `open` starts the scenario with a frozen clock. */
 export function dryRunScenario(open: () => SandboxState): ScenarioMistake[] {
@@ -42,7 +42,7 @@ function runWholeStory(sandbox: SandboxState): ScenarioMistake[] {
   for (;;) {
     const { request } = sandbox.story.steps[sandbox.story.next] ?? {};
     requests += request === undefined ? 0 : (request.repeat ?? 1);
-    const result = requests > mostRequests ? undefined : tryNextStep(sandbox, send);
+    const result = requests > maxRequests ? undefined : tryNextStep(sandbox, send);
     if (result === undefined) return failed;
     const { response, performed } = result;
     const rejected = rejectionOf(performed);

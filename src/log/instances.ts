@@ -196,9 +196,9 @@ export function endedInstance({ ended, at }: EndedInstance): SandboxError {
   );
 }
 
-export function tooMany(most: number): SandboxError {
+export function tooMany(max: number): SandboxError {
   return new SandboxError(
     "instance_limit_reached",
-    `There are ${most} instances already: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
+    `There are ${max} instances already: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-instances.`,
   );
 }

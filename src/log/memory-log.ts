@@ -34,7 +34,7 @@ export interface MemoryLog extends Log {
 export function createMemoryLog(sandbox: SandboxState, options: InstanceLimits = {}): MemoryLog {
   const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
-    most: maxInstances,
+    max: maxInstances,
     server: sandbox,
     platform: nodePlatform,
     requireRoom: () => budget.requireRoom(),
@@ -91,24 +91,24 @@ function describeServer({ sandbox, instances }: Pick<Log, "sandbox" | "instances
 }
 
 interface InstancesOptions {
-  readonly most: number;
+  readonly max: number;
   /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
   readonly server: Pick<SandboxState, "counters" | "idSeries">;
   readonly platform: Platform;
   readonly requireRoom?: () => void;
   /** The limit of all journals together, in bytes. Default: 16 MB. */
-  readonly mostJournals?: number | undefined;
+  readonly maxJournals?: number | undefined;
 }
 
 export function createInstances({
-  most,
+  max,
   server,
   platform,
   requireRoom = () => {},
-  mostJournals = 16e6,
+  maxJournals = 16e6,
 }: InstancesOptions) {
   const loaded = keepLoaded<object>(platform.stopwatch);
-  const journals = limitJournals(loaded.loaded, mostJournals);
+  const journals = limitJournals(loaded.loaded, maxJournals);
   const ended = new Map<string, EndedInstance>();
   const onExpired = new Set<(instance: Instance) => void>();
   const find = (id: string) => {
@@ -139,7 +139,7 @@ export function createInstances({
       if (there !== undefined) return there;
       const { scenario, name, text } = source;
       requireRoom();
-      if (loaded.loaded().length >= most) throw tooMany(most);
+      if (loaded.loaded().length >= max) throw tooMany(max);
       const idGroup = server.idSeries.last + 1;
       const options = { platform, name, text, ...checkedOptions(given), given, idGroup };
       const sandbox = startSandbox(scenario, options);
@@ -183,7 +183,7 @@ function isOver({ tenancy: { expiresAt }, idle }: Instance, ttl: number, now: nu
 }
 
 /** Limits the journals of instances together: each loses its oldest requests, half of its bytes. */
-function limitJournals(instances: () => readonly Pick<Instance, "sandbox">[], most: number) {
+function limitJournals(instances: () => readonly Pick<Instance, "sandbox">[], max: number) {
   /** At least the bytes of all journals. */
   let bytes = 0;
   const discard = () => {
@@ -195,7 +195,7 @@ function limitJournals(instances: () => readonly Pick<Instance, "sandbox">[], mo
   };
   const count = (more: number) => {
     bytes += more;
-    if (bytes > most) discard();
+    if (bytes > max) discard();
   };
   return {
     discard,

@@ -181,7 +181,7 @@ function requireState(state: unknown, given: string, isInstance: boolean): void 
 
 /** A sandbox grows with every new key. Every written state must be readable. */
 function checkedScenario(scenario: unknown): Scenario {
-  return checkScenario(scenario, { mostValues: Number.POSITIVE_INFINITY });
+  return checkScenario(scenario, { maxValues: Number.POSITIVE_INFINITY });
 }
 
 export function brokenState(given: string, isInstance = false): SandboxError {

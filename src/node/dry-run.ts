@@ -10,7 +10,7 @@ import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-s
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";
 
-const mostProblems = 20;
+const maxProblems = 20;
 
 type PlaceOf = (path: Path) => FoundPlace | undefined | Promise<FoundPlace | undefined>;
 
@@ -22,7 +22,7 @@ export async function dryRunProblems(
   if (scenario.timeline === undefined && scenario.story === undefined) return [];
   const failed = dryRunScenario(() => startInNode(scenario, { name, ...given, frozen: true }));
   return Promise.all(
-    failed.slice(0, mostProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
+    failed.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
   );
 }
 

@@ -28,7 +28,7 @@ function defaultMaxMemory(): number {
 }
 
 export interface MemoryStatus {
-  readonly most: number;
+  readonly max: number;
   /** The bytes in use; includes garbage while they are far below the limit. */
   readonly used: number;
   readonly isFull: boolean;
@@ -47,11 +47,11 @@ export function createMemoryBudget(
 ) {
   let known = given;
   // Read when first needed, which is after the start.
-  const most = () => {
+  const max = () => {
     known ??= defaultMaxMemory();
     return known;
   };
-  const scarce = () => scarcePart * most();
+  const scarce = () => scarcePart * max();
   let measured = Number.POSITIVE_INFINITY;
   let measuredAt = Number.NEGATIVE_INFINITY;
   const collectAfter = (pause: number) => {
@@ -69,15 +69,15 @@ export function createMemoryBudget(
     check: () => collectAfter(pauses.unasked),
     requireRoom(): void {
       collectAfter(pauses.asked);
-      if (used() <= most()) return;
+      if (used() <= max()) return;
       throw new SandboxError(
         "memory_limit_reached",
-        `The server uses its ${Math.round(most() / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
+        `The server uses its ${Math.round(max() / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
       );
     },
     status(): MemoryStatus {
       const now = used();
-      return { most: most(), used: now, isFull: now > most() };
+      return { max: max(), used: now, isFull: now > max() };
     },
   };
 }

@@ -21,7 +21,7 @@ export interface CommandOptions {
 
 const outputs = ["stdout", "stderr"] as const;
 /** Milliseconds until a command is killed after the second signal, or in the background after the first. */
-const patience = 5000;
+const timeouts = 5000;
 /** Milliseconds for reading the rest of the output after the command's end. */
 const lastWords = 500;
 
@@ -50,7 +50,7 @@ export function runCommand(
       if (isOver) return;
       asked += 1;
       // A command in the background is killed sooner, after the first signal.
-      if (asked === (isApart ? 1 : 2)) deadline = setTimeout(kill, patience);
+      if (asked === (isApart ? 1 : 2)) deadline = setTimeout(kill, timeouts);
       // The terminal has already sent it to the command. A signal only to this process looks the same and must be sent twice.
       if (asked === 1 && !isApart && isFromKeyboard(signal)) return;
       if (asked < 3) send(signal);

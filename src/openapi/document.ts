@@ -36,7 +36,7 @@ export interface ApiDocument {
 
 export type ReportAt = (code: ScenarioProblemCode, path: Path, message: string, hint: string) => void;
 
-const mostProblems = 50;
+const maxProblems = 50;
 
 /** Reads a document in JSON or YAML. Throws a `ScenarioError` with all problems and their places. */
 export function readApiDocument({ text, file = "<openapi>" }: DocumentText): ApiDocument {
@@ -46,7 +46,7 @@ export function readApiDocument({ text, file = "<openapi>" }: DocumentText): Api
   const requireFine = () => {
     if (problems.length === 0) return;
     throw new ScenarioError(
-      problems.slice(0, mostProblems).map(({ code, path, message, hint, place }) => {
+      problems.slice(0, maxProblems).map(({ code, path, message, hint, place }) => {
         const found = place ?? placeOf(path);
         const at = { file: found?.source.file ?? file, ...found?.describe() };
         return { code, path: pathText(path), message, hint: hint ?? "", ...at };
@@ -169,7 +169,7 @@ function isObject(value: unknown): value is object {
   return typeof value === "object" && value !== null;
 }
 
-const mostSteps = 50;
+const maxSteps = 50;
 
 function checkReference(root: Members, reference: unknown, path: Path, report: ReportAt): void {
   const inside = "copy it to components, and refer to #/components/…";
@@ -180,7 +180,7 @@ function checkReference(root: Members, reference: unknown, path: Path, report: R
   }
   let target: unknown = { $ref: reference };
   for (let step = 0; isMapping(target) && typeof target.$ref === "string"; step++) {
-    if (step === mostSteps) {
+    if (step === maxSteps) {
       report("openapi_reference", path, "references lead to each other", "write out one of them");
       return;
     }
@@ -218,7 +218,7 @@ export function resolved(
   path: Path,
 ): { readonly at: Members; readonly path: Path } {
   let found = { at: isMapping(node) ? node : {}, path };
-  for (let step = 0; typeof found.at.$ref === "string" && step < mostSteps; step++) {
+  for (let step = 0; typeof found.at.$ref === "string" && step < maxSteps; step++) {
     const target = valueAt(root, found.at.$ref);
     found = { at: isMapping(target) ? target : {}, path: stepsOf(found.at.$ref) };
   }

@@ -11,7 +11,7 @@ import { type ApiDocument, valueAt } from "./document.js";
 import { keptIn, lazily, recentIn } from "./once.js";
 import { checkName, contentAt, type Operation } from "./operations.js";
 import { inputOf, inventedIn } from "./requests.js";
-import { mostSamples, ofExamples, type Sampling } from "./sampler.js";
+import { maxSamples, ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
 
@@ -27,7 +27,7 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     const known = keptIn(made, from, () => new Map());
     const example = from.examples.has(name ?? "") ? name : undefined;
     const make = () => successIn(from, { seed, now }, example);
-    return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, mostSamples);
+    return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, maxSamples);
   };
   const isSampled = content.type !== "" && content.examples.size === 0 && path.includes("{");
   const lazy = {

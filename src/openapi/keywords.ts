@@ -75,8 +75,8 @@ export const typeNames = Object.keys(types);
 
 const same = (value: number) => value;
 const countOf = (value: object) => Object.keys(value).length;
-const atLeast = (value: number, least: number) => value >= least;
-const atMost = (value: number, most: number) => value <= most;
+const atLeast = (value: number, min: number) => value >= min;
+const atMost = (value: number, max: number) => value <= max;
 
 export const keywords: Readonly<Record<string, Keyword>> = {
   type(wanted: string | readonly string[]) {
@@ -88,8 +88,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   const: (only: unknown) => choiceOf("must be", [only]),
   minimum: limit("must be at least", isNumber, same, atLeast),
   maximum: limit("must be at most", isNumber, same, atMost),
-  exclusiveMinimum: limit("must be more than", isNumber, same, (value, least) => value > least),
-  exclusiveMaximum: limit("must be less than", isNumber, same, (value, most) => value < most),
+  exclusiveMinimum: limit("must be more than", isNumber, same, (value, min) => value > min),
+  exclusiveMaximum: limit("must be less than", isNumber, same, (value, max) => value < max),
   multipleOf: limit("must be a multiple of", isNumber, same, isMultiple),
   minLength: limit("characters: must be at least", isText, sizeOf, atLeast),
   maxLength: limit("characters: must be at most", isText, sizeOf, atMost),
@@ -178,12 +178,12 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   contains(node: unknown, { schema: { minContains = 1, maxContains }, test }) {
     const one = test(node);
-    const most = Number(maxContains ?? Number.POSITIVE_INFINITY);
+    const max = Number(maxContains ?? Number.POSITIVE_INFINITY);
     const wrong = mismatch(`must contain ${minContains} to ${maxContains ?? "any number of"} such items`);
     return (value, run) => {
       if (!isList(value)) return undefined;
       const found = value.filter((item) => one(item, run) === undefined).length;
-      return found >= Number(minContains) && found <= most ? undefined : wrong;
+      return found >= Number(minContains) && found <= max ? undefined : wrong;
     };
   },
   uniqueItems: (isUnique: boolean) => (value, run) => {
@@ -260,15 +260,15 @@ function unevaluated(
   };
 }
 
-/** At least one of the tests passes, and at most `most`. Otherwise the deepest mismatch is most likely the meant one. */
-function alternatives(all: readonly Test[], most: number): Test {
+/** At least one of the tests passes, and at most `max`. Otherwise the deepest mismatch is most likely the meant one. */
+function alternatives(all: readonly Test[], max: number): Test {
   return (value, run) => {
     let deepest: Mismatch | undefined;
     let passed = 0;
     for (const one of all) {
       const found = one(value, run);
       // A text such as 46 may be read as a number and as a text.
-      if (found === undefined && (most > 1 || run.reads)) return undefined;
+      if (found === undefined && (max > 1 || run.reads)) return undefined;
       if (found === undefined) passed += 1;
       else if (found.path.length > (deepest?.path.length ?? -1)) deepest = found;
     }

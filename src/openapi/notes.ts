@@ -16,7 +16,7 @@ interface Group {
 
 export type Notes = ReturnType<typeof createNotes>;
 
-const mostNamed = 5;
+const maxNamed = 5;
 
 /** Collects notes after these, and groups equal ones about several operations. */
 export function createNotes(earlier: readonly Group[] = []) {
@@ -49,7 +49,7 @@ export function createNotes(earlier: readonly Group[] = []) {
 }
 
 function grouped(all: ReadonlyMap<string, string>, many: string): string {
-  const named = [...all.keys()].slice(0, mostNamed).join(", ");
-  const rest = all.size - mostNamed;
+  const named = [...all.keys()].slice(0, maxNamed).join(", ");
+  const rest = all.size - maxNamed;
   return `${all.size} ${many}: ${named}${rest > 0 ? ` and ${rest} more` : ""}.`;
 }

@@ -10,10 +10,10 @@ export function lazily<Of extends object, Made extends object>(
 }
 
 /** As `keptIn`, for the last few keys: a stranger may choose them. */
-export function recentIn<Value>(all: Map<string, Value>, key: string, make: () => Value, most = 8): Value {
+export function recentIn<Value>(all: Map<string, Value>, key: string, make: () => Value, max = 8): Value {
   const made = keptIn(all, key, make);
   const [oldest] = all.keys();
-  if (all.size > most && oldest !== undefined) all.delete(oldest);
+  if (all.size > max && oldest !== undefined) all.delete(oldest);
   return made;
 }
 

@@ -77,11 +77,11 @@ export function operationsOf(
     }
     parts += responses.size;
     if (parts > documentLimits.parts || found.length > documentLimits.operations) {
-      const most =
+      const max =
         parts > documentLimits.parts
           ? `${documentLimits.parts} parameters and responses`
           : `${documentLimits.operations}`;
-      const what = `after following references, the operations are more than ${most}`;
+      const what = `after following references, the operations are more than ${max}`;
       report("too_large", place, what, "serve a part: --operations ID,ID");
       break;
     }

@@ -17,7 +17,7 @@ import { sampledBody } from "./contents.js";
 import { recentIn } from "./once.js";
 import type { Operation } from "./operations.js";
 import { problemIn } from "./requests.js";
-import { mostSamples, ofExamples } from "./sampler.js";
+import { maxSamples, ofExamples } from "./sampler.js";
 import type { Check } from "./validator.js";
 
 // Where the responses of a collection have records, and what a record of them looks like.
@@ -50,7 +50,7 @@ export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id:
     const example = scenario.examples?.[operation.id];
     const make = () =>
       content.type !== "" ? (sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {}) : undefined;
-    return recentIn(made, `${seed} ${example ?? ""}`, make, mostSamples);
+    return recentIn(made, `${seed} ${example ?? ""}`, make, maxSamples);
   };
   const shape = endpoint.responseShape;
   const first = sample({ seed: 1, scenario: { version: 1 } });

@@ -22,7 +22,7 @@ import {
   countRecords,
   draftRecord,
   matches,
-  mostRecords,
+  maxRecords,
   ownerOf,
   placeIn,
   whyUnknown,
@@ -213,9 +213,9 @@ const create: Respond = (call) => {
     const note = "the record that this Idempotency-Key has created was removed";
     return { ...rejection(reusedKey(operation)), note };
   }
-  const most = sandbox.given.mostRecords ?? mostRecords;
-  if (earlier === undefined && countRecords(sandbox.records) >= most)
-    return { ...rejection(mismatched), note: `the sandbox has ${most} records, its maximum: remove some` };
+  const max = sandbox.given.maxRecords ?? maxRecords;
+  if (earlier === undefined && countRecords(sandbox.records) >= max)
+    return { ...rejection(mismatched), note: `the sandbox has ${max} records, its maximum: remove some` };
   const record = recordFrom(call, earlier);
   if (typeof record === "string") return invalid(call, record);
   const response = withRecord(call, record.members);

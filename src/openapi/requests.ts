@@ -4,7 +4,7 @@ import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
-import { isTooDeep, mostLevels, parsedJson } from "../spec/schema/json.js";
+import { isTooDeep, maxLevels, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
@@ -170,7 +170,7 @@ function readBody(
   const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
-  if (isTooDeep(value)) return unread(`it is nested more than ${mostLevels} levels deep`);
+  if (isTooDeep(value)) return unread(`it is nested more than ${maxLevels} levels deep`);
   return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? read;
 }
 

@@ -19,20 +19,20 @@ export interface Sampling {
 }
 
 /** The samples of an operation that are kept: instances have seeds of their own, and a server has many. */
-export const mostSamples = 200;
+export const maxSamples = 200;
 
 /** For samples that no sandbox sends. */
 export const ofExamples: Sampling = { seed: 1, now: Date.UTC(2026, 2, 2, 9) };
 
 /** A sample gets no optional members below this level. */
 const deepOptional = 5;
-const mostNested = 60;
+const maxNested = 60;
 /** The draws for an item that differs from those before it. */
-const mostTurns = 20;
+const maxTurns = 20;
 /** The steps of the check of a sample. */
-const mostChecked = 60_000;
+const maxChecked = 60_000;
 /** The checks of parts with `oneOf` in one sample, and the steps of each. */
-const partChecks = { most: 60, steps: 3000 };
+const partChecks = { max: 60, steps: 3000 };
 
 /** Thrown when a schema has no sample within these limits. */
 const noSample = Symbol("no sample");
@@ -54,7 +54,7 @@ export function sampleOf(
   node: unknown,
   sampling: Sampling,
 ): { readonly value: unknown } | undefined {
-  const check = reader.checkOf(node, { steps: mostChecked });
+  const check = reader.checkOf(node, { steps: maxChecked });
   let made = 0;
   const tries = [
     { usesExamples: true, fill: "all", turn: 0 } as const,
@@ -85,14 +85,14 @@ type Place = readonly string[];
 
 function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   count(attempt, 1);
-  if (place.length > mostNested) throw noSample;
+  if (place.length > maxNested) throw noSample;
   const made = whole(attempt.reader, node);
   if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
   // A sample of one alternative may also fit another one.
   const check = attempt.reader.checkOf(node, { steps: partChecks.steps });
   for (const value of candidates(made, made.oneOf, place, attempt)) {
     attempt.work.checks += 1;
-    if (attempt.work.checks > partChecks.most || check(value) === undefined) return value;
+    if (attempt.work.checks > partChecks.max || check(value) === undefined) return value;
   }
   throw noSample;
 }
@@ -125,7 +125,7 @@ function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
 
 /** A schema with one of its alternatives. */
 function settled(schema: Members, attempt: Attempt, nested = 0): Members {
-  if (nested > mostNested) throw noSample;
+  if (nested > maxNested) throw noSample;
   const { oneOf, anyOf, if: condition, ...own } = schema;
   const { turn, reader } = attempt;
   const all = [oneOf, anyOf].flatMap((some) => {
@@ -222,7 +222,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
         : partOf(first[at] ?? items, [...place, String(at), ...(turn > 0 ? [String(turn)] : [])], attempt);
     let item = itemAt(0);
     const isKnown = () => isUnique && known.has(canonicalJson(item));
-    for (let turn = 1; turn <= mostTurns && isKnown(); turn++) item = itemAt(turn);
+    for (let turn = 1; turn <= maxTurns && isKnown(); turn++) item = itemAt(turn);
     if (isKnown() && at >= Number(minItems)) break;
     if (choices.length > 0) count(attempt, 1);
     if (isUnique) known.add(canonicalJson(item));
@@ -247,8 +247,8 @@ function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
   // Such as 1.18 for steps of 0.01: a validator may divide 1.19 without rounding.
   if (steps >= 0) return values.find((value) => Number.isInteger(value / step)) ?? (values[0] as number);
   // Between two steps.
-  const least = limit("minimum", limit("exclusiveMinimum", low));
-  const middle = (least + limit("maximum", limit("exclusiveMaximum", high))) / 2;
+  const min = limit("minimum", limit("exclusiveMinimum", low));
+  const middle = (min + limit("maximum", limit("exclusiveMaximum", high))) / 2;
   return whole === 1 ? Math.round(middle) : middle;
 }
 
@@ -290,7 +290,7 @@ const formats: Readonly<Record<string, (draw: RandomStream, word: string, now: n
 };
 
 /** The times that a repetition without an upper limit repeats at most. */
-const mostRepeated = 8;
+const maxRepeated = 8;
 
 /** A text that matches a pattern. */
 function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string {
@@ -316,7 +316,7 @@ function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string 
       case types.SET:
         return String.fromCodePoint(pick(draw, choicesOf(token)));
       case types.REPETITION: {
-        const more = Math.min(token.max - token.min, mostRepeated);
+        const more = Math.min(token.max - token.min, maxRepeated);
         const times = token.min + below(more + 1);
         let text = "";
         for (let time = 0; time < times; time++) text += textOfToken(token.value);

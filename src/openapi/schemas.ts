@@ -85,14 +85,14 @@ function ofOld(made: Record<string, unknown>, { nullable }: Members): Members {
   return { ...made, type: [made.type, "null"] };
 }
 
-const mostMerged = 200;
+const maxMerged = 200;
 
 /** One schema in place of a schema with its references and the parts of `allOf`. */
 export function whole({ view, target }: Pick<SchemaReader, "view" | "target">, node: unknown): Members {
   const parts: Members[] = [];
   const seen = new Set<unknown>();
   const add = (one: unknown) => {
-    if (seen.has(one) || parts.length >= mostMerged) return;
+    if (seen.has(one) || parts.length >= maxMerged) return;
     seen.add(one);
     const { $ref, allOf, ...own } = view(one);
     parts.push(own);
@@ -114,12 +114,12 @@ export function merged(one: Members, other: Members): Members {
   return made;
 }
 
-const most = (both: readonly number[]) => Math.max(...both);
-const least = (both: readonly number[]) => Math.min(...both);
+const max = (both: readonly number[]) => Math.max(...both);
+const min = (both: readonly number[]) => Math.min(...both);
 const all = (both: readonly unknown[]) => ({ allOf: both });
 const together: Readonly<Record<string, (both: never) => unknown>> = {
-  ...{ minimum: most, exclusiveMinimum: most, minLength: most, minItems: most, minProperties: most },
-  ...{ maximum: least, exclusiveMaximum: least, maxLength: least, maxItems: least, maxProperties: least },
+  ...{ minimum: max, exclusiveMinimum: max, minLength: max, minItems: max, minProperties: max },
+  ...{ maximum: min, exclusiveMaximum: min, maxLength: min, maxItems: min, maxProperties: min },
   ...{ items: all, additionalProperties: all, contains: all },
   required: (both: readonly unknown[]) => [...new Set(both.flat())],
   type: (both: readonly unknown[]) => {

@@ -8,15 +8,15 @@ import { type SchemaReader, whole } from "./schemas.js";
 
 // The shapes of schemas, and the differences between a document and the operations that the sandbox has built in.
 
-const mostParts = 2000;
-const mostNested = 12;
+const maxParts = 2000;
+const maxNested = 12;
 
 /** The shape of a schema; what a shape cannot express, and what is too large or too deep, is `anything`. */
 export function shapeOfSchema(reader: Pick<SchemaReader, "view" | "target">, schema: unknown): Shape {
-  let left = mostParts;
+  let left = maxParts;
   const shapeAt = (node: unknown, level: number): Shape => {
     left -= 1;
-    return left < 0 || level > mostNested ? anything() : shapeOfWhole(whole(reader, node), level);
+    return left < 0 || level > maxNested ? anything() : shapeOfWhole(whole(reader, node), level);
   };
   const shapeOfWhole = (made: Members, level: number): Shape => {
     const { type, anyOf, oneOf, enum: choices } = made;
@@ -77,8 +77,8 @@ export function shapeOfSchema(reader: Pick<SchemaReader, "view" | "target">, sch
 }
 
 function limits(schema: Members, what: string) {
-  const { [`min${what}`]: least, [`max${what}`]: most } = schema;
-  return { ...(typeof least === "number" && { least }), ...(typeof most === "number" && { most }) };
+  const { [`min${what}`]: min, [`max${what}`]: max } = schema;
+  return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };
 }
 
 function choiceOf(choices: readonly unknown[]): Shape {

@@ -28,7 +28,7 @@ export interface SchemaSource {
 
 export type Check = (value: unknown) => Mismatch | undefined;
 
-const mostNested = 400;
+const maxNested = 400;
 
 interface Compiler extends SchemaSource {
   readonly patternOf: PatternEngine;
@@ -79,7 +79,7 @@ function compiled(node: unknown, compiler: Compiler): Test {
   return (given, run) => {
     spend(run, 1);
     run.nested += 1;
-    if (run.nested > mostNested) throw tooMuchWork;
+    if (run.nested > maxNested) throw tooMuchWork;
     const value = run.reads ? converted(given, types) : given;
     let found: Mismatch | undefined;
     for (const one of all) {

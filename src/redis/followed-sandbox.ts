@@ -204,8 +204,8 @@ function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly strin
 function stored(sandbox: FollowedSandbox, line: Line, tag: string, ran: readonly Ran[]): readonly string[] {
   const { sandbox: state, sizes } = sandbox;
   const isWhole = isBeyondLine(line.happened);
-  const most = Math.max(replacedAfter.characters, sizes.snapshot);
-  const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= most;
+  const max = Math.max(replacedAfter.characters, sizes.snapshot);
+  const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= max;
   const { first, kept } = hasSnapshot ? cutOf(sandbox, line) : { first: "", kept: undefined };
   const whole: Line = { ...line, ...(isWhole && { isWhole }), ...(kept !== undefined && { kept }) };
   const text = JSON.stringify(whole);

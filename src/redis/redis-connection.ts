@@ -54,7 +54,7 @@ export interface ConnectionOptions {
 /** Milliseconds: the first and the longest pause before connecting again, the silence of a dead connection, and between expiries. */
 const pauses = { first: 50, longest: 1000, silence: 2000, expiry: 50 };
 /** The iterations of the event loop in which appends gather for one call, at most. */
-const mostTurns = 2;
+const maxTurns = 2;
 const now = () => nodePlatform.stopwatch();
 
 /** `away`: it was open, and the last call failed. The client library reconnects, and what arrives waits for that. */
@@ -181,11 +181,11 @@ export function closeRedis(connection: RedisConnection): void {
 export function withinTimeout<Result>(
   { awaited, timeout }: RedisConnection,
   start: (until: number) => Promise<Result>,
-  most = timeout,
+  max = timeout,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const one = { reject };
-    const until = now() + Math.min(timeout, most);
+    const until = now() + Math.min(timeout, max);
     awaited.set(one, until);
     start(until)
       .then(resolve, reject)
@@ -312,7 +312,7 @@ function callSoon(connection: RedisConnection, followed?: Followed): void {
 // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
 function gather(connection: RedisConnection, known: number, turns: number): void {
   const { size } = connection.awaited;
-  if (turns < mostTurns && size > known) {
+  if (turns < maxTurns && size > known) {
     setImmediate(() => gather(connection, size, turns + 1));
     return;
   }

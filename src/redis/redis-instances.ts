@@ -105,9 +105,9 @@ export function sandboxesOf({ own, loaded }: StoreServer, isIn: (one: Open) => b
 }
 
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
-export function enterInstance(server: StoreServer, id: string, most = waits.load): Found | Promise<Found> {
+export function enterInstance(server: StoreServer, id: string, max = waits.load): Found | Promise<Found> {
   const { loaded, shared } = server;
-  return loaded.use(id) ?? withinTimeout(shared.connection, () => useInstance(server, id), most);
+  return loaded.use(id) ?? withinTimeout(shared.connection, () => useInstance(server, id), max);
 }
 
 async function useInstance(server: StoreServer, id: string): Promise<Found> {
@@ -161,12 +161,12 @@ export async function unloadUnused(server: StoreServer): Promise<void> {
   if (now() - server.listedAt >= times.list) await readList(server);
 }
 
-/** Unloads the least recently used instances until `most` are left, except those whose events are followed. */
-function unloadTo({ loaded }: StoreServer, most: number): void {
+/** Unloads the least recently used instances until `max` are left, except those whose events are followed. */
+function unloadTo({ loaded }: StoreServer, max: number): void {
   const all = loaded.loaded();
   const idle = all.filter((one) => !isFollowed(one)).sort((one, other) => other.idle - one.idle);
   // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
-  for (const { id } of idle.slice(0, Math.max(0, all.length - most))) loaded.remove(id);
+  for (const { id } of idle.slice(0, Math.max(0, all.length - max))) loaded.remove(id);
 }
 
 async function load(server: StoreServer, id: string): Promise<Found> {
@@ -191,8 +191,8 @@ async function load(server: StoreServer, id: string): Promise<Found> {
   };
   const { given, idGroup } = found.settings;
   const sandbox = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
-  const mostLoaded = Math.max(10, Math.floor(budget.status().most / 2 / bytesOfLoaded));
-  if (loaded.loaded().length >= mostLoaded) unloadTo(server, mostLoaded * 0.75);
+  const maxLoaded = Math.max(10, Math.floor(budget.status().max / 2 / bytesOfLoaded));
+  if (loaded.loaded().length >= maxLoaded) unloadTo(server, maxLoaded * 0.75);
   const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.sandbox, loadedAt);
   return instance;
 }
@@ -249,9 +249,9 @@ async function change(
 async function roomInRedis({ shared, stored }: StoreServer): Promise<number> {
   const info = String(await commandRedis(shared.connection, "INFO", "memory").catch(() => ""));
   const numberOf = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
-  const most = numberOf("maxmemory");
+  const max = numberOf("maxmemory");
   const others = Math.max(0, numberOf("used_memory") - stored.bytes);
-  return most === 0 ? Number.POSITIVE_INFINITY : Math.floor((most - others) / bytesOfSandbox) - 1;
+  return max === 0 ? Number.POSITIVE_INFINITY : Math.floor((max - others) / bytesOfSandbox) - 1;
 }
 
 async function create(server: StoreServer, ...asked: Parameters<Instances["create"]>): Promise<Open> {
@@ -261,15 +261,15 @@ async function create(server: StoreServer, ...asked: Parameters<Instances["creat
   const there = tenancy.madeBy === undefined ? undefined : await loadInstance(server, id);
   if (isOpen(there)) return there;
   budget.requireRoom();
-  const most = Math.min(limits.maxInstances, await roomInRedis(server));
+  const max = Math.min(limits.maxInstances, await roomInRedis(server));
   const group = await commandRedis(connection, "HINCRBY", connection.keys.of(ownId)[0], "groups", "1");
   const idGroup = firstGroup + Number(group);
   const createdAt = Math.floor(redisTime(connection));
   const state = describeSandbox(startAt(createdAt, source, given, idGroup));
   const about = { tenancy, createdAt, given, idGroup };
   const usedUntil = createdAt + limits.instanceTtl + margin;
-  const outcome = await createListed(connection, id, state, about, usedUntil, most);
-  if (outcome === "full") throw most < limits.maxInstances ? noRoomInRedis() : tooMany(limits.maxInstances);
+  const outcome = await createListed(connection, id, state, about, usedUntil, max);
+  if (outcome === "full") throw max < limits.maxInstances ? noRoomInRedis() : tooMany(limits.maxInstances);
   const made = await loadInstance(server, id);
   if (!isOpen(made)) throw noInstance(id);
   return made;

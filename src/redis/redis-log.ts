@@ -169,9 +169,9 @@ async function checkRedis(connection: RedisConnection): Promise<string | undefin
   if (version?.localeCompare("6.2", "en", { numeric: true }) === -1) {
     throw unfitStore(shown, `it is a Redis ${version}, which is too old. Use Redis 6.2 or newer, or Valkey.`);
   }
-  const [policy = "noeviction", most = "0"] = [read("maxmemory_policy"), read("maxmemory")];
+  const [policy = "noeviction", max = "0"] = [read("maxmemory_policy"), read("maxmemory")];
   // Instances have an expiry, so that the volatile policies evict them, too.
-  if (policy !== "noeviction" && most !== "0") {
+  if (policy !== "noeviction" && max !== "0") {
     throw unfitStore(
       shown,
       `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,

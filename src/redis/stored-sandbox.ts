@@ -49,18 +49,18 @@ export function createOwn(connection: RedisConnection, state: SavedSandbox, orig
   return createIn(connection, ownId, state, JSON.stringify(origin), "", "", "0", "");
 }
 
-/** `usedUntil`: when it expires if it is not used (epoch milliseconds). `most`: the maximum number of instances. */
+/** `usedUntil`: when it expires if it is not used (epoch milliseconds). `max`: the maximum number of instances. */
 export function createListed(
   connection: RedisConnection,
   id: string,
   state: SavedSandbox,
   about: Omit<Settings, "name" | "seed">,
   usedUntil: number,
-  most = Number.POSITIVE_INFINITY,
+  max = Number.POSITIVE_INFINITY,
 ) {
   const settings: Settings = { ...about, name: state.name, seed: state.snapshot.seed ?? 1 };
   const expiresAt = Math.ceil(about.tenancy.expiresAt ?? usedUntil);
-  return createIn(connection, id, state, "", id, JSON.stringify(settings), String(most), String(expiresAt));
+  return createIn(connection, id, state, "", id, JSON.stringify(settings), String(max), String(expiresAt));
 }
 
 /** Reads a sandbox; resolves to when it ended if that is known, or to `undefined`. */

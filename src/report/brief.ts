@@ -32,7 +32,7 @@ const gates = ["requests", "coverage", "advice", "noticed", "swaps"] as const;
 export const unmetShape = mapping({
   gate: described(choice(gates), "What the gate is about."),
   threshold: described(text(), "The gate, as a flag."),
-  percent: optional(described(count({ most: 100 }), "The required share, in percent.")),
+  percent: optional(described(count({ max: 100 }), "The required share, in percent.")),
   level: optional(described(choice(adviceLevels), "The lowest level of advice that fails.")),
   sentence: described(text(), "Why it failed."),
 });
@@ -107,7 +107,7 @@ export interface Failure extends ValueOf<typeof failureShape> {}
 
 export const briefShape = mapping({
   verdict: described(choice(verdicts), "flaky and unusable: only of certify."),
-  coverage: described(count({ most: 100 }), "The covered share of the promised paths, in percent."),
+  coverage: described(count({ max: 100 }), "The covered share of the promised paths, in percent."),
   missed: described(
     record(text()),
     "The promised paths that are not covered, each with the ref of the key to send to /me, none, malformed or unknown; or with the steps and the request that it takes.",
@@ -137,10 +137,10 @@ export interface Ran {
   readonly hint?: string;
 }
 
-const mostFailures = 5;
+const maxFailures = 5;
 
 export function briefJson(brief: Brief): object {
-  return snakeCase({ ...brief, failures: brief.failures.slice(0, mostFailures) }) as object;
+  return snakeCase({ ...brief, failures: brief.failures.slice(0, maxFailures) }) as object;
 }
 
 export function reportBrief(report: Report, unmet: readonly UnmetThreshold[], ran: Ran = {}): Brief {

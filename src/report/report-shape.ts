@@ -33,7 +33,7 @@ const sandbox = {
 };
 
 const coverage = mapping({
-  percent: described(count({ most: 100 }), "A whole number, rounded down: 100 means all."),
+  percent: described(count({ max: 100 }), "A whole number, rounded down: 100 means all."),
   met: described(count(), "The number of covered paths."),
   promised: described(count(), "The total number."),
 });

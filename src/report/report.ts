@@ -57,7 +57,7 @@ export function clientReport(
     const fix = withEndpoints(whatToDo, served);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
-    const shown = listed(keysInOutput.slice(0, mostExamples), "and");
+    const shown = listed(keysInOutput.slice(0, maxExamples), "and");
     return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${shown}.` };
   });
   return {
@@ -93,7 +93,7 @@ function sharesOf(
   };
 }
 
-const mostExamples = 5;
+const maxExamples = 5;
 
 /** Merges the reports of one or more runs: a path is covered if any run has covered it. */
 export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
@@ -111,7 +111,7 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
   });
   const advice = adviceIds.flatMap((id): ReportedAdvice[] => {
     const rows = reports.flatMap((report) => report.advice.filter((one) => one.id === id));
-    const examples = rows.flatMap((row) => row.examples).slice(0, mostExamples);
+    const examples = rows.flatMap((row) => row.examples).slice(0, maxExamples);
     return rows.slice(0, 1).map((row) => ({ ...row, count: sum(rows, ({ count }) => count), examples }));
   });
   const endpoints = groupsOf(

@@ -140,12 +140,12 @@ function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: n
   const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * other);
   const { median, p99 } = latency;
   const late = median === 0 ? 0 : median * (p99 / median) ** (normal / normalP99);
-  return Math.min(Math.round(late), mostTimesP99 * p99);
+  return Math.min(Math.round(late), maxTimesP99 * p99);
 }
 
 const normalP99 = 2.326;
 /** No delay is longer, so that no test waits for one in a billion. */
-const mostTimesP99 = 10;
+const maxTimesP99 = 10;
 
 function conditionOf(when: NonNullable<Fault["when"]>, start: number): FaultCondition {
   const { path_id: pathId, after, until, ...same } = when;

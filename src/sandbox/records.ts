@@ -27,12 +27,12 @@ import type { SandboxState, ServedEndpoint } from "./sandbox.js";
 // records that a rule will change are sorted by the time of the change.
 
 /** The maximum number of records in a sandbox, and in an instance. */
-export const mostRecords = 100_000;
-export const mostRecordsOfInstance = 10_000;
+export const maxRecords = 100_000;
+export const maxRecordsOfInstance = 10_000;
 
-const mostRemoved = 10_000;
+const maxRemoved = 10_000;
 /** Rules that change a record in turn end here. */
-const mostRulesRun = 20;
+const maxRulesRun = 20;
 
 export function ownerOf({ organization, environment }: Pick<KeptRecord, "organization" | "environment">) {
   return `${organization} ${environment}`;
@@ -94,14 +94,14 @@ export function applyChange(collection: Collection, { record, removed, key }: Re
     if (before !== undefined) list.splice(place, 1);
     records.delete(id);
     collection.removed.set(id, removed);
-    dropFirst(collection.removed, mostRemoved);
+    dropFirst(collection.removed, maxRemoved);
     ids.delete(number);
   }
-  dropFirst(collection.keys, mostRecords);
+  dropFirst(collection.keys, maxRecords);
 }
 
-function dropFirst(map: Map<string, unknown>, most: number): void {
-  if (map.size > most) map.delete(map.keys().next().value as string);
+function dropFirst(map: Map<string, unknown>, max: number): void {
+  if (map.size > max) map.delete(map.keys().next().value as string);
 }
 
 /** Makes a change, and announces it. */
@@ -120,7 +120,7 @@ export function withMembers(
   at: number,
 ): KeptRecord {
   const rule = rules.findIndex(({ when, set }) => matches(members, when) && !matches(members, set));
-  const isOver = rule === -1 || record.rules_run >= mostRulesRun;
+  const isOver = rule === -1 || record.rules_run >= maxRulesRun;
   const next = before?.rule === rule ? before : { rule, at: isoOf(at + (rules[rule]?.after ?? 0)) };
   return { ...record, members, updated_at: isoOf(at), ...(!isOver && { next }) };
 }
@@ -165,7 +165,7 @@ export function runRules(sandbox: SandboxState, until: number): void {
       const members = form.change(record.members, at, [(rules[rule] as Rule).set]);
       const isFine = form.problemOf(sandbox, members) === undefined;
       const { next: _, ...rest } = record;
-      const changed = { ...rest, rules_run: isFine ? record.rules_run + 1 : mostRulesRun };
+      const changed = { ...rest, rules_run: isFine ? record.rules_run + 1 : maxRulesRun };
       const next = withMembers(collection, changed, isFine ? members : record.members, at);
       commitChange(sandbox, { collection: name, record: next, isByRule: true });
     }
@@ -343,7 +343,7 @@ export function whyUnknown({ form, records, removed }: Collection, id: string, o
   ];
   if (gone !== undefined) return `${what} was removed at ${gone.at}`;
   if (other === undefined)
-    return `${what} was never created${removed.size < mostRemoved ? "" : ", or removed long ago"}`;
+    return `${what} was never created${removed.size < maxRemoved ? "" : ", or removed long ago"}`;
   return owner.startsWith(`${other.organization} `)
     ? `${what} belongs to the environment ${other.environment}`
     : `${what} belongs to another organization, ${other.organization}`;

@@ -103,7 +103,7 @@ export interface SandboxState extends StartedScenario {
 
 export type GivenOptions = Pick<
   StartOptions,
-  "seed" | "now" | "frozen" | "profile" | "openapi" | "variant" | "mostRecords"
+  "seed" | "now" | "frozen" | "profile" | "openapi" | "variant" | "maxRecords"
 >;
 
 export interface StartOptions {
@@ -118,7 +118,7 @@ export interface StartOptions {
   /** The document in place of the scenario's. Default: the scenario's, or none. */
   readonly openapi?: Scenario["openapi"] | undefined;
   /** The maximum number of records. Default: 100,000. */
-  readonly mostRecords?: number | undefined;
+  readonly maxRecords?: number | undefined;
   /** Applies to every scenario that starts. */
   readonly variant?: ActiveVariant | undefined;
 }

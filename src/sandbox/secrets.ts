@@ -40,7 +40,7 @@ export function defaultSecret({ scenario, seed }: SandboxState): string | undefi
 }
 
 /** The maximum number of announced keys, unless a scenario lists more. */
-const mostAnnounced = 1000;
+const maxAnnounced = 1000;
 
 // Each report reads them, and a scenario never changes.
 const announced = new WeakMap<Scenario, ShownKeys>();
@@ -56,16 +56,16 @@ export function announcedKeys({ scenario }: SandboxState): ShownKeys {
   const known = announced.get(scenario);
   if (known !== undefined) return known;
   const { written, populated } = byOrigin(scenario);
-  const keys = [...written, ...populated.slice(0, Math.max(0, mostAnnounced - written.length))];
+  const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
   const found = { keys, leftOut: written.length + populated.length - keys.length };
   announced.set(scenario, found);
   return found;
 }
 
-/** Returns the first `most` keys that the scenario lists, or a few of the population if it lists none. */
-export function firstKeys({ scenario }: SandboxState, most: number): ShownKeys {
+/** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */
+export function firstKeys({ scenario }: SandboxState, max: number): ShownKeys {
   const { written, populated } = byOrigin(scenario);
-  const keys = written.length > 0 ? written.slice(0, most) : populated.slice(0, 5);
+  const keys = written.length > 0 ? written.slice(0, max) : populated.slice(0, 5);
   return { keys, leftOut: written.length + populated.length - keys.length };
 }
 

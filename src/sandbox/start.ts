@@ -41,9 +41,9 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ variant, mostRecords, ...options }: GivenOptions): GivenOptions {
+export function givenOptions({ variant, maxRecords, ...options }: GivenOptions): GivenOptions {
   const { seed, now, frozen, profile, openapi } = options;
-  return { seed, now, frozen, profile, openapi, variant, mostRecords };
+  return { seed, now, frozen, profile, openapi, variant, maxRecords };
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
@@ -60,8 +60,8 @@ export function startSandbox(
     idSeries: { last: started.requestIds.series() },
     counters: createCounters(),
     history: createHistory(() => {
-      const isLarge = countRecords(sandbox.records) > mostCopiedRecords;
-      if (isLarge || sandbox.registry.keys.size > mostCopiedKeys) return undefined;
+      const isLarge = countRecords(sandbox.records) > maxCopiedRecords;
+      if (isLarge || sandbox.registry.keys.size > maxCopiedKeys) return undefined;
       const at = sandbox.clock.now();
       return { scenario: snapshotSandbox(sandbox, at), at };
     }),
@@ -71,8 +71,8 @@ export function startSandbox(
 }
 
 /** Copying more keys would delay requests for too long. */
-const mostCopiedKeys = 100;
-const mostCopiedRecords = 1000;
+const maxCopiedKeys = 100;
+const maxCopiedRecords = 1000;
 
 export function resetSandbox(sandbox: SandboxState): void {
   enterScenario(sandbox, startedWith(sandbox, sandbox.scenario, sandbox));

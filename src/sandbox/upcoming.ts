@@ -9,7 +9,7 @@ import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
 import type { Coming, Upcoming } from "./view-shapes.js";
 
-const most = 100;
+const max = 100;
 
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
 export function listUpcoming(sandbox: SandboxState): Upcoming[] {
@@ -26,7 +26,7 @@ export function listUpcoming(sandbox: SandboxState): Upcoming[] {
       at > now && at <= lastClockInstant ? { ...one, at } : [],
     )
     .sort((one, other) => one.at - other.at)
-    .slice(0, most)
+    .slice(0, max)
     .map(({ at, ...one }) => ({ key: null, organization: null, step: null, ...one, at: isoOf(at) }));
 }
 
@@ -68,7 +68,7 @@ function timelineEvents({ timeline: { steps, next } }: SandboxState): Coming[] {
 
 function ruleEvents({ records }: SandboxState): Coming[] {
   return [...records].flatMap(([name, { due, rules, form }]) =>
-    due.slice(0, most).map((record): Coming => {
+    due.slice(0, max).map((record): Coming => {
       const { organization, next, members } = record;
       const set = JSON.stringify(rules[next?.rule ?? 0]?.set).slice(0, 100);
       const text = `Record ${name} ${String(form.idIn(members))} changes: ${set}`;

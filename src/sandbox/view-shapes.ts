@@ -98,7 +98,7 @@ export const requestShape = mapping({
   /** The advice that it caused; nearly always none. */
   advice: list(choice(adviceIds)),
   /** Milliseconds until the response, including a fault's latency. */
-  durationMs: number({ least: 0 }),
+  durationMs: number({ min: 0 }),
   /** Who sent it: a client, or `story` for the story and `POST /send`. */
   source: choice(requestSources),
 });

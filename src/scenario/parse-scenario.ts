@@ -53,14 +53,14 @@ export function parseScenario(text: string, { file, load, openapi }: ParseOption
 /**
  * Checks a scenario given as a value and merges it with the bundled scenario that it extends.
  *
- * Throws a `ScenarioError` with all problems. A scenario may have at most `mostValues` values: by default, the snapshot
+ * Throws a `ScenarioError` with all problems. A scenario may have at most `maxValues` values: by default, the snapshot
  * of a sandbox with all the keys that it can have. Does not change the given value.
  */
 export function checkScenario(
   value: unknown,
-  { mostValues = 10_000_000, openapi }: { mostValues?: number } & Pick<ParseOptions, "openapi"> = {},
+  { maxValues = 10_000_000, openapi }: { maxValues?: number } & Pick<ParseOptions, "openapi"> = {},
 ): Scenario {
-  return interpretScenario(foundValue(value, mostValues), { ...bundledOnly, openapi });
+  return interpretScenario(foundValue(value, maxValues), { ...bundledOnly, openapi });
 }
 
 /** The fields of a text before any check; `undefined` if it has none. */
@@ -135,12 +135,12 @@ function extendsOptions(load: ScenarioLookup | undefined): ExtendsOptions {
   };
 }
 
-function foundValue(value: unknown, mostValues: number = scenarioLimits.parts): FoundScenario {
+function foundValue(value: unknown, maxValues: number = scenarioLimits.parts): FoundScenario {
   return {
     file: undefined,
     startsLikeScenario: true,
     read(report) {
-      const fields = readPlain(value, report, mostValues);
+      const fields = readPlain(value, report, maxValues);
       return fields && { fields, placeOf: () => ({ place: undefined, depth: 0 }) };
     },
   };

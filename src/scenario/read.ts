@@ -154,7 +154,7 @@ export function resolveExtends(
 }
 
 /** Copies plain data that should be a scenario; `undefined`, with reports, if something is wrong. Never throws. */
-export function readPlain(value: unknown, report: ReportProblem, mostValues: number): Members | undefined {
+export function readPlain(value: unknown, report: ReportProblem, maxValues: number): Members | undefined {
   let values = 0;
   let isFine = true;
   let isCut = false;
@@ -191,7 +191,7 @@ export function readPlain(value: unknown, report: ReportProblem, mostValues: num
   function hasRoomFor(part: unknown, path: Path): boolean {
     values += 1;
     // A list may have a large length without items.
-    if (values + (Array.isArray(part) ? part.length : 0) < mostValues) return !isCut;
+    if (values + (Array.isArray(part) ? part.length : 0) < maxValues) return !isCut;
     const hint = "split it, or use population";
     if (!isCut) wrong({ code: "too_large", path, message: "the scenario has too many parts", hint });
     isCut = true;

@@ -342,14 +342,14 @@ export function yamlText(value: unknown): string {
   return stringify(value, { aliasDuplicateObjects: false, lineWidth: 0, compat: "yaml-1.1" });
 }
 
-const mostOnALine = 90;
+const maxOnALine = 90;
 
 /** Plain data as YAML for people: short collections on one line, long ones on several. */
 export function readableYaml(value: unknown): string {
   const document = new Document(value, { aliasDuplicateObjects: false, compat: "yaml-1.1" });
   visit(document, {
     Pair(_, { value: member }) {
-      if (isCollection(member)) member.flow = JSON.stringify(member).length <= mostOnALine;
+      if (isCollection(member)) member.flow = JSON.stringify(member).length <= maxOnALine;
     },
     // Where a fault has cut a character; read as a sign that the file is not text, unless it is escaped.
     Scalar(_, scalar) {

@@ -18,4 +18,4 @@ export const farmerLocaleChoices: readonly [string, ...string[]] = [
 ] as [string, ...string[]];
 
 /** The number of farmers of a seed: each has an index of 32 bits. */
-export const mostFarmers = 2 ** 32;
+export const maxFarmers = 2 ** 32;

@@ -11,11 +11,11 @@ export function findKeys(text: string): string[] {
   return found;
 }
 
-export const mostFirst = 20;
+export const maxFirst = 20;
 
 /** The first keys that `findKeys` finds: the record of a request must not grow with repeated keys. */
 export function findFirstKeys(text: string): string[] {
-  return findKeys(text).slice(0, mostFirst);
+  return findKeys(text).slice(0, maxFirst);
 }
 
 /** Whether `redactEncoded` would remove something (R46): the only decision whether a text may be stored or shown. */
@@ -51,7 +51,7 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
   }
 }
 
-const mostDecodings = 10;
+const maxDecodings = 10;
 
 /**
  * Decodes percent-encoded printable ASCII, also `%u0053` and `\u0053`, repeatedly: a key that three proxies encoded is
@@ -59,7 +59,7 @@ const mostDecodings = 10;
  */
 export function decodePrintable(text: string): string {
   let decoded = text;
-  for (let i = 0; i < mostDecodings && (decoded.includes("%") || decoded.includes("\\u00")); i++) {
+  for (let i = 0; i < maxDecodings && (decoded.includes("%") || decoded.includes("\\u00")); i++) {
     const next = decodeOnce(decoded);
     if (next === decoded) break;
     decoded = next;

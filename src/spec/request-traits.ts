@@ -1,5 +1,5 @@
 import { isKeyCharacter } from "./api-key.js";
-import { copyOf, findFirstKeys, findKeys, mostFirst, redactEncoded } from "./redact.js";
+import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
 
 /**
  * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits
@@ -129,7 +129,7 @@ function evidenceIn(flat: readonly string[], query: string): RequestEvidence {
     if (isNamed(name, "authorization")) inHeaders.push(...findFirstKeys(basicCredentials(value)));
     if (isNamed(name, "origin") || isNamed(name, "referer")) page ??= originOf(value);
   }
-  return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, mostFirst), page };
+  return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, maxFirst), page };
 }
 
 // A host name has at most 253 characters.

@@ -111,14 +111,14 @@ describe("a check", () => {
       .filter((match) => match[2] === verdict)
       .map((match) => match[1]);
 
-  test.each([3, 10])("sends no more than %i requests, one for each path", async (most) => {
+  test.each([3, 10])("sends no more than %i requests, one for each path", async (max) => {
     const server = await serveProbed();
-    const ran = await runCli(["check", server.url, "--max-requests", String(most)], { env: probeKeys });
+    const ran = await runCli(["check", server.url, "--max-requests", String(max)], { env: probeKeys });
     const sent = server.requests().map(({ ref }) => ref);
-    expect(sent).toHaveLength(Math.min(most, 9 + otherPaths.length));
-    expect(new Set(sent).size).toBe(Math.min(most, 8));
-    expect(paths(ran, "agrees")).toHaveLength(Math.min(most, 8));
-    if (most < 8) expect(ran.stdout).toContain(`the ${most} requests of --max-requests are used up`);
+    expect(sent).toHaveLength(Math.min(max, 9 + otherPaths.length));
+    expect(new Set(sent).size).toBe(Math.min(max, 8));
+    expect(paths(ran, "agrees")).toHaveLength(Math.min(max, 8));
+    if (max < 8) expect(ran.stdout).toContain(`the ${max} requests of --max-requests are used up`);
   });
 
   test("R22 uses a limit up if requested and possible, and reports if it is not possible", async () => {

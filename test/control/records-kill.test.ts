@@ -58,12 +58,12 @@ async function writeUntilGone(server: Running, key: string, known: Known, count:
   }
 }
 
-async function killAfter(server: Running, known: ReadonlyMap<string, Known>, most: number): Promise<void> {
+async function killAfter(server: Running, known: ReadonlyMap<string, Known>, max: number): Promise<void> {
   let done = 0;
   const gone = once(server.child, "exit");
   const count = () => {
     done += 1;
-    if (done === most) server.child.kill("SIGKILL");
+    if (done === max) server.child.kill("SIGKILL");
   };
   const all = clients.map((key) => writeUntilGone(server, key, known.get(key) as Known, count));
   // Only the kill ends a client.

@@ -98,8 +98,8 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(unmarked)).toMatchObject([{ line: 4, level: "warning" }]);
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
-  const most = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
-  expect(requireQuickStart(most)).toBeUndefined();
+  const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
+  expect(requireQuickStart(max)).toBeUndefined();
   expect(runDue(sandbox).registry).toBe(registry);
 });
 

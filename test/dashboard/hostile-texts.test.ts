@@ -49,8 +49,8 @@ function cut(text: string): string {
 }
 
 /** The text as the path of a request: what HTTP lets through stays as it is. */
-function pathOf(text: string, most: number): string {
-  return `/${text.replace(/[^!-~]/gu, encodeURIComponent)}`.slice(0, most).replace(/%.?$/, "");
+function pathOf(text: string, max: number): string {
+  return `/${text.replace(/[^!-~]/gu, encodeURIComponent)}`.slice(0, max).replace(/%.?$/, "");
 }
 
 function headerOf(text: string): string {

@@ -29,7 +29,7 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds, whatToDoAfter } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
-import { mostLevels } from "../../src/spec/schema/json.js";
+import { maxLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
 import { withDocumentedResponses } from "../support/documented-responses.js";
 import { startFrozen } from "../support/doors.js";
@@ -387,7 +387,7 @@ function documentLimitsPart(): string {
       `${count(steps)} steps; a usual body of 64 kB needs a tenth`,
       rejected,
     ],
-    ["body", `${longestBody / 1024} KiB, ${mostLevels} levels`, rejected],
+    ["body", `${longestBody / 1024} KiB, ${maxLevels} levels`, rejected],
     [
       "pattern",
       `${count(pattern)} characters, in an engine whose time grows only with the text`,

@@ -111,14 +111,14 @@ test("a path id is the path where the request would end, and predicting it count
 });
 
 test("a probability is met about so often; 0 is never and 1 is always", () => {
-  for (const [probability, least, most] of [
+  for (const [probability, min, max] of [
     [0, 0, 0],
     [0.5, 920, 1080],
     [1, 2000, 2000],
   ] as const) {
     const hit = met(sandboxWith({ when: { probability }, then: unavailable }), 2000).filter(Boolean).length;
-    expect(hit).toBeGreaterThanOrEqual(least);
-    expect(hit).toBeLessThanOrEqual(most);
+    expect(hit).toBeGreaterThanOrEqual(min);
+    expect(hit).toBeLessThanOrEqual(max);
   }
 });
 

@@ -36,7 +36,7 @@ afterEach(async () => {
 });
 
 const port = () => Number(new URL(server.url).port);
-const watch = (options: { method?: string; patience?: number } = {}): Promise<Watched> =>
+const watch = (options: { method?: string; timeouts?: number } = {}): Promise<Watched> =>
   watchConnection(port(), { key: server.sandbox.secret("main"), ...options });
 const callWith = (key: string, init: RequestInit = {}) =>
   fetch(server.url + mePath, { ...init, headers: { "x-api-key": server.sandbox.secret(key) } });
@@ -70,7 +70,7 @@ test("reset: the connection is reset before a byte has come", async () => {
 
 test("hang: nothing comes until the client gives up", async () => {
   await serve({ hang: true });
-  expect(await watch({ patience: 400 })).toEqual({ text: "", over: "given up" });
+  expect(await watch({ timeouts: 400 })).toEqual({ text: "", over: "given up" });
   expect((await failureOf(call({ signal: AbortSignal.timeout(100) }))).name).toBe("TimeoutError");
   expect(counted()).toBe(0);
 });
@@ -89,7 +89,7 @@ test("truncate: half of the announced body, then the connection ends", async () 
 
 test("slow: the head immediately, then a number of bytes per second, and the response counts", async () => {
   await serve({ slow: 200 });
-  const { text, over } = await watch({ patience: 600 });
+  const { text, over } = await watch({ timeouts: 600 });
   const { announced, body } = readResponse(text);
   expect(body).toHaveLength(announced);
   expect(JSON.parse(body).data.usage.today).toBe(1);

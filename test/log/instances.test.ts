@@ -12,7 +12,7 @@ test("an instance with an expiry stays until then, used or not; any other until 
   let now = 0;
   const open = () => startInNode(bundledScenarios.active, { name: "active" });
   const platform = { ...nodePlatform, time: () => 1e12 + now, stopwatch: () => now };
-  const instances = createInstances({ ...{ most: 10, server: open(), platform } });
+  const instances = createInstances({ ...{ max: 10, server: open(), platform } });
   const idle = instances.create({ scenario: bundledScenarios.active, name: "active" }, {});
   const expiring = instances.create(
     { scenario: bundledScenarios.active, name: "active" },
@@ -38,7 +38,7 @@ function opened(options: Partial<Parameters<typeof createInstances>[0]> = {}) {
   const clock = { now: 0 };
   const platform = { ...nodePlatform, time: () => 1e12 + clock.now, stopwatch: () => clock.now };
   const server = startInNode(bundledScenarios.active, { name: "active" });
-  return { clock, server, instances: createInstances({ ...{ most: 2, server, platform }, ...options }) };
+  return { clock, server, instances: createInstances({ ...{ max: 2, server, platform }, ...options }) };
 }
 
 test("the ends of the last 1,000 instances are known, with how and when, and no end of an earlier one", () => {
@@ -66,8 +66,8 @@ test("a restored instance keeps its idle time, its tenancy and its place among t
   clock.now = 500;
   const saved = instanceState(made, describeSandbox(made.sandbox));
   const bytes = made.sandbox.history.bytes();
-  const restoredIn = (mostJournals: number) => {
-    const other = opened({ mostJournals });
+  const restoredIn = (maxJournals: number) => {
+    const other = opened({ maxJournals });
     other.instances.restore(saved, saved.sandbox.at - saved.usedAt);
     return { ...other, found: other.instances.find(made.id) as typeof made };
   };

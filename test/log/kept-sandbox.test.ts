@@ -61,14 +61,14 @@ test("a sandbox's requests are lines until these are 256 kB and four times its s
   const { kept, request, read } = opened();
   markChanged(kept);
   await saveKept(kept);
-  let most = 0;
+  let max = 0;
   let count = 0;
-  for (; count < 1000 && bytesOfLines(kept) >= most; count += 1) {
-    most = bytesOfLines(kept);
+  for (; count < 1000 && bytesOfLines(kept) >= max; count += 1) {
+    max = bytesOfLines(kept);
     for (let n = 0; n < 20; n += 1) addRequest(kept, request(`/v1/${"words/".repeat(80)}`));
     await saveKept(kept);
   }
-  expect(most).toBeGreaterThan(256_000);
+  expect(max).toBeGreaterThan(256_000);
   expect([bytesOfLines(kept), count < 1000]).toEqual([0, true]);
   addRequest(kept, request());
   markChanged(kept);

@@ -41,7 +41,7 @@ test("garbage takes no room, and is collected only where it might be the reason"
   expect([heap.collections, heap.discarded, budget.status()]).toEqual([
     1,
     0,
-    { most: 100, used: 50, isFull: false },
+    { max: 100, used: 50, isFull: false },
   ]);
 });
 
@@ -62,10 +62,10 @@ test("above the budget there is no room, and there is soon after something went"
   const { heap, budget } = budgeted();
   heap.live = 101;
   expect(() => budget.requireRoom()).toThrow(full);
-  expect(budget.status()).toEqual({ most: 100, used: 101, isFull: true });
+  expect(budget.status()).toEqual({ max: 100, used: 101, isFull: true });
   Object.assign(heap, { live: 60, garbage: 50, now: 999 });
   expect(() => budget.requireRoom()).toThrow(full);
   heap.now = 1000;
   budget.requireRoom();
-  expect(budget.status()).toEqual({ most: 100, used: 60, isFull: false });
+  expect(budget.status()).toEqual({ max: 100, used: 60, isFull: false });
 });

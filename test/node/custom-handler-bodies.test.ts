@@ -56,11 +56,11 @@ test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it",
     }),
     http.post("/ignored", () => HttpResponse.text("thanks")),
   ];
-  for (const [most, options] of [
+  for (const [max, options] of [
     [10, {}],
     [1, { maxBody: 1 }],
   ] as const) {
-    const length = most * 2 ** 20;
+    const length = max * 2 ** 20;
     const { call, defects } = await serve(handlers, options);
     expect(await (await call("/read", { method: "POST", body: Buffer.alloc(length) })).text()).toBe("read");
     for (const path of ["/read", "/json", "/later"]) {
@@ -71,7 +71,7 @@ test("a body of more than 10 MB, or of maxBody, gets 413 if a handler reads it",
         {
           error: {
             code: "bad_request",
-            message: `The body is longer than ${most} MB, the limit for handlers: maxBody of startServer sets another limit.`,
+            message: `The body is longer than ${max} MB, the limit for handlers: maxBody of startServer sets another limit.`,
           },
         },
       ]);

@@ -40,7 +40,7 @@ test.each<[string, (response: ServerResponse) => void]>([
     "slow response",
     (response) => sendFaulty({ ...late, delayMs: 0, bytesPerSecond: 0.001 }, message, response),
   ],
-  ["rejection above an instance's limit", (response) => rejectExcess({ most: 1, retryAfter: 1 }, response)],
+  ["rejection above an instance's limit", (response) => rejectExcess({ max: 1, retryAfter: 1 }, response)],
 ])("the timer of a %s ends with its client", (_what, send) => {
   const before = timers();
   const response = responseTo();

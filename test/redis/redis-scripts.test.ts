@@ -18,7 +18,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
 
   const run = (script: string, of: readonly string[], ...argv: readonly (string | number)[]) =>
     redis.command("EVAL", script, String(of.length), ...of, ...argv.map(String)) as Promise<never>;
-  const create = (id: string, most = 9, expires: number | string = "") =>
+  const create = (id: string, max = 9, expires: number | string = "") =>
     run(
       scripts.createScript,
       keys.of(id).slice(0, 3),
@@ -27,7 +27,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       "",
       id,
       "{}",
-      most,
+      max,
       expires,
       scripts.storeFormat,
     );

@@ -93,7 +93,7 @@ function reported(sandbox: SandboxState): Record<string, number> {
 /** Lets everything happen to a server; returns the most requests that were in a report. */
 function play(happenings: readonly Happening[]): number {
   const sandbox = open("key-states")();
-  const instances = createInstances({ most: 1000, server: sandbox, platform: nodePlatform });
+  const instances = createInstances({ max: 1000, server: sandbox, platform: nodePlatform });
   const server: Place = { id: undefined, sandbox, heard: [] };
   const places = [server];
   const listen = (place: Place) =>
@@ -103,7 +103,7 @@ function play(happenings: readonly Happening[]): number {
       if (place !== server) server.heard.push(event.exchange);
     });
   listen(server);
-  let most = 0;
+  let max = 0;
   for (const one of happenings) {
     const place = places[one.place % places.length] as Place;
     if (one.what === "ask") ask(place.sandbox, one);
@@ -126,23 +126,23 @@ function play(happenings: readonly Happening[]): number {
       clearRequests(runDue(place.sandbox));
       place.heard = [];
     }
-    most = Math.max(most, server.heard.length);
+    max = Math.max(max, server.heard.length);
   }
   for (const place of places) expect(reported(place.sandbox)).toEqual(countOf(place.heard));
   instances.close();
-  return most;
+  return max;
 }
 
 test("the report counts every request, no matter what happens to the sandboxes, the instances and the journal", () => {
-  let most = 0;
+  let max = 0;
   fc.assert(
     fc.property(fc.array(happening, { minLength: 150, maxLength: 200, size: "max" }), (happenings) => {
-      most = Math.max(most, play(happenings));
+      max = Math.max(max, play(happenings));
     }),
     runs(8),
   );
   // More than the journal holds.
-  expect(most).toBeGreaterThan(1000);
+  expect(max).toBeGreaterThan(1000);
 });
 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {

@@ -145,8 +145,8 @@ test.each<[string, number, string, (size: number) => string]>([
     (size) =>
       `${bank}faults: [{ when: { requests: [${Array.from({ length: size }, (_, n) => n + 1)}] }, then: { reset: true } }]\n`,
   ],
-])("a scenario may have as many %s as the limit, %i, and one more is %s", (_what, most, code, textOf) => {
-  const [allowed, rejected] = [most, most + 1].map((size) => problemsOf(textOf(size)).map((one) => one.code));
+])("a scenario may have as many %s as the limit, %i, and one more is %s", (_what, max, code, textOf) => {
+  const [allowed, rejected] = [max, max + 1].map((size) => problemsOf(textOf(size)).map((one) => one.code));
   expect([allowed?.includes(code as never), rejected?.includes(code as never)]).toEqual([false, true]);
 });
 

@@ -79,13 +79,13 @@ async function settled(): Promise<number> {
  */
 async function growth(work: () => Promise<void>, workers: number): Promise<number> {
   await repeat(warmUp, work, workers);
-  let least = Number.POSITIVE_INFINITY;
+  let min = Number.POSITIVE_INFINITY;
   for (let pass = 0; pass < (count === 0 ? 0 : 3); pass++) {
     const before = await settled();
     await repeat(count, work, workers);
-    least = Math.min(least, Math.round(((await settled()) - before) / count));
+    min = Math.min(min, Math.round(((await settled()) - before) / count));
   }
-  return least;
+  return min;
 }
 
 const grown: Record<string, number> = {};

@@ -50,7 +50,7 @@ export function hostileSending(group: HostileGroup, draw: RandomStream, key: () 
 }
 
 function expand(template: string, draw: RandomStream, key: () => string): string {
-  return template.replace(/\{([a-z_]+)(?:\*(\d+))?\}/g, (whole, name: string, most = "1") => {
+  return template.replace(/\{([a-z_]+)(?:\*(\d+))?\}/g, (whole, name: string, max = "1") => {
     if (name === "key") return key();
     if (name === "spelled") return pick(draw, spellings)(key());
     if (name === "good") return requestText({ key: key() });
@@ -58,7 +58,7 @@ function expand(template: string, draw: RandomStream, key: () => string): string
     const listed = pieces[name];
     if (listed === undefined) return whole;
     const one = () => expand(pick(draw, listed), draw, key);
-    return Array.from({ length: 1 + below(draw, Number(most)) }, one).join("");
+    return Array.from({ length: 1 + below(draw, Number(max)) }, one).join("");
   });
 }
 

@@ -12,13 +12,13 @@ export interface Watched {
 /** Sends one request over `node:net` and watches what becomes of the connection; gives up after so much silence. */
 export function watchConnection(
   port: number,
-  { key, method = "GET", patience = 300 }: { key: string; method?: string; patience?: number },
+  { key, method = "GET", timeouts = 300 }: { key: string; method?: string; timeouts?: number },
 ): Promise<Watched> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" });
     let text = "";
     let over: Watched["over"] = "ended";
-    socket.setTimeout(patience, () => {
+    socket.setTimeout(timeouts, () => {
       over = "given up";
       socket.destroy();
     });

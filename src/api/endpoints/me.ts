@@ -18,13 +18,13 @@ export const me: Endpoint = {
     data: openMapping({
       organization: mapping({ id: uuid(), name: text(), type: choice(organizationTypes) }),
       environment: described(choice(environments), "The environment of the key, which matches its prefix."),
-      scopes: described(list(text(), { least: 1 }), "The scope names granted to the key."),
+      scopes: described(list(text(), { min: 1 }), "The scope names granted to the key."),
       limits: openMapping({
         per_minute: described(count(), "Requests allowed per minute for the key."),
         per_day: described(count(), "Requests allowed per day for the key."),
       }),
       usage: openMapping({
-        today: described(count({ least: 1 }), "Requests counted today, including the current one."),
+        today: described(count({ min: 1 }), "Requests counted today, including the current one."),
       }),
     }),
   }),

@@ -3,7 +3,7 @@ import { stripVTControlCharacters } from "node:util";
 import type { Endpoint } from "../../api/endpoint.js";
 import { activateVariant } from "../../api/variant.js";
 import type { ClientRun, RunSandbox } from "../../certify/certification.js";
-import { type Patience, type PlannedRun, pointsIn } from "../../certify/plan.js";
+import { type PlannedRun, pointsIn, type Timeouts } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
 import { collectWrites } from "../../certify/writes.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
@@ -39,7 +39,7 @@ export function createClientRuns(
   const runNow = async (
     { profile, seed }: PlannedRun,
     variant: Variant,
-    { total, silent }: Patience,
+    { total, silent }: Timeouts,
     isWanted = () => true,
     isOver = (_replaced: number) => false,
   ): Promise<ClientRun | undefined> => {
@@ -194,7 +194,7 @@ function pinnedSentence({ seed, place }: NonNullable<Observation["pinned"]>): st
   return place === undefined ? `the client's tests set the seed ${seed}` : `${place} sets the seed ${seed}`;
 }
 
-const mostKept = 64 * 1024;
+const maxKept = 64 * 1024;
 
 function createTail() {
   let chunks: Buffer[] = [];
@@ -203,12 +203,12 @@ function createTail() {
     add(chunk: Buffer) {
       chunks.push(chunk);
       length += chunk.length;
-      if (length < 2 * mostKept) return;
-      chunks = [Buffer.concat(chunks).subarray(-mostKept)];
-      length = mostKept;
+      if (length < 2 * maxKept) return;
+      chunks = [Buffer.concat(chunks).subarray(-maxKept)];
+      length = maxKept;
     },
     lines(): string[] {
-      const text = Buffer.concat(chunks).subarray(-mostKept).toString("utf8");
+      const text = Buffer.concat(chunks).subarray(-maxKept).toString("utf8");
       return redactKeys(stripVTControlCharacters(text))
         .trimEnd()
         .split(/\r?\n/)

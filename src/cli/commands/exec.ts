@@ -147,7 +147,7 @@ export const execCommand = declareCommand({
       ...counters,
       count(exchange, keys, seen) {
         counters.count(exchange, keys);
-        if (tried.size < mostTried) tried.add(redactKeys(`${exchange.method} ${exchange.path}`));
+        if (tried.size < maxTried) tried.add(redactKeys(`${exchange.method} ${exchange.path}`));
         if (seen?.isReplaced) replaced += 1;
       },
     });
@@ -192,7 +192,7 @@ export const execCommand = declareCommand({
 });
 
 /** How many different requests the message shows if none reached an endpoint. */
-const mostTried = 5;
+const maxTried = 5;
 
 function codeOf(report: Report, unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;

@@ -3,7 +3,7 @@ import { resolveLocale } from "../../farmers/tables.js";
 import { buildOrganization } from "../../sandbox/keys.js";
 import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
+import { farmerLocaleChoices, maxFarmers } from "../../spec/farmer-locales.js";
 import { listed } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, oneOf, option, plainOption, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
@@ -26,11 +26,11 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const flags = {
-  count: plainOption("--count <number>", "number of records (default: 10)", wholeNumber(0, mostFarmers)),
+  count: plainOption("--count <number>", "number of records (default: 10)", wholeNumber(0, maxFarmers)),
   from: plainOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
-    wholeNumber(0, mostFarmers - 1),
+    wholeNumber(0, maxFarmers - 1),
   ),
   format: plainOption(
     "--format <format>",
@@ -66,9 +66,9 @@ export const fixturesCommand = declareCommand({
   async run(call) {
     const { flags, io } = call;
     const { count = 10, from = 0, format = "ndjson" } = flags;
-    if (from + count > mostFarmers) {
+    if (from + count > maxFarmers) {
       throw usageError(
-        `--from ${from} --count ${count} goes beyond the last index, ${mostFarmers - 1}. Use lower numbers.`,
+        `--from ${from} --count ${count} goes beyond the last index, ${maxFarmers - 1}. Use lower numbers.`,
       );
     }
     await writeRecords(recordsOf(call), { from, count, format }, io.stdout, io.stopSignal());

@@ -17,7 +17,7 @@ export interface LogFlags {
 }
 
 // About a hundred thousand lines: a reader that stops reading must not fill the memory.
-const mostWaiting = 32 * 1024 * 1024;
+const maxWaiting = 32 * 1024 * 1024;
 
 /** Lines are lost if they cannot be written, or if too many wait for the reader; their number is reported later. */
 export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
@@ -25,7 +25,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
   let lost = 0;
   let waiting = 0;
   const write = (text: string) => {
-    if (waiting > mostWaiting) {
+    if (waiting > maxWaiting) {
       lost += 1;
       return;
     }

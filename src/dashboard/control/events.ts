@@ -17,7 +17,7 @@ const gone =
   "This address no longer has a sandbox. An instance ends when it is removed, expires, stays idle for too long, or when its server stops.";
 
 /** A browser opens six connections to a host, which all tabs share, also those of instances. The others are for calls. */
-const mostStreams = 3;
+const maxStreams = 3;
 
 /** In milliseconds: until a page without a stream reads everything again. */
 const pauseBetweenReadings = 3000;
@@ -100,7 +100,7 @@ type Followed = "busy" | "left" | "ended";
 async function takeStream(): Promise<Followed> {
   // Only secure addresses have locks. On others, hidden pages have no stream either.
   if (navigator.locks === undefined) return readStream();
-  for (let number = 1; number <= mostStreams; number++) {
+  for (let number = 1; number <= maxStreams; number++) {
     const options = { ifAvailable: true };
     const followed: Followed = await navigator.locks.request(
       `svc-sandbox events ${number}`,

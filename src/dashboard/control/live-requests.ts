@@ -5,7 +5,7 @@ import { resource, useResources } from "./resource.js";
 import type { Shown } from "./responses.js";
 
 /** The journal has the same maximum. */
-const most = 1000;
+const max = 1000;
 
 /** The requests since the last reading of the journal. */
 const arrived = signal<readonly Shown<"Request">[]>([]);
@@ -25,7 +25,7 @@ export const requests = computed(() => {
   const read = journal.data.value ?? [];
   // The event of a request may come before or after a reading that contains it.
   const known = new Set(read.map(({ id }) => id));
-  return [...read, ...arrived.value.filter(({ id }) => !known.has(id))].slice(-most);
+  return [...read, ...arrived.value.filter(({ id }) => !known.has(id))].slice(-max);
 });
 
 /** Keeps `requests` up to date while its only view is shown. */
@@ -35,7 +35,7 @@ export function useRequests(): void {
     () =>
       listen((events) => {
         const more = events.flatMap(({ type, data }) => (type === "request" ? [data] : []));
-        if (more.length > 0) arrived.value = [...arrived.peek(), ...more].slice(-most);
+        if (more.length > 0) arrived.value = [...arrived.peek(), ...more].slice(-max);
       }),
     [],
   );

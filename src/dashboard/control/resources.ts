@@ -23,9 +23,9 @@ export function curlLine(url: string, secret?: string): string | undefined {
   return path && `curl -i ${header}${url}${path}`;
 }
 
-const mostKeys = 2000;
+const maxKeys = 2000;
 /** The first 2,000 keys. */
-export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${mostKeys}`, {
+export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${maxKeys}`, {
   on: keyEvents,
   read: async (path) => (await callBare<Shown<"KeyPage">>(path)).data,
 });

@@ -31,7 +31,7 @@ const units = [
 ] as const;
 
 /** A duration in its largest units: `1 h 5 min`. */
-export function durationText(milliseconds: number, most = 2): string {
+export function durationText(milliseconds: number, max = 2): string {
   let rest = Math.max(0, Math.round(milliseconds / 1000) * 1000);
   const parts = [];
   for (const [unit, length] of units) {
@@ -39,7 +39,7 @@ export function durationText(milliseconds: number, most = 2): string {
     rest -= count * length;
     if (count > 0) parts.push(`${count} ${unit}`);
   }
-  return parts.slice(0, most).join(" ") || "0 s";
+  return parts.slice(0, max).join(" ") || "0 s";
 }
 
 /**

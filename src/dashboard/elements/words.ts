@@ -1,6 +1,6 @@
 /** The start of a text of any length. */
-export function shortened(text: string, most: number): string {
-  return text.length <= most ? text : `${text.slice(0, most)}…`;
+export function shortened(text: string, max: number): string {
+  return text.length <= max ? text : `${text.slice(0, max)}…`;
 }
 
 export function capitalized(text: string): string {
@@ -18,12 +18,12 @@ export function counted(count: number, noun: string): string {
 
 const asList = new Intl.ListFormat("en-GB");
 
-const mostListed = 12;
+const maxListed = 12;
 
 /** Texts as one list: `a, b and c`. */
 export function listText(texts: readonly string[]): string {
-  const rest = texts.length - mostListed;
-  return asList.format([...texts.slice(0, mostListed), ...(rest > 0 ? [`${rest} more`] : [])]);
+  const rest = texts.length - maxListed;
+  return asList.format([...texts.slice(0, maxListed), ...(rest > 0 ? [`${rest} more`] : [])]);
 }
 
 /** The duration of a request: `1,200.5 ms`, or `< 0.1 ms`. */

@@ -24,7 +24,7 @@ import {
 } from "./kept-sandbox.js";
 
 /** The files that are written at the same time for requests. */
-const mostWrites = 4;
+const maxWrites = 4;
 
 interface FilesOptions {
   readonly place: StatePlace;
@@ -88,7 +88,7 @@ export async function saveUnsaved(files: KeptFiles): Promise<void> {
   const worker = async () => {
     for (let file = due.shift(); file !== undefined; file = due.shift()) await saveSoon(files, file);
   };
-  await Promise.all(Array.from({ length: mostWrites }, worker));
+  await Promise.all(Array.from({ length: maxWrites }, worker));
   files.isSaving = false;
 }
 

@@ -2,7 +2,7 @@ import { promises, statSync } from "node:fs";
 import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import { mostKept } from "../../sandbox/journal/history.js";
+import { maxKept } from "../../sandbox/journal/history.js";
 import type { RecordChange } from "../../sandbox/record.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type SavedState, signedLine, stateLine } from "../state-format.js";
@@ -14,7 +14,7 @@ export interface StatePlace {
 }
 
 /** The bytes of lines before the file is written again, or four times those of its first line. */
-const mostLines = 256_000;
+const maxLines = 256_000;
 const { O_WRONLY, O_APPEND } = promises.constants;
 const now = () => nodePlatform.stopwatch();
 
@@ -86,7 +86,7 @@ export function markBehind({ unsaved }: KeptSandbox): void {
 
 export function addRequest(kept: KeptSandbox, exchange: Exchange): void {
   kept.unsaved.requests.push(exchange);
-  if (kept.unsaved.requests.length > mostKept) kept.unsaved.requests.shift();
+  if (kept.unsaved.requests.length > maxKept) kept.unsaved.requests.shift();
   markBehind(kept);
 }
 
@@ -137,7 +137,7 @@ async function writeUnsaved(kept: KeptSandbox): Promise<void> {
     const later = kept.unsaved;
     kept.unsaved = {
       isChanged: unsaved.isChanged || later.isChanged,
-      requests: [...unsaved.requests, ...later.requests].slice(-mostKept),
+      requests: [...unsaved.requests, ...later.requests].slice(-maxKept),
       changes: [...unsaved.changes, ...later.changes],
       since: unsaved.since,
     };
@@ -152,7 +152,7 @@ async function write(kept: KeptSandbox, { isChanged, requests, changes }: Unsave
   const { options, place, first } = kept;
   requireOwn(kept);
   // The last line of an earlier process may be cut.
-  const canAppend = first !== undefined && bytesOfLines(kept) <= Math.max(4 * first, mostLines);
+  const canAppend = first !== undefined && bytesOfLines(kept) <= Math.max(4 * first, maxLines);
   if (!isChanged && canAppend && shownOf(place.file) !== undefined) {
     return append(kept, options.describeRequests(requests, changes));
   }

@@ -33,8 +33,8 @@ export interface ControlAddress {
 }
 
 // Any program may listen at the address, so responses are read only in these shapes.
-const versionText = text({ most: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
-export const timeText = text({ most: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+const versionText = text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
+export const timeText = text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
 const running = { scenario: text(), started_at: timeText };
 const healthShape = openMapping({
   status: always("ok"),

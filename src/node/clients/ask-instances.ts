@@ -21,9 +21,9 @@ import {
   timeText,
 } from "./ask-control.js";
 
-const plain = (most: number) => text({ most, pattern: /^[\x20-\x7E]*$/ });
+const plain = (max: number) => text({ max, pattern: /^[\x20-\x7E]*$/ });
 const linkShape = openMapping({ claim_url: plain(600) });
-const id = text({ most: 40, pattern: /^[\w-]+$/ });
+const id = text({ max: 40, pattern: /^[\w-]+$/ });
 const listedShape = list(
   openMapping({
     id,

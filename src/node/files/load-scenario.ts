@@ -130,8 +130,8 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
     // Would wait for a writer and block signals.
     if (stats.isFIFO()) throw new Error("it is a pipe; use - for a scenario from stdin");
     if (!stats.isFile() && !stats.isDirectory()) throw new Error("it is not a regular file");
-    const most = scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1;
-    return textOfFile(readStart(file, Math.min(most, stats.size || most)));
+    const max = scenarioLimits[what === "scenario" ? "bytes" : "bytesOfDocument"] + 1;
+    return textOfFile(readStart(file, Math.min(max, stats.size || max)));
   } catch (error) {
     if (what === "scenario") throw unreadable(error as NodeJS.ErrnoException, given, folder);
     const why = readFailure(error);
@@ -140,13 +140,13 @@ function readScenarioFile(file: string, given: string, folder: string, what = "s
 }
 
 // A file system may return a part at each read, and the size of some files is 0.
-function readStart(file: string, most: number): Uint8Array {
-  const bytes = new Uint8Array(most);
+function readStart(file: string, max: number): Uint8Array {
+  const bytes = new Uint8Array(max);
   const descriptor = openSync(file, "r");
   try {
     let length = 0;
     for (let read = -1; read !== 0; length += read)
-      read = readSync(descriptor, bytes, length, most - length, null);
+      read = readSync(descriptor, bytes, length, max - length, null);
     return bytes.subarray(0, length);
   } finally {
     closeSync(descriptor);

@@ -44,8 +44,8 @@ export interface Counts {
 
 export type Counters = ReturnType<typeof createCounters>;
 
-const mostExamples = 5;
-const mostRepeats = 100;
+const maxExamples = 5;
+const maxRepeats = 100;
 
 const noCounts = (): Counts => {
   return { requests: 0, unread: 0, paths: {}, endpoints: {}, advice: {}, repeats: [] };
@@ -123,14 +123,14 @@ function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange
   if (known !== undefined) {
     known.count += 1;
     known.key = key;
-  } else if (repeats.length < mostRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
+  } else if (repeats.length < maxRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
 }
 
 function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange, shown?: ShownKey): void {
   const row = advice[adviceId] ?? { count: 0, examples: [] };
   advice[adviceId] = row;
   row.count += 1;
-  if (row.examples.length === mostExamples) return;
+  if (row.examples.length === maxExamples) return;
   const { id, at, method, path, key, fingerprint } = exchange;
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }

@@ -123,8 +123,8 @@ export function bytesOf({ path, content, response, client }: Exchange): number {
   return texts.reduce((sum, text) => sum + text.length, bytesBesideTexts);
 }
 
-export function latestOf(exchanges: readonly Exchange[], most: number): readonly Exchange[] {
-  let left = most;
+export function latestOf(exchanges: readonly Exchange[], max: number): readonly Exchange[] {
+  let left = max;
   const last = exchanges.findLastIndex((one) => {
     left -= bytesOf(one);
     return left < 0;

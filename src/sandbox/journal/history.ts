@@ -57,14 +57,14 @@ interface Stretch {
 /** The number of requests and operations of a stretch. Two stretches fit into the ring, and into a story. */
 const stretchLength = 480;
 
-export const mostKept = 1000;
+export const maxKept = 1000;
 
 /**
  * Creates the history of a sandbox: its latest requests and other events, so that memory stays flat. The journal, the
  * events and captures read it. `look` returns a copy of the current state, or `undefined` if it is too large to copy
  * repeatedly.
  */
-export function createHistory<Event>(look: () => Beginning | undefined, capacity = mostKept) {
+export function createHistory<Event>(look: () => Beginning | undefined, capacity = maxKept) {
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
@@ -149,11 +149,11 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
     total: () => total,
     bytes: () => bytesIn(earlier) + bytesIn(requests.after(0).map(({ entry }) => entry)),
-    /** Discards requests except the latest `count` since the start that fit into `most` bytes. The total stays. */
-    keep(most: number, count = capacity): void {
+    /** Discards requests except the latest `count` since the start that fit into `max` bytes. The total stays. */
+    keep(max: number, count = capacity): void {
       const recent = requests.after(after);
       const all = list();
-      const first = all.length - latestOf(count === 0 ? [] : all.slice(-count), most).length;
+      const first = all.length - latestOf(count === 0 ? [] : all.slice(-count), max).length;
       const restored = all.length - recent.length;
       earlier = all.slice(first, restored);
       requests.discard(recent[first - restored - 1]?.position ?? after);

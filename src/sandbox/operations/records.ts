@@ -10,7 +10,7 @@ import {
   draftRecord,
   fillIn,
   matches,
-  mostRecords,
+  maxRecords,
   newRecord,
   withMembers,
 } from "../records.js";
@@ -52,10 +52,10 @@ function addRecord(
   now: number,
 ): RecordView {
   const { form, records, set } = collection;
-  const most = sandbox.given.mostRecords ?? mostRecords;
-  if (countRecords(sandbox.records) >= most) {
-    const message = `Failed to add a record: the sandbox has ${most}, its maximum. Remove some.`;
-    throw new SandboxError("record_limit_reached", message, { most });
+  const max = sandbox.given.maxRecords ?? maxRecords;
+  if (countRecords(sandbox.records) >= max) {
+    const message = `Failed to add a record: the sandbox has ${max}, its maximum. Remove some.`;
+    throw new SandboxError("record_limit_reached", message, { max });
   }
   const { owner, at, members } = newRecord(sandbox.scenario, given, now);
   sandbox.registry.organization(owner.organization);

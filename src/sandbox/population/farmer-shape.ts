@@ -5,7 +5,7 @@ import { described, type Shape, type ValueOf } from "../../spec/schema/shape.js"
 
 const text = (description: string, of: Omit<shapes.TextKind, "kind"> = {}) =>
   described(shapes.text(of), description);
-const number = (description: string) => described(shapes.number({ least: 0 }), description);
+const number = (description: string) => described(shapes.number({ min: 0 }), description);
 const whole = (description: string, of: shapes.Limits = {}) => described(shapes.count(of), description);
 const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
   described(shapes.choice(values), description);
@@ -24,7 +24,7 @@ const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
-const position = list("A position.", shapes.number(), { least: 2, most: 2 }) as Shape<
+const position = list("A position.", shapes.number(), { min: 2, max: 2 }) as Shape<
   readonly [longitude: number, latitude: number]
 >;
 
@@ -35,8 +35,8 @@ const parcel = object("A field, as a GeoJSON Feature (RFC 7946).", {
     type: always("GeoJSON.", "Polygon"),
     coordinates: list(
       "One closed ring of positions, longitude first.",
-      list("The ring.", position, { least: 5 }),
-      { least: 1, most: 1 },
+      list("The ring.", position, { min: 5 }),
+      { min: 1, max: 1 },
     ),
   }),
   properties: object("Members with a colon are defined by fiboa and its extensions.", {
@@ -63,8 +63,8 @@ const farmer = object("A farmer who does not exist, made from a seed.", {
   farmer_id: text("Opaque id.", { pattern: /^farmer_[0-9a-f]{16}$/ }),
   synthetic: always("The farmer does not exist.", true),
   name: object("Random combination of common names of the locale.", {
-    given_name: text("Given name.", { least: 1 }),
-    surname: text("Family name.", { least: 1 }),
+    given_name: text("Given name.", { min: 1 }),
+    surname: text("Family name.", { min: 1 }),
   }),
   sex: oneOf("Sex, with the values of FHIR and SPDCI.", ["female", "male"]),
   birth_year: whole("Year of birth, without a day."),
@@ -76,12 +76,12 @@ const farmer = object("A farmer who does not exist, made from a seed.", {
     subdivision_code: text("ISO 3166-2.", { pattern: /^[A-Z]{2}-[A-Z0-9]{1,3}$/ }),
     subdivision_name: text("Name of the subdivision."),
   }),
-  parcels: list("The fields, largest first.", parcel, { least: 1, most: 7 }),
+  parcels: list("The fields, largest first.", parcel, { min: 1, max: 7 }),
   livestock: list(
     "Animals, by type.",
     object("Animals of one type.", {
       type: oneOf("Type.", livestockTypes),
-      count: whole("Number of animals.", { least: 1 }),
+      count: whole("Number of animals.", { min: 1 }),
     }),
   ),
 });

@@ -114,7 +114,7 @@ function durationHint(
 
 // The kinds of text in the format. Each use is a new shape, which can have its own description.
 
-export const shortText = (most = 200) => text({ least: 1, most });
+export const shortText = (max = 200) => text({ min: 1, max });
 
 export const ref = () =>
   text({
@@ -122,7 +122,7 @@ export const ref = () =>
     example: "core-banking",
     code: "bad_ref",
     pattern: refPattern,
-    most: maximumRefLength,
+    max: maximumRefLength,
     hint: refHint,
   });
 
@@ -188,7 +188,7 @@ export const sha256 = () =>
   text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
 
 // The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
-const limit = () => count({ most: 999_999_999_999_999 });
+const limit = () => count({ max: 999_999_999_999_999 });
 export const limits = mapping({ per_minute: optional(limit()), per_day: optional(limit()) });
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */

@@ -53,7 +53,7 @@ export const inputShapes = {
     profile: optional(choice(profiles)),
     label: optional(shortText()),
     expires: optional(positiveDuration()),
-    requests_per_minute: optional(count({ least: 1 })),
+    requests_per_minute: optional(count({ min: 1 })),
   }),
 } as const;
 

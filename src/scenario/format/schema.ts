@@ -6,7 +6,7 @@ import {
   organizationStatuses,
   organizationTypes,
 } from "../../spec/api-key.js";
-import { farmerLocaleChoices, mostFarmers } from "../../spec/farmer-locales.js";
+import { farmerLocaleChoices, maxFarmers } from "../../spec/farmer-locales.js";
 import {
   choice,
   count,
@@ -56,7 +56,7 @@ const usage = mapping({
 const key = mapping({
   environment: choice(environments),
   name: optional(shortText()),
-  scopes: optional(list(scope(), { least: 1, most: maximumScopes })),
+  scopes: optional(list(scope(), { min: 1, max: maximumScopes })),
   limits: optional(limits),
   usage: optional(usage),
   state: optional(choice(keyStates)),
@@ -89,9 +89,9 @@ const organization = mapping({
 const clock = mapping({ now: optional(time()), frozen: optional(flag()) });
 
 const population = mapping({
-  organizations: optional(count({ most: scenarioLimits.organizationsOfPopulation })),
-  keys_per_organization: optional(count({ most: environments.length * maximumActiveKeys })),
-  farmers: optional(count({ most: mostFarmers - 1 })),
+  organizations: optional(count({ max: scenarioLimits.organizationsOfPopulation })),
+  keys_per_organization: optional(count({ max: environments.length * maximumActiveKeys })),
+  farmers: optional(count({ max: maxFarmers - 1 })),
   locale: optional(choice(farmerLocaleChoices)),
   as_of: optional(time()),
 });
@@ -106,7 +106,7 @@ const rule = mapping({
   when: optional(members()),
   set: members(),
 });
-const then = optional(list(rule, { most: 100 }));
+const then = optional(list(rule, { max: 100 }));
 
 const collection = mapping({
   create: optional(operation()),
@@ -126,7 +126,7 @@ const collection = mapping({
       made: count(),
       records: list(
         mapping({
-          number: count({ least: 1 }),
+          number: count({ min: 1 }),
           organization: ref(),
           environment: choice(environments),
           created_at: time(),
@@ -136,13 +136,13 @@ const collection = mapping({
           members: members(),
         }),
       ),
-      removed: list(mapping({ number: count({ least: 1 }), id: text(), at: time() })),
-      keys: record(mapping({ sha256: sha256(), number: count({ least: 1 }), at: time() })),
+      removed: list(mapping({ number: count({ min: 1 }), id: text(), at: time() })),
+      keys: record(mapping({ sha256: sha256(), number: count({ min: 1 }), at: time() })),
     }),
   ),
 });
 
-const operationIds = list(text({ least: 1 }), { least: 1 });
+const operationIds = list(text({ min: 1 }), { min: 1 });
 const documentSchema = mapping({
   file: optional(text()),
   text: text(),
@@ -161,7 +161,7 @@ export const scenarioSchema = replacing(
   mapping({
     version: choice([1], "unsupported_version"),
     name: optional(shortText()),
-    description: optional(text({ most: 2000 })),
+    description: optional(text({ max: 2000 })),
     extends: optional(shortText()),
     seed: optional(count()),
     requests_responded: ofSnapshots(count()),
@@ -172,7 +172,7 @@ export const scenarioSchema = replacing(
     organizations: optional(record(organization, ref())),
     population: optional(population),
     openapi: optional(either(shortText(), documentSchema, partOfFile)),
-    examples: optional(record(text({ least: 1, most: 200 }))),
+    examples: optional(record(text({ min: 1, max: 200 }))),
     records: optional(record(collection, ref())),
     timeline: optional(timelineSchema),
     story: optional(storySchema),

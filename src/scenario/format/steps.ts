@@ -49,7 +49,7 @@ const assumptionShapes = {
   time_of_day: () => text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
   duration_or_none: durationOrNone,
   scope_or_null: () => orNull(scope()),
-  scopes: () => list(scope(), { least: 1, most: maximumScopes }),
+  scopes: () => list(scope(), { min: 1, max: maximumScopes }),
 };
 
 const assumptionFields: Record<string, Fields[string]> = { profile: optional(choice(profiles)) };
@@ -60,7 +60,7 @@ export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumpt
 
 // Faults. `rules/faults.ts` checks their fields against each other.
 
-const mostFaults = 100;
+const maxFaults = 100;
 
 const latency = either(
   wait(),
@@ -69,7 +69,7 @@ const latency = either(
 );
 const retryAfter = either(wait(), mapping({ date: wait() }));
 
-const positive = () => count({ least: 1 });
+const positive = () => count({ min: 1 });
 
 const when = mapping({
   key: optional(ref()),
@@ -78,11 +78,11 @@ const when = mapping({
   after: optional(timeOrDuration()),
   until: optional(timeOrDuration()),
   every: optional(positive()),
-  requests: optional(list(positive(), { least: 1, most: scenarioLimits.requestsOfFault })),
-  probability: optional(number({ least: 0, most: 1 })),
+  requests: optional(list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
+  probability: optional(number({ min: 0, max: 1 })),
 });
 
-const failureStatus = count({ least: 400, most: 599 });
+const failureStatus = count({ min: 400, max: 599 });
 
 const effectFields = {
   latency: optional(latency),
@@ -106,9 +106,9 @@ const then = needing(
 
 export const faultSchema = mapping({ when: optional(when), then, requests_matched: ofSnapshots(count()) });
 
-export const faultsSchema = list(faultSchema, { most: mostFaults });
+export const faultsSchema = list(faultSchema, { max: maxFaults });
 
-const mostRepeats = 10_000;
+const maxRepeats = 10_000;
 const longestNarration = 2000;
 
 export const keyCreationFields = {
@@ -218,7 +218,7 @@ export const requestFields = {
 const request = mapping({
   key: optional(ref()),
   ...requestFields,
-  repeat: optional(count({ least: 1, most: mostRepeats })),
+  repeat: optional(count({ min: 1, max: maxRepeats })),
 });
 
 const expect = mapping({
@@ -247,7 +247,7 @@ export const timelineSchema = list(
       }),
     ),
   ),
-  { most: scenarioLimits.steps },
+  { max: scenarioLimits.steps },
 );
 
 export const storySchema = list(
@@ -265,5 +265,5 @@ export const storySchema = list(
       }),
     ),
   ),
-  { most: scenarioLimits.steps },
+  { max: scenarioLimits.steps },
 );

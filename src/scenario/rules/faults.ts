@@ -85,11 +85,11 @@ function checkFault({ when = {}, then = {} }: FaultFields, path: Path, checking:
     wrong("bad_choice", [...path, "then", "status"], `status must be ${known}, not ${status}`, hint);
   }
   const bounds = typeof latency === "object" ? (latency as Readonly<Record<string, string>>) : {};
-  const [least, most] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
-  const { [least]: low = "", [most]: high = "" } = bounds;
+  const [min, max] = "median" in bounds ? (["median", "p99"] as const) : (["min", "max"] as const);
+  const { [min]: low = "", [max]: high = "" } = bounds;
   if ((parseDuration(low) ?? 0) > (parseDuration(high) ?? 0)) {
-    const message = `${most} is ${high}, less than ${least}, which is ${low}`;
-    contradiction(["then", "latency", most], message, "swap the two");
+    const message = `${max} is ${high}, less than ${min}, which is ${low}`;
+    contradiction(["then", "latency", max], message, "swap the two");
   }
   const chosen = effectsByRank.filter((name) => then[name] !== undefined && then[name] !== false);
   const all: readonly Effect[] = [...chosen, ...partsOfStatus.filter((name) => then[name] !== undefined)];

@@ -11,19 +11,19 @@ import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 import type { LocalContext, RouteContext } from "./route.js";
 
-const mostSubscribers = 100;
+const maxSubscribers = 100;
 /** Unread bytes until a subscriber is disconnected; it can resume. */
-const mostUnread = 1024 * 1024;
+const maxUnread = 1024 * 1024;
 /** After two missing heartbeats, the dashboard shows that the server hangs. */
 const heartbeat = 5_000;
 
 /** Events are sent in batches, after this many milliseconds or events. More batches of a flood would keep the dashboard busy. */
 const batchTime = 100;
 /** Less than the history keeps. */
-const mostInBatch = 500;
+const maxInBatch = 500;
 
 /** A batch with more requests leaves them out. Nobody reads more, and an event takes a sixth of the time of a request. */
-const mostRequests = 100;
+const maxRequests = 100;
 
 interface Broadcast {
   readonly history: SandboxState["history"];
@@ -54,7 +54,7 @@ function broadcastOf(sandbox: SandboxState, { firstEvent }: Log): Broadcast {
   history.subscribe((_entry, position) => {
     if (subscribers.size === 0) return;
     broadcast.timer ??= setTimeout(() => flush(broadcast), batchTime).unref();
-    if (position + offset - broadcast.sent >= mostInBatch) flush(broadcast);
+    if (position + offset - broadcast.sent >= maxInBatch) flush(broadcast);
   });
   return broadcast;
 }
@@ -67,7 +67,7 @@ function flush(broadcast: Broadcast): void {
   const { sent, timer, subscribers } = broadcast;
   clearTimeout(timer);
   Object.assign(broadcast, { timer: undefined, sent: latestId(broadcast) });
-  const text = subscribers.size === 0 ? "" : textSince(broadcast, sent, mostRequests);
+  const text = subscribers.size === 0 ? "" : textSince(broadcast, sent, maxRequests);
   if (text !== "") send(broadcast, text);
 }
 
@@ -85,14 +85,14 @@ function lostText(broadcast: Broadcast, last: number): string {
   return `id: ${latestId(broadcast)}\nevent: events.lost\ndata: {"last_event_id":${last}}\n\n`;
 }
 
-// The events after an id; without its requests if there are more than `most`.
-function textSince(broadcast: Broadcast, last: number, most = Number.POSITIVE_INFINITY): string {
+// The events after an id; without its requests if there are more than `max`.
+function textSince(broadcast: Broadcast, last: number, max = Number.POSITIVE_INFINITY): string {
   const { history, offset, from } = broadcast;
   const found = last < from ? undefined : history.since(last - offset);
   if (found === undefined) return lostText(broadcast, last);
   const all = found.filter(({ entry }) => entry.type !== "request" || !entry.exchange.isProbe);
   const others = all.filter(({ entry }) => entry.type !== "request");
-  const isFlood = all.length - others.length > most;
+  const isFlood = all.length - others.length > max;
   const blocks = (isFlood ? others : all).map(
     ({ position, entry }) =>
       `id: ${position + offset}\nevent: ${entry.type}\ndata: ${JSON.stringify(dataOf(entry))}\n\n`,
@@ -147,8 +147,8 @@ export function streamEvents(
   { sandbox }: RouteContext,
   { request, response, server, instance, gone }: LocalContext,
 ): void {
-  if (subscribersOf(sandbox) >= mostSubscribers) {
-    const why = `${mostSubscribers} clients read these events already. Close one of them.`;
+  if (subscribersOf(sandbox) >= maxSubscribers) {
+    const why = `${maxSubscribers} clients read these events already. Close one of them.`;
     throw new HttpRejection("too_many_event_streams", why);
   }
   response.writeHead(200, {
@@ -166,7 +166,7 @@ export function streamEvents(
   const broadcast = broadcastOf(sandbox, server.log);
   const receive = (bytes: Buffer) => {
     response.write(bytes);
-    if (response.writableLength <= mostUnread) return;
+    if (response.writableLength <= maxUnread) return;
     stop();
     response.destroy();
   };

@@ -87,8 +87,8 @@ function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxSt
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
   const isReady = unreadiness(server) === undefined;
   set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);
-  const { most, used } = log.memory();
-  set("memory_budget_bytes", "Heap above which the server starts no instances.", most);
+  const { max, used } = log.memory();
+  set("memory_budget_bytes", "Heap above which the server starts no instances.", max);
   set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);
   const build = named(registry, "build_info", "The version that runs; always 1.");
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);

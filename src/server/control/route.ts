@@ -3,7 +3,7 @@ import type { ControlCall, ControlPlace } from "../../log/log.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
-import { isTooDeep, mostLevels, parsedJson } from "../../spec/schema/json.js";
+import { isTooDeep, maxLevels, parsedJson } from "../../spec/schema/json.js";
 import { count, described, optional, type Shape, type ValueOf } from "../../spec/schema/shape.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -108,5 +108,5 @@ export function parseJson(text: string): unknown {
   const body = parsedJson(text);
   if (body === undefined) throw new HttpRejection("bad_request", "The body is not valid JSON.");
   if (!isTooDeep(body)) return body;
-  throw new HttpRejection("bad_request", `The body is nested more than ${mostLevels} levels deep.`);
+  throw new HttpRejection("bad_request", `The body is nested more than ${maxLevels} levels deep.`);
 }

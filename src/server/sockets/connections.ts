@@ -15,7 +15,7 @@ export interface Connection extends Duplex {
   [waitingResponses]?: number;
 }
 
-const mostWaiting = 100;
+const maxWaiting = 100;
 
 /** Otherwise the responses of all requests in a chunk would wait in memory. Pauses reading while too many wait. */
 export function startInTurn(response: ServerResponse, start: () => void): void {
@@ -29,10 +29,10 @@ export function startInTurn(response: ServerResponse, start: () => void): void {
   const count = (change: number) => {
     const waiting = (connection[waitingResponses] ?? 0) + change;
     connection[waitingResponses] = waiting;
-    if (waiting >= mostWaiting) {
+    if (waiting >= maxWaiting) {
       // Node resumes reading when a request ends, and parses all requests of one chunk.
       nextTick(() => connection.pause());
-    } else if (waiting - change >= mostWaiting) connection.resume();
+    } else if (waiting - change >= maxWaiting) connection.resume();
   };
   count(1);
   before.once("finish", () => {

@@ -14,15 +14,15 @@ const pause = 250;
 export function createInstanceLimit(now: () => number = stopwatch) {
   const minutes = new WeakMap<SandboxState, { readonly since: number; count: number }>();
   return ({
-    tenancy: { requestsPerMinute: most },
+    tenancy: { requestsPerMinute: max },
     sandbox,
   }: Pick<Instance, "tenancy" | "sandbox">): Excess | undefined => {
-    if (most === undefined) return undefined;
+    if (max === undefined) return undefined;
     const at = now();
     const last = minutes.get(sandbox);
     const current = last === undefined || at - last.since >= minute ? { since: at, count: 0 } : last;
-    if (current.count >= most) {
-      return { most, retryAfter: Math.ceil((current.since + minute - at) / 1000) };
+    if (current.count >= max) {
+      return { max, retryAfter: Math.ceil((current.since + minute - at) / 1000) };
     }
     current.count += 1;
     minutes.set(sandbox, current);
@@ -31,21 +31,21 @@ export function createInstanceLimit(now: () => number = stopwatch) {
 }
 
 export interface Excess {
-  readonly most: number;
+  readonly max: number;
   /** Seconds. */
   readonly retryAfter: number;
 }
 
-export function rejectExcess({ most, retryAfter }: Excess, response: ServerResponse): void {
+export function rejectExcess({ max, retryAfter }: Excess, response: ServerResponse): void {
   const { text, bytes } = errorBody(
     "instance_rate_limited",
-    `This sandbox accepts ${most} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,
+    `This sandbox accepts ${max} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key. Send the next request in ${retryAfter} seconds.`,
   );
   const headers = {
     "Content-Type": "application/json",
     "Content-Length": bytes,
     "Retry-After": retryAfter,
-    "X-Sandbox-Limit": `requests_per_minute=${most}`,
+    "X-Sandbox-Limit": `requests_per_minute=${max}`,
   };
   const timer = setTimeout(() => response.writeHead(429, headers).end(text), pause);
   response.once("close", () => clearTimeout(timer));

@@ -19,7 +19,7 @@ export async function startInterceptor(
   // Differs from the subject of its certificates: otherwise OpenSSL takes them for self-signed.
   const issuer = await makeCertificate({ subject: "svc-sandbox, for one run", hosts });
   // One context for each name: few clients accept a wildcard for several labels, or `*.example`.
-  const contextOf = keepRecent(mostContexts, (name) =>
+  const contextOf = keepRecent(maxContexts, (name) =>
     makeCertificate({ names: [name], issuer }).then(createSecureContext),
   );
   const SNICallback = (sent: string, done: (error: Error | null, context?: SecureContext) => void) => {
@@ -100,16 +100,16 @@ function interceptNotes(
 }
 
 // A client may send a new name in each TLS hello.
-const mostContexts = 100;
+const maxContexts = 100;
 
-function keepRecent<Value>(most: number, make: (name: string) => Value): (name: string) => Value {
+function keepRecent<Value>(max: number, make: (name: string) => Value): (name: string) => Value {
   const kept = new Map<string, Value>();
   return (name) => {
     const value = kept.get(name) ?? make(name);
     // A map has the order in which its names were set.
     kept.delete(name);
     kept.set(name, value);
-    if (kept.size > most) kept.delete(kept.keys().next().value as string);
+    if (kept.size > max) kept.delete(kept.keys().next().value as string);
     return value;
   };
 }

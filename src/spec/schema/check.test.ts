@@ -5,8 +5,8 @@ import { jsonSchemaOf } from "./json-schema.js";
 import { choice, list, mapping, nullable, openMapping, optional, text } from "./shape.js";
 
 const shape = mapping({
-  name: text({ least: 2, most: 3 }),
-  scopes: list(choice(["a", "b"]), { least: 1 }),
+  name: text({ min: 2, max: 3 }),
+  scopes: list(choice(["a", "b"]), { min: 1 }),
   note: optional(nullable(text())),
   more: optional(openMapping({ id: text() })),
 });

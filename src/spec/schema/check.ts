@@ -97,7 +97,7 @@ export function requireKnownOptions(doing: string, given: unknown, known: readon
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
 }
 
-const mostMistakes = 500;
+const maxMistakes = 500;
 
 export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   const found: Mistake[] = [];
@@ -105,11 +105,11 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   return found;
 
   function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
-    if (found.length < mostMistakes) found.push({ kind, path, shape, value });
+    if (found.length < maxMistakes) found.push({ kind, path, shape, value });
   }
 
   function check(shape: Shape, value: unknown, path: Path): void {
-    if (found.length >= mostMistakes || shape.kind === "anything") return;
+    if (found.length >= maxMistakes || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Check it against the option of the same kind; of several mappings, against one that has a field of it.
@@ -146,8 +146,8 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
     // An unknown field is probably a misspelled one.
     const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
     if (isEmpty) add("empty", path, shape, members);
-    for (const name of unknown.slice(0, mostMistakes)) {
-      if (found.length >= mostMistakes) return;
+    for (const name of unknown.slice(0, maxMistakes)) {
+      if (found.length >= maxMistakes) return;
       const value = members[name];
       found.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
     }
@@ -156,7 +156,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (name !== undefined && !isAllowed(name, given) && found.length < mostMistakes)
+      if (name !== undefined && !isAllowed(name, given) && found.length < maxMistakes)
         found.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
       check(member, value, inner);
     }
@@ -189,12 +189,12 @@ function isAllowed(shape: Shape, value: unknown): boolean {
   }
   if (shape.kind !== "text") return true;
   const text = value as string;
-  const { least, most, pattern } = shape;
+  const { min, max, pattern } = shape;
   // In characters, like JSON Schema: an emoji is one.
-  if ((least !== undefined || most !== undefined) && !isWithin(shape, [...text].length)) return false;
+  if ((min !== undefined || max !== undefined) && !isWithin(shape, [...text].length)) return false;
   return pattern?.test(text) !== false && shape.isAllowed?.(text) !== false;
 }
 
-function isWithin({ least = -Infinity, most = Infinity }: Limits, size: number): boolean {
-  return size >= least && size <= most;
+function isWithin({ min = -Infinity, max = Infinity }: Limits, size: number): boolean {
+  return size >= min && size <= max;
 }

@@ -112,9 +112,9 @@ function having(name: string, { isOffByFalse, fields }: MappingKind) {
   return { required: [name], ...(isOn && { properties: { [name]: { const: true } } }) };
 }
 
-function limited(what: string, { least, most }: Limits) {
+function limited(what: string, { min, max }: Limits) {
   return {
-    ...(least !== undefined && { [`min${what}`]: least }),
-    ...(most !== undefined && { [`max${what}`]: most }),
+    ...(min !== undefined && { [`min${what}`]: min }),
+    ...(max !== undefined && { [`max${what}`]: max }),
   };
 }

@@ -10,10 +10,10 @@ export function parsedJson(text: string): unknown {
 }
 
 // Scenarios have up to seven levels.
-export const mostLevels = 64;
+export const maxLevels = 64;
 
-/** Whether a value from outside has more than `mostLevels` levels: functions that walk through a value use stack for each. */
-export function isTooDeep(value: unknown, levels = mostLevels): boolean {
+/** Whether a value from outside has more than `maxLevels` levels: functions that walk through a value use stack for each. */
+export function isTooDeep(value: unknown, levels = maxLevels): boolean {
   if (typeof value !== "object" || value === null) return false;
   return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }

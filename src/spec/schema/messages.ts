@@ -64,7 +64,7 @@ function explained(path: Path, name: string, { problem, ...wrong }: Explanation)
 function missingField(path: Path, shape: Shape): ShapeProblem {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
-  const choices = shape.kind === "choice" && shape.choices.length <= mostChoicesShown ? shape.choices : [];
+  const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesShown ? shape.choices : [];
   const hint = choices.length > 0 ? `add ${name}: ${listed(choices.map(String), "or")}` : `add ${name}`;
   const wrong = { code: "missing_field", problem: `is missing${where}`, hint } as const;
   return { ...explained(path, name, wrong), pointAt: "key" };
@@ -100,7 +100,7 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
 function typeHint(value: unknown, shape: Shape): string {
   switch (shape.kind) {
     case "number": {
-      const percent = shape.most === 1 ? Number.parseFloat(String(value)) : 0;
+      const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
       const isPercent = percent > 1 && percent <= 100;
       return isPercent ? `${percent / 100} for ${percent}%` : expectedOf(shape, value);
     }
@@ -141,12 +141,12 @@ function recordHint({ member }: RecordKind, value: unknown): string {
   return `${word}: ${needed === undefined ? "…" : `{ ${needed[0]}: ${chosen} }`}`;
 }
 
-const mostChoicesShown = 8;
+const maxChoicesShown = 8;
 
 function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
-  const shown = choices.length > mostChoicesShown ? "one of a fixed list" : all;
+  const shown = choices.length > maxChoicesShown ? "one of a fixed list" : all;
   const problem = value === null ? "is empty" : `must be ${shown}, not ${quote(value)}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
@@ -160,12 +160,12 @@ function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind): Explana
   return { code, problem, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
 }
 
-function wrongLength(length: number, { most }: ListKind): Explanation {
+function wrongLength(length: number, { max }: ListKind): Explanation {
   if (length === 0) {
     const hint = "add an entry or remove the field";
     return { code: "empty_list", problem: "is an empty list", hint };
   }
-  return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${most}` };
+  return { code: "out_of_range", problem: `is too long: ${length} entries`, hint: `list at most ${max}` };
 }
 
 function wrongText(
@@ -174,9 +174,9 @@ function wrongText(
   is: "must be" | "is not" = "must be",
   others: Members = {},
 ): Explanation {
-  const { noun, example, hint, most } = shape;
+  const { noun, example, hint, max } = shape;
   return {
-    code: shape.code ?? (noun === undefined && most !== undefined ? "out_of_range" : "bad_format"),
+    code: shape.code ?? (noun === undefined && max !== undefined ? "out_of_range" : "bad_format"),
     problem: `${is} ${nounOf(shape)}${is === "must be" ? `, not ${quote(value)}` : ""}`,
     hint:
       hint?.(value, others) ??
@@ -194,22 +194,22 @@ export function expectedOf(shape: Shape, value?: unknown): string {
     case "choice":
       return shape.choices.map((one) => JSON.stringify(one)).join(" or ");
     case "number": {
-      const { isWhole, least } = shape;
+      const { isWhole, min } = shape;
       // JSON has larger integers, but not exactly.
       const isTooLarge = isWhole && Number(value) > Number.MAX_SAFE_INTEGER;
-      const most = shape.most ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
+      const max = shape.max ?? (isTooLarge ? Number.MAX_SAFE_INTEGER : undefined);
       const noun = isWhole ? "an integer" : "a number";
-      return most === undefined
-        ? noun + ofAtLeast(least)
-        : `${noun} from ${least ?? "any"} to ${most.toLocaleString("en")}`;
+      return max === undefined
+        ? noun + ofAtLeast(min)
+        : `${noun} from ${min ?? "any"} to ${max.toLocaleString("en")}`;
     }
     case "list":
-      return `an array${ofAtLeast(shape.least)}`;
+      return `an array${ofAtLeast(shape.min)}`;
     case "text":
       if (shape.format === "uuid") return "a UUID";
-      return shape.most === undefined
+      return shape.max === undefined
         ? "a string"
-        : `a string of ${shape.least ?? 0} to ${shape.most} characters`;
+        : `a string of ${shape.min ?? 0} to ${shape.max} characters`;
     case "boolean":
       return "a boolean";
     default:
@@ -217,8 +217,8 @@ export function expectedOf(shape: Shape, value?: unknown): string {
   }
 }
 
-function ofAtLeast(least: number | undefined): string {
-  return least === undefined ? "" : ` of at least ${least}`;
+function ofAtLeast(min: number | undefined): string {
+  return min === undefined ? "" : ` of at least ${min}`;
 }
 
 /** `holder` has the unknown field, and `around` is the shape of the mapping that `holder` is in. */

@@ -101,8 +101,8 @@ interface EitherKind {
 
 /** The minimum and maximum of a number, or of the length of a text or list. */
 export interface Limits {
-  readonly least?: number;
-  readonly most?: number;
+  readonly min?: number;
+  readonly max?: number;
 }
 
 export type Fields = Readonly<Record<string, MappingField>>;
@@ -150,7 +150,7 @@ export const number = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> =
   isWhole: false,
 });
 export const count = (of: Without<NumberKind, "isWhole"> = {}): Shape<number> =>
-  ({ ...number({ least: 0, ...of }), isWhole: true }) as Shape<number>;
+  ({ ...number({ min: 0, ...of }), isWhole: true }) as Shape<number>;
 export const flag = (): Shape<boolean> => ({ kind: "boolean" });
 export const anything = (): Shape => ({ kind: "anything" });
 export const choice = <const Choice extends string | number>(

@@ -1,5 +1,5 @@
 /** In characters. A longer text would slow the browser down. */
-const mostShown = 20_000;
+const maxShown = 20_000;
 
 interface BodyTextProps {
   readonly text: string;
@@ -10,10 +10,10 @@ interface BodyTextProps {
 /** The body of a request or response. JSON is formatted with short objects on one line; other text is unchanged. */
 export function BodyText({ text, width = 64 }: BodyTextProps) {
   const shown = laidOut(text, width);
-  const rest = shown.length - mostShown;
+  const rest = shown.length - maxShown;
   return (
     <pre class="code">
-      <bdi>{shown.slice(0, mostShown)}</bdi>
+      <bdi>{shown.slice(0, maxShown)}</bdi>
       {rest > 0 ? <span class="muted">{`\n… and ${rest.toLocaleString("en")} more characters`}</span> : null}
     </pre>
   );

@@ -15,7 +15,7 @@ import { KeyActions, KeyVerdict, SendButton } from "./key-actions.js";
 
 type Key = Shown<"ListedKey">;
 
-const mostRequests = 10;
+const maxRequests = 10;
 
 export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
   const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
@@ -134,7 +134,7 @@ function Usage({ used, limit, window }: UsageProps) {
 }
 
 function Requests({ of: ref }: { readonly of: string }) {
-  const path = withQuery("/requests", { key: ref, limit: String(mostRequests) });
+  const path = withQuery("/requests", { key: ref, limit: String(maxRequests) });
   const own = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
   return (
     <section class="panel stack" aria-label="Requests">

@@ -8,17 +8,17 @@ import { linkTo } from "../../route.js";
 import { FixAndSend } from "../requests/fix.js";
 import { causeText } from "../requests/request-words.js";
 
-const mostRead = 50;
-const mostShown = 3;
+const maxRead = 50;
+const maxShown = 3;
 
 /** The last rejections of clients, newest first, each cause once. */
 export function useRejections(): readonly Shown<"Request">[] {
-  const path = `/requests?source=client&limit=${mostRead}`;
+  const path = `/requests?source=client&limit=${maxRead}`;
   const read = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
   const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
   const isFirst = ({ path_id, key }: Shown<"Request">, index: number) =>
     rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;
-  return rejected.filter(isFirst).slice(0, mostShown);
+  return rejected.filter(isFirst).slice(0, maxShown);
 }
 
 /** Why clients were rejected, with the buttons that fix it. */

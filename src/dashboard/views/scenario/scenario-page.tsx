@@ -162,7 +162,7 @@ function Replaced() {
   );
 }
 
-const mostProblems = 50;
+const maxProblems = 50;
 
 function Problems() {
   const { problems = [], failure } = check.value ?? {};
@@ -183,12 +183,12 @@ function Problems() {
         </>
       )}
       <ol>
-        {problems.slice(0, mostProblems).map((problem, index) => (
+        {problems.slice(0, maxProblems).map((problem, index) => (
           <OneProblem key={index} problem={problem} />
         ))}
       </ol>
-      {count > mostProblems ? (
-        <p class="muted">{(count - mostProblems).toLocaleString("en")} more are marked in the text.</p>
+      {count > maxProblems ? (
+        <p class="muted">{(count - maxProblems).toLocaleString("en")} more are marked in the text.</p>
       ) : null}
     </section>
   );

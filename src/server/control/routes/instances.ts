@@ -12,7 +12,7 @@ import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
-import { mostRecordsOfInstance } from "../../../sandbox/records.js";
+import { maxRecordsOfInstance } from "../../../sandbox/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
@@ -103,7 +103,7 @@ export const instanceRoutes: readonly Route[] = [
       // already has its seed and profile.
       const ofServer = scenario === undefined ? { variant } : { seed, profile, openapi, variant };
       const at = now === undefined ? undefined : parseTime(now);
-      const given = givenOptions({ ...ofServer, ...asked, now: at, mostRecords: mostRecordsOfInstance });
+      const given = givenOptions({ ...ofServer, ...asked, now: at, maxRecords: maxRecordsOfInstance });
       // Default: the server's own scenario, in its initial state.
       const source =
         scenario === undefined

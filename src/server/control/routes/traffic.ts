@@ -34,7 +34,7 @@ import {
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
-const farmerQuery = mapping(pageFields(defaultFarmerPage, count({ most: 1000 })));
+const farmerQuery = mapping(pageFields(defaultFarmerPage, count({ max: 1000 })));
 
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
