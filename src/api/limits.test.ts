@@ -16,7 +16,10 @@ test.each([
   ["day", 4, ["1000", "3", "53974"]],
   ["minute", 3, ["60", "3", "34"]],
   ["minute", 2, ["60", "2", "34"]],
-])("R5 the legacy headers name the %s when the minute has %i requests left and the day 3", (_, remaining, named) => {
-  const headers = rateLimitHeaders("legacy", [{ ...minute, remaining }, day]);
-  expect(headers.filter((_, index) => index % 2 === 1)).toEqual(named);
-});
+])(
+  "R5 the legacy headers name the %s when the minute has %i requests left and the day 3",
+  (_, remaining, named) => {
+    const headers = rateLimitHeaders("legacy", [{ ...minute, remaining }, day]);
+    expect(headers.filter((_, index) => index % 2 === 1)).toEqual(named);
+  },
+);

@@ -185,14 +185,14 @@ test("a baseline that needs one assumption of typical is shown which, after one 
   expect(others[0].cause).toBeUndefined();
 });
 
-test.each([
-  [[0, 1, 3, 4, 5]],
-  [[0, 1, 3, 4, 5, 10, 11, 12, 13]],
-])("a baseline that fails by chance in the runs %j is flaky, and needs nothing", async (failing) => {
-  let runs = 0;
-  const { runs: shown } = await certified(() => (failing.includes(runs++) ? fails : passes));
-  expect([shown[0].outcome, shown[0].cause]).toEqual(["flaky", undefined]);
-});
+test.each([[[0, 1, 3, 4, 5]], [[0, 1, 3, 4, 5, 10, 11, 12, 13]]])(
+  "a baseline that fails by chance in the runs %j is flaky, and needs nothing",
+  async (failing) => {
+    let runs = 0;
+    const { runs: shown } = await certified(() => (failing.includes(runs++) ? fails : passes));
+    expect([shown[0].outcome, shown[0].cause]).toEqual(["flaky", undefined]);
+  },
+);
 
 test("a client that still waits in a hang is not made to wait again", async () => {
   const waits: ClientRun = { ...fails, outcome: "timed_out", code: null, suspect: "401.revoked" };

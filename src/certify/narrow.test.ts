@@ -101,15 +101,16 @@ test("a client that breaks because of the seed only gets this cause", async () =
   ]);
 });
 
-test.each([
-  2, 3, 5, 7,
-])("a client that fails every %i times is flaky, or was failing each time it was asked", async (every) => {
-  let asked = 0;
-  const attempt: Repeat = async () => ({ failed: ++asked % every === 0, ...unseen });
-  const { failing, found } = await narrowed(attempt);
-  expect([...found.keys()].sort()).toEqual(failing);
-  for (const one of found.values()) expect(one).toBe("flaky");
-});
+test.each([2, 3, 5, 7])(
+  "a client that fails every %i times is flaky, or was failing each time it was asked",
+  async (every) => {
+    let asked = 0;
+    const attempt: Repeat = async () => ({ failed: ++asked % every === 0, ...unseen });
+    const { failing, found } = await narrowed(attempt);
+    expect([...found.keys()].sort()).toEqual(failing);
+    for (const one of found.values()) expect(one).toBe("flaky");
+  },
+);
 
 test("a fault is narrowed to the one path that breaks the client, or reported without a path", async () => {
   const run = { ...minimal, name: "fault.hang", fault: "fault.hang" } as const;

@@ -35,14 +35,17 @@ test.each<[string, readonly (readonly [FarmerSource, count: number])[], ...diges
     "4dc76b04a94986bf",
     "899595888ae86c07",
   ],
-])("farmers %s have the same bytes in every version: test/golden/README.md has what a change of them needs", (_, sources, ...digests) => {
-  const made = sources.flatMap(([source, count]) =>
-    Array.from({ length: count }, (_, n) => farmerAt(source, n)),
-  );
-  const tables = [made.map(farmerRow), made.map(farmerFeatures)];
-  const digestOf = (value: unknown) => nodePlatform.sha256(JSON.stringify(value)).slice(0, 16);
-  expect([digestOf(made), digestOf(tables)]).toEqual(digests);
-});
+])(
+  "farmers %s have the same bytes in every version: test/golden/README.md has what a change of them needs",
+  (_, sources, ...digests) => {
+    const made = sources.flatMap(([source, count]) =>
+      Array.from({ length: count }, (_, n) => farmerAt(source, n)),
+    );
+    const tables = [made.map(farmerRow), made.map(farmerFeatures)];
+    const digestOf = (value: unknown) => nodePlatform.sha256(JSON.stringify(value)).slice(0, 16);
+    expect([digestOf(made), digestOf(tables)]).toEqual(digests);
+  },
+);
 
 // Made within each test: what a file makes when it is imported is out of reach for planted mistakes.
 const fourHundred = () => Array.from({ length: 400 }, (_, index) => farmerAt({ seed: 7, start }, index));

@@ -48,10 +48,12 @@ function differs(name: DoorName, run: Run): void {
 describe("the core is asked through sandbox.fetch", () => differs("core", runThrough(core)));
 
 describe.each([...others, expressDoor, undiciDoors.undici])("$name responds as the core", (door) =>
-  conforms(door.name as DoorName, runThrough(door)));
+  conforms(door.name as DoorName, runThrough(door)),
+);
 
 describe.each(undiciDoors.fetches)("$name with a dispatcher gives the same responses as the core", (door) =>
-  respondsAsCore(runThrough(door)));
+  respondsAsCore(runThrough(door)),
+);
 
 describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {
   let browser: BrowserDoor;

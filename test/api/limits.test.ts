@@ -35,17 +35,20 @@ test("a 200 of typical gateways has both limits in structured fields", async () 
 test.each([
   ["key", 2, 34, "per_minute"],
   ["day", 1, 53_974, "per_day"],
-])("a 429 of %s shows when to try again: not before its limit resets", async (ref, allowed, seconds, limit) => {
-  const { sandbox, me, status, statuses } = gateway({ profile: "typical" });
-  await statuses(ref, allowed);
-  const seen = await me({ ref });
-  expect([seen.status, headerOf(seen, "retry-after")]).toEqual([429, String(seconds)]);
-  expect(JSON.parse(seen.body).error.details).toEqual({ limit, retry_after_seconds: seconds });
-  sandbox.clock.advance(`${seconds - 1}s`);
-  expect(await status(ref)).toBe(429);
-  sandbox.clock.advance("1s");
-  expect(await status(ref)).toBe(200);
-});
+])(
+  "a 429 of %s shows when to try again: not before its limit resets",
+  async (ref, allowed, seconds, limit) => {
+    const { sandbox, me, status, statuses } = gateway({ profile: "typical" });
+    await statuses(ref, allowed);
+    const seen = await me({ ref });
+    expect([seen.status, headerOf(seen, "retry-after")]).toEqual([429, String(seconds)]);
+    expect(JSON.parse(seen.body).error.details).toEqual({ limit, retry_after_seconds: seconds });
+    sandbox.clock.advance(`${seconds - 1}s`);
+    expect(await status(ref)).toBe(429);
+    sandbox.clock.advance("1s");
+    expect(await status(ref)).toBe(200);
+  },
+);
 
 test("R22 rejected requests that count in a sliding minute postpone the end of a wait", async () => {
   const assumptions = { minute_window: "sliding", count_rejected: true } as const;
@@ -85,47 +88,50 @@ test.each([
   ["00:00", "day", 53_974],
   // A day that ends with the minute, or before it.
   ["09:01", "minute", 34],
-])("with both limits used up and a day from %s on, a 429 names the %s's by all: details and headers", async (day_resets_at, name, seconds) => {
-  for (const rate_limit_headers of ["legacy", "draft"] as const) {
-    const { statuses, me } = gateway({ profile: "typical", rate_limit_headers, day_resets_at });
-    await statuses("both", 1);
-    const seen = await me({ ref: "both" });
-    expect(JSON.parse(seen.body).error.details).toEqual({
-      limit: `per_${name}`,
-      retry_after_seconds: seconds,
-    });
-    expect(headerOf(seen, "retry-after")).toBe(String(seconds));
-    if (rate_limit_headers === "legacy") expect(headerOf(seen, "x-ratelimit-reset")).toBe(String(seconds));
-    else expect(headerOf(seen, "ratelimit")).toContain(`"${name}";r=0;t=${seconds}`);
-  }
-});
+])(
+  "with both limits used up and a day from %s on, a 429 names the %s's by all: details and headers",
+  async (day_resets_at, name, seconds) => {
+    for (const rate_limit_headers of ["legacy", "draft"] as const) {
+      const { statuses, me } = gateway({ profile: "typical", rate_limit_headers, day_resets_at });
+      await statuses("both", 1);
+      const seen = await me({ ref: "both" });
+      expect(JSON.parse(seen.body).error.details).toEqual({
+        limit: `per_${name}`,
+        retry_after_seconds: seconds,
+      });
+      expect(headerOf(seen, "retry-after")).toBe(String(seconds));
+      if (rate_limit_headers === "legacy") expect(headerOf(seen, "x-ratelimit-reset")).toBe(String(seconds));
+      else expect(headerOf(seen, "ratelimit")).toContain(`"${name}";r=0;t=${seconds}`);
+    }
+  },
+);
 
-test.each([
-  "fixed",
-  "sliding",
-] as const)("R22 R23 Retry-After is never early and never a second late, at any millisecond (%s minute)", async (minute_window) => {
-  for (const retry_after of ["seconds", "date"] as const) {
-    for (const [ref, allowed] of [
-      ["key", 2],
-      ["day", 1],
-    ] as const) {
-      for (const ms of [0, 1, 500, 999]) {
-        const { sandbox, me, status, statuses } = gateway({ retry_after, minute_window });
-        sandbox.clock.advance(`${ms}ms`);
-        await statuses(ref, allowed);
-        sandbox.clock.advance("250ms");
-        const value = headerOf(await me({ ref }), "retry-after") ?? "";
-        const now = Date.parse(sandbox.clock.now());
-        // A date has whole seconds.
-        const waited = retry_after === "seconds" ? Number(value) * 1000 : Date.parse(value) - now;
-        sandbox.clock.advance(`${waited - 2000}ms`);
-        expect([value, ms, await status(ref)]).toEqual([value, ms, 429]);
-        sandbox.clock.advance("2s");
-        expect([value, ms, await status(ref)]).toEqual([value, ms, 200]);
+test.each(["fixed", "sliding"] as const)(
+  "R22 R23 Retry-After is never early and never a second late, at any millisecond (%s minute)",
+  async (minute_window) => {
+    for (const retry_after of ["seconds", "date"] as const) {
+      for (const [ref, allowed] of [
+        ["key", 2],
+        ["day", 1],
+      ] as const) {
+        for (const ms of [0, 1, 500, 999]) {
+          const { sandbox, me, status, statuses } = gateway({ retry_after, minute_window });
+          sandbox.clock.advance(`${ms}ms`);
+          await statuses(ref, allowed);
+          sandbox.clock.advance("250ms");
+          const value = headerOf(await me({ ref }), "retry-after") ?? "";
+          const now = Date.parse(sandbox.clock.now());
+          // A date has whole seconds.
+          const waited = retry_after === "seconds" ? Number(value) * 1000 : Date.parse(value) - now;
+          sandbox.clock.advance(`${waited - 2000}ms`);
+          expect([value, ms, await status(ref)]).toEqual([value, ms, 429]);
+          sandbox.clock.advance("2s");
+          expect([value, ms, await status(ref)]).toEqual([value, ms, 200]);
+        }
       }
     }
-  }
-});
+  },
+);
 
 test("R24 a dry run counts nothing in a sliding minute: a fault that depends on the path makes one for each request", async () => {
   const { sandbox, statuses } = gateway({ minute_window: "sliding" });

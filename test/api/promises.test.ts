@@ -89,23 +89,24 @@ function expectBroken(name: string, broken: Completed, instead: Completed): void
   }
 }
 
-test.each(
-  brokenPromises.map((promise) => [promise.id, promise] as const),
-)("%s changes what its name states and nothing else", (_id, promise) => {
-  const sandbox = startFrozen("key-states", { now, variant: activateVariant({ promise: promise.id }) });
-  const seen = observe(sandbox);
-  const [path, name = ""] = promise.id.split(":");
-  let changed = 0;
-  for (const [at, response] of responses(sandbox).entries()) {
-    const instead = usual[at] as Completed;
-    expect(response.pathId).toBe(instead.pathId);
-    if (response.body === instead.body && response.status === instead.status) continue;
-    changed += 1;
-    expect(response.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
-    expectBroken(name, response, instead);
-  }
-  expect([changed > 0, replacedIn(seen)]).toEqual([true, changed]);
-});
+test.each(brokenPromises.map((promise) => [promise.id, promise] as const))(
+  "%s changes what its name states and nothing else",
+  (_id, promise) => {
+    const sandbox = startFrozen("key-states", { now, variant: activateVariant({ promise: promise.id }) });
+    const seen = observe(sandbox);
+    const [path, name = ""] = promise.id.split(":");
+    let changed = 0;
+    for (const [at, response] of responses(sandbox).entries()) {
+      const instead = usual[at] as Completed;
+      expect(response.pathId).toBe(instead.pathId);
+      if (response.body === instead.body && response.status === instead.status) continue;
+      changed += 1;
+      expect(response.pathId).toMatch(name === "never-ends" ? /^200/ : String(path));
+      expectBroken(name, response, instead);
+    }
+    expect([changed > 0, replacedIn(seen)]).toEqual([true, changed]);
+  },
+);
 
 test("a response that a fault replaces, or outside of the specification, stays unchanged", () => {
   const sandbox = startFrozen("key-states", {

@@ -23,13 +23,13 @@ test("a client that failed by chance before its first request is flaky in a brie
     certificateBrief({ ...passed, verdict, report: { ...passed.report, requests: 0 } }, "").verdict;
   expect([verdictOf("flaky"), verdictOf("unusable")]).toEqual(["flaky", "no_request"]);
 });
-test.each(filesForPeople)("a certificate as $title is what the golden file has", async ({
-  format,
-  ending,
-}) => {
-  const golden = `./golden/certificate.${ending}`;
-  await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
-});
+test.each(filesForPeople)(
+  "a certificate as $title is what the golden file has",
+  async ({ format, ending }) => {
+    const golden = `./golden/certificate.${ending}`;
+    await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
+  },
+);
 
 test("a certificate as JSON has every member of the result, in its order, under its name with underscores", () => {
   const named = JSON.stringify(failed).replace(/"\w+":/g, (name) =>

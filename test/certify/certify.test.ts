@@ -72,17 +72,18 @@ const sentences: Readonly<Record<string, string>> = {
 };
 
 // One after the other: two of these clients mind how long a response takes.
-test.each(
-  Object.keys(sentences),
-)("a client that gives up by %s breaks in that run, and in no other", async (fault) => {
-  const { runs } = await certify(fault, "--seeds", "0", "--faults", "--timeout", "8s");
-  const broken = [...runs.values()].filter(({ outcome }) => outcome !== "passed");
-  expect(broken.map(({ name }) => name)).toEqual([fault]);
-  expect(broken[0]).toMatchObject({
-    outcome: fault === "fault.hang" ? "timed_out" : "failed",
-    cause: { sentence: sentences[fault], points: [], fault },
-  });
-});
+test.each(Object.keys(sentences))(
+  "a client that gives up by %s breaks in that run, and in no other",
+  async (fault) => {
+    const { runs } = await certify(fault, "--seeds", "0", "--faults", "--timeout", "8s");
+    const broken = [...runs.values()].filter(({ outcome }) => outcome !== "passed");
+    expect(broken.map(({ name }) => name)).toEqual([fault]);
+    expect(broken[0]).toMatchObject({
+      outcome: fault === "fault.hang" ? "timed_out" : "failed",
+      cause: { sentence: sentences[fault], points: [], fault },
+    });
+  },
+);
 
 test("a client that needs what minimal lacks, and typical has, is shown what it needs", async () => {
   const needsId = `${fivePaths}.then((all) => process.exit(all.every((r) => r.headers.has("x-request-id")) ? 0 : 1))`;
@@ -101,7 +102,7 @@ test("a client that needs what minimal lacks, and typical has, is shown what it 
 
 test("a client that still waits after its time is reported as waiting, with the flag for a longer timeout", async () => {
   const { runs } = await certify("fault.hang", "--only", "fault.hang", "--timeout", "4s");
-  const { sentence, what_to_do: fixes } = runs.get("fault.hang")?.cause as never as {
+  const { sentence, what_to_do: fixes } = (runs.get("fault.hang") as never as { cause: never }).cause as {
     sentence: string;
     what_to_do: string[];
   };

@@ -117,26 +117,26 @@ test.each(planted)("of a client that breaks by %s, this is named, and nothing el
   }
 });
 
-test.each([
-  false,
-  true,
-])("the named cause alone breaks the run; the client stops at its first failure: %s", async (stops) => {
-  const typeOf = ({ headers }: ReadResponse) =>
-    headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
-  // One mistake with the first 401 and one with the second, which the variants of the other do not show.
-  const breaks: Breaks = (response, at) =>
-    (at === 1 && typeOf(response) === 'application/json; charset="utf-8"') ||
-    (at === 4 && typeOf(response) === "application/json; charset=utf-8");
-  const failing = seen.filter(({ responses }) => responses.some(breaks));
-  expect(failing.length).toBeGreaterThan(20);
-  const wrong: string[] = [];
-  await narrowVaried(failing, [], attemptOf(breaks, stops), (run, one) => {
-    const points = one === "flaky" ? [] : one.points;
-    const variants = [whereTheyWere(points), everywhere(points)];
-    if (!variants.some((variant) => responsesOf(run, variant).some(breaks))) wrong.push(run.name);
-  });
-  expect(wrong).toEqual([]);
-});
+test.each([false, true])(
+  "the named cause alone breaks the run; the client stops at its first failure: %s",
+  async (stops) => {
+    const typeOf = ({ headers }: ReadResponse) =>
+      headers.find(([name]) => name.toLowerCase() === "content-type")?.[1];
+    // One mistake with the first 401 and one with the second, which the variants of the other do not show.
+    const breaks: Breaks = (response, at) =>
+      (at === 1 && typeOf(response) === 'application/json; charset="utf-8"') ||
+      (at === 4 && typeOf(response) === "application/json; charset=utf-8");
+    const failing = seen.filter(({ responses }) => responses.some(breaks));
+    expect(failing.length).toBeGreaterThan(20);
+    const wrong: string[] = [];
+    await narrowVaried(failing, [], attemptOf(breaks, stops), (run, one) => {
+      const points = one === "flaky" ? [] : one.points;
+      const variants = [whereTheyWere(points), everywhere(points)];
+      if (!variants.some((variant) => responsesOf(run, variant).some(breaks))) wrong.push(run.name);
+    });
+    expect(wrong).toEqual([]);
+  },
+);
 
 test("a client that rejects long request ids has one reason, on a 200 and where an error has one", async () => {
   const breaks = ({ headers }: ReadResponse) =>

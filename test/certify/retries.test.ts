@@ -140,11 +140,14 @@ describe.skipIf(missing("python3"))("tests with the usual test of the end of a m
     // Its pauses are shorter than Retry-After.
     ["backoff", "instances", [hasty]],
     ["follows", "reset", []],
-  ])("of a client that retries by the rule %s, in the sandboxes %s, cause %j", async (mistake, suite, advice) => {
-    expect(await certifyPython(mistake, suite)).toEqual({
-      code: advice.length > 0 ? 5 : 0,
-      advice,
-      open: [],
-    });
-  });
+  ])(
+    "of a client that retries by the rule %s, in the sandboxes %s, cause %j",
+    async (mistake, suite, advice) => {
+      expect(await certifyPython(mistake, suite)).toEqual({
+        code: advice.length > 0 ? 5 : 0,
+        advice,
+        open: [],
+      });
+    },
+  );
 });

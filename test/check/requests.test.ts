@@ -47,16 +47,17 @@ describe("against the sandbox itself, a check", () => {
     ]);
   });
 
-  test.each(
-    Array.from({ length: isNightly ? 10 : 4 }, (_, index) => index + 1),
-  )("finds nothing in the profile varied, seed %i", async (seed) => {
-    const server = await serveSandbox(seed, { profile: "varied" });
-    for (const argv of [[], ["--max-requests", "44", "--probe-limits"]]) {
-      const { code, report } = await check(server, ...argv);
-      expect(report.differences).toEqual([]);
-      expect(code).toBe(0);
-    }
-  });
+  test.each(Array.from({ length: isNightly ? 10 : 4 }, (_, index) => index + 1))(
+    "finds nothing in the profile varied, seed %i",
+    async (seed) => {
+      const server = await serveSandbox(seed, { profile: "varied" });
+      for (const argv of [[], ["--max-requests", "44", "--probe-limits"]]) {
+        const { code, report } = await check(server, ...argv);
+        expect(report.differences).toEqual([]);
+        expect(code).toBe(0);
+      }
+    },
+  );
 
   test.each<Assumed>([
     { profile: "typical" },

@@ -163,29 +163,32 @@ describe("init --client", () => {
       "mvn test -Dsvc-sandbox.min-coverage=80",
     ],
     ["go", "go/whoami_test.go", "whoami/whoami_test.go", "SVC_SANDBOX_MIN_COVERAGE=80 go test ./whoami"],
-  ])("%s writes the example's test and a workflow, and replaces no file", async (kind, example, file, run) => {
-    const options = withPython(hasAll, 0);
-    const { cwd } = options;
-    const text = (name: string) => readFileSync(join(cwd, name), "utf8");
-    expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
-    expect(text(file)).toBe(pageOf(`examples/${example}`));
-    const { steps } = parse(text(".github/workflows/sandbox.yml")).jobs.sandbox;
-    expect(steps.at(-1).run).toMatch(/^npm run test:sandbox$|pytest|mvn .*test|go test/);
-    // Until there is a release, from what `npm pack` made.
-    const installs = steps.flatMap((step: { run?: string }) => step.run?.match(/^npm .*/) ?? []);
-    const isOfNode = run === "npm run test:sandbox";
-    const [from] = isOfNode ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
-    expect(installs[0]).toBe(from);
-    const project = JSON.parse(text("package.json"));
-    expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
-    expect(project.scripts["test:sandbox"]).toEqual(
-      isOfNode ? expect.stringContaining("exec key-states --format brief") : undefined,
-    );
-    expect(await runCli(["init", "--client", kind], options)).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining("already exists"),
-    });
-  });
+  ])(
+    "%s writes the example's test and a workflow, and replaces no file",
+    async (kind, example, file, run) => {
+      const options = withPython(hasAll, 0);
+      const { cwd } = options;
+      const text = (name: string) => readFileSync(join(cwd, name), "utf8");
+      expect((await runCli(["init", "--client", kind], options)).stderr).toContain(`Run it with: ${run}\n`);
+      expect(text(file)).toBe(pageOf(`examples/${example}`));
+      const { steps } = parse(text(".github/workflows/sandbox.yml")).jobs.sandbox;
+      expect(steps.at(-1).run).toMatch(/^npm run test:sandbox$|pytest|mvn .*test|go test/);
+      // Until there is a release, from what `npm pack` made.
+      const installs = steps.flatMap((step: { run?: string }) => step.run?.match(/^npm .*/) ?? []);
+      const isOfNode = run === "npm run test:sandbox";
+      const [from] = isOfNode ? ["npm ci"] : [`npm install --no-save ./${tarball}`];
+      expect(installs[0]).toBe(from);
+      const project = JSON.parse(text("package.json"));
+      expect(project).toMatchObject({ name: "mine", scripts: { test: "mine" } });
+      expect(project.scripts["test:sandbox"]).toEqual(
+        isOfNode ? expect.stringContaining("exec key-states --format brief") : undefined,
+      );
+      expect(await runCli(["init", "--client", kind], options)).toMatchObject({
+        code: 2,
+        stderr: expect.stringContaining("already exists"),
+      });
+    },
+  );
 
   test.each([
     ["jest", { "package.json": "{}" }, ["need jest, which package.json does not have", "--save-dev jest"]],
@@ -206,14 +209,17 @@ describe("init --client", () => {
       ["which build.gradle does not have", "into build.gradle:\n\n    <dependency>\n"],
     ],
     ["go", { "go.mod": "module mine\n" }, ["which go.mod does not have", "  go mod edit "]],
-  ] as const)("%s shows what it needs and writes nothing in a project with %j", async (kind, files, shown) => {
-    const options = withPython(files, 1);
-    const { code, stdout, stderr } = await runCli(["init", "--client", kind], options);
-    expect([code, stdout]).toEqual([2, ""]);
-    for (const one of shown) expect(stderr).toContain(one);
-    expect(stderr).toMatch(new RegExp(`\nThen run this again: svc-sandbox init --client ${kind}\n$`));
-    expect(readdirSync(options.cwd).sort()).toEqual(["bin", ...Object.keys(files)]);
-  });
+  ] as const)(
+    "%s shows what it needs and writes nothing in a project with %j",
+    async (kind, files, shown) => {
+      const options = withPython(files, 1);
+      const { code, stdout, stderr } = await runCli(["init", "--client", kind], options);
+      expect([code, stdout]).toEqual([2, ""]);
+      for (const one of shown) expect(stderr).toContain(one);
+      expect(stderr).toMatch(new RegExp(`\nThen run this again: svc-sandbox init --client ${kind}\n$`));
+      expect(readdirSync(options.cwd).sort()).toEqual(["bin", ...Object.keys(files)]);
+    },
+  );
 
   test("from the single executable unpacks the file of npm pack without npm", async () => {
     asExecutable();

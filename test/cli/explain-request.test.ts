@@ -30,31 +30,32 @@ const frozen = {
   frozen: true,
 } as const;
 
-test.each(Object.entries(causes))("the cause of %s is found from the id of its request", async (path, [
-  given,
-  says,
-]) => {
-  const { url, sandbox } = await served(frozen);
-  sandbox.faults.set([{ when: { key: "legacy" }, then: { status: 503 } }]);
-  const { key, path: target = mePath, ...sent } = given;
-  const headers = {
-    ...sent,
-    ...(key && { "x-api-key": sandbox.secret(key as "active") }),
-    "user-agent": `bank/1 ${real}`,
-  };
-  for (let i = 0; i < 2; i++) await fetch(url + target, { headers });
-  const [first, last] = sandbox.requests.list();
-  const explain = (word: string) => runCli(["explain", word, "--url", url], { terminal: true, columns: 80 });
-  const { code, stdout } = await explain(first?.id ?? "");
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal
-  const lines = stdout.replace(/\x1b\[\d+m/g, "").split("\n");
-  const text = lines.join("\n").replace(/\n +(?=\S)/g, (_) => " ");
-  expect([code, lines.filter((line) => line.length > 80)]).toEqual([0, []]);
-  expect(lines.join(" ").replace(/ +/g, " ")).toMatch(new RegExp(says.source.replaceAll("\\n", " "), "s"));
-  for (const part of [path, "bank/1", first?.id, last?.id, "What to do"]) expect(text).toContain(part);
-  for (const part of [real, secret, secret.slice(-12)]) expect(stdout).not.toContain(part);
-  expect((await explain("last")).stdout).toContain(String(last?.id));
-});
+test.each(Object.entries(causes))(
+  "the cause of %s is found from the id of its request",
+  async (path, [given, says]) => {
+    const { url, sandbox } = await served(frozen);
+    sandbox.faults.set([{ when: { key: "legacy" }, then: { status: 503 } }]);
+    const { key, path: target = mePath, ...sent } = given;
+    const headers = {
+      ...sent,
+      ...(key && { "x-api-key": sandbox.secret(key as "active") }),
+      "user-agent": `bank/1 ${real}`,
+    };
+    for (let i = 0; i < 2; i++) await fetch(url + target, { headers });
+    const [first, last] = sandbox.requests.list();
+    const explain = (word: string) =>
+      runCli(["explain", word, "--url", url], { terminal: true, columns: 80 });
+    const { code, stdout } = await explain(first?.id ?? "");
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the colors of a terminal
+    const lines = stdout.replace(/\x1b\[\d+m/g, "").split("\n");
+    const text = lines.join("\n").replace(/\n +(?=\S)/g, (_) => " ");
+    expect([code, lines.filter((line) => line.length > 80)]).toEqual([0, []]);
+    expect(lines.join(" ").replace(/ +/g, " ")).toMatch(new RegExp(says.source.replaceAll("\\n", " "), "s"));
+    for (const part of [path, "bank/1", first?.id, last?.id, "What to do"]) expect(text).toContain(part);
+    for (const part of [real, secret, secret.slice(-12)]) expect(stdout).not.toContain(part);
+    expect((await explain("last")).stdout).toContain(String(last?.id));
+  },
+);
 
 test("explain prints the text of GET /requests/{id}, with the requests around it", async () => {
   const { url, sandbox } = await served(frozen);

@@ -61,12 +61,12 @@ describe("help", () => {
     expect(await flagsIn(name, "--all", "-h")).toEqual(all);
   });
 
-  it.each([
-    [["help", "keys"]],
-    [["--port", "0", "--help"]],
-  ])("prints help with examples for %j", async (argv) => {
-    const { code, stdout, stderr } = await runCli(argv);
-    expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/^Usage: svc-sandbox [\s\S]*\nExamples:\n(?: {2}# .*\n)? {2}\S*svc-sandbox/);
-  });
+  it.each([[["help", "keys"]], [["--port", "0", "--help"]]])(
+    "prints help with examples for %j",
+    async (argv) => {
+      const { code, stdout, stderr } = await runCli(argv);
+      expect([code, stderr]).toEqual([0, ""]);
+      expect(stdout).toMatch(/^Usage: svc-sandbox [\s\S]*\nExamples:\n(?: {2}# .*\n)? {2}\S*svc-sandbox/);
+    },
+  );
 });

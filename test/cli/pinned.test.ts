@@ -20,10 +20,13 @@ test.each([
     ["retry_after", "rate_limit_code", "day_resets_at"],
   ],
   ["minimal", "{ profile: typical, retry_after: seconds, error_details: false }", ["retry_after"]],
-] as const)("the report names what a scenario sets against the profile %s", (profile, assumptions, pinned) => {
-  const sandbox = createSandbox({ scenario: parseScenario(scenario(assumptions)), profile });
-  expect(sandbox.report()).toMatchObject({ profile, pinned });
-});
+] as const)(
+  "the report names what a scenario sets against the profile %s",
+  (profile, assumptions, pinned) => {
+    const sandbox = createSandbox({ scenario: parseScenario(scenario(assumptions)), profile });
+    expect(sandbox.report()).toMatchObject({ profile, pinned });
+  },
+);
 
 test("start, exec and the report name what a given --profile does not change", async () => {
   const cwd = temporaryFolder({

@@ -61,64 +61,63 @@ describe("svc-sandbox start", () => {
     expect(await stop()).toEqual({ code: 0, stdout: `${url}\n`, stderr: "" });
   });
 
-  it.each([
-    "pretty",
-    "json",
-    "off",
-  ])("logs who changed what, and rejected tokens, with --log %s", async (log) => {
-    const { url, stop } = await started(
-      "key-states",
-      "--log",
-      log,
-      "--instance-ttl",
-      "1s",
-      "--control-token",
-      "open-sesame",
-    );
-    const call = async (route: string, body?: object, bearer = "open-sesame", place = "") => {
-      const [method = "", path] = route.split(" ");
-      const response = await fetch(`${url}${place}/__sandbox${path}`, {
-        ...{ method, headers: { "content-type": "application/json", authorization: `Bearer ${bearer}` } },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+  it.each(["pretty", "json", "off"])(
+    "logs who changed what, and rejected tokens, with --log %s",
+    async (log) => {
+      const { url, stop } = await started(
+        "key-states",
+        "--log",
+        log,
+        "--instance-ttl",
+        "1s",
+        "--control-token",
+        "open-sesame",
+      );
+      const call = async (route: string, body?: object, bearer = "open-sesame", place = "") => {
+        const [method = "", path] = route.split(" ");
+        const response = await fetch(`${url}${place}/__sandbox${path}`, {
+          ...{ method, headers: { "content-type": "application/json", authorization: `Bearer ${bearer}` } },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
+        });
+        return response.status === 200 || response.status === 201 ? (await response.json()).data : undefined;
+      };
+      const { id, claim_url } = await call("POST /instances", { label: "partner", expires: "1h" });
+      const code = claim_url.replace(/^.*#code=/, "");
+      const { token } = await call(`POST /instances/${id}/claim`, { code });
+      await call("POST /keys/active/revoke", {}, token, `/i/${id}`);
+      await call("POST /keys/nobody/revoke", {});
+      await call("POST /scenario/validate", {});
+      await call("GET /keys", undefined, "wrong");
+      await call("POST /reset", {}, token);
+      // Without a token, nobody has tried one.
+      expect((await fetch(`${url}/__sandbox/keys`)).status).toBe(401);
+      await call(`DELETE /instances/${id}`);
+      const { id: idle } = await call("POST /instances", {});
+      // It goes after a second without use.
+      if (log === "json") await expect.poll(() => call("GET /instances")).toEqual([]);
+      const { stderr } = await stop();
+      const entries = stderr.split("\n").flatMap((line) => {
+        if (log !== "json")
+          return /^(.*?) {2}(.*?) {2}by (\w+)(?: {2}in (.*))?$/.exec(line)?.slice(1, 5).join() ?? [];
+        if (!line.includes('"audit"')) return [];
+        const { action, result, actor, instance, label } = JSON.parse(line);
+        if (label !== undefined) expect(instance).toBe(id);
+        return [action, result, actor, label ?? instance].join();
       });
-      return response.status === 200 || response.status === 201 ? (await response.json()).data : undefined;
-    };
-    const { id, claim_url } = await call("POST /instances", { label: "partner", expires: "1h" });
-    const code = claim_url.replace(/^.*#code=/, "");
-    const { token } = await call(`POST /instances/${id}/claim`, { code });
-    await call("POST /keys/active/revoke", {}, token, `/i/${id}`);
-    await call("POST /keys/nobody/revoke", {});
-    await call("POST /scenario/validate", {});
-    await call("GET /keys", undefined, "wrong");
-    await call("POST /reset", {}, token);
-    // Without a token, nobody has tried one.
-    expect((await fetch(`${url}/__sandbox/keys`)).status).toBe(401);
-    await call(`DELETE /instances/${id}`);
-    const { id: idle } = await call("POST /instances", {});
-    // It goes after a second without use.
-    if (log === "json") await expect.poll(() => call("GET /instances")).toEqual([]);
-    const { stderr } = await stop();
-    const entries = stderr.split("\n").flatMap((line) => {
-      if (log !== "json")
-        return /^(.*?) {2}(.*?) {2}by (\w+)(?: {2}in (.*))?$/.exec(line)?.slice(1, 5).join() ?? [];
-      if (!line.includes('"audit"')) return [];
-      const { action, result, actor, instance, label } = JSON.parse(line);
-      if (label !== undefined) expect(instance).toBe(id);
-      return [action, result, actor, label ?? instance].join();
-    });
-    expect(entries).toEqual([
-      "POST /instances,201,control_token,partner",
-      `POST /instances/${id}/claim,200,link,partner`,
-      "POST /keys/active/revoke,200,instance_token,partner",
-      "POST /keys/nobody/revoke,404 not_found,control_token,",
-      "GET /keys,401 control_token_required,unknown,",
-      "POST /reset,401 control_token_required,unknown,",
-      `DELETE /instances/${id},204,control_token,partner`,
-      `POST /instances,201,control_token,${idle}`,
-      ...(log === "json" ? [`DELETE /instances/${idle},expired,sandbox,${idle}`] : []),
-    ]);
-    for (const secret of [code, token, "open-sesame", "wrong"]) expect(stderr).not.toContain(secret);
-  });
+      expect(entries).toEqual([
+        "POST /instances,201,control_token,partner",
+        `POST /instances/${id}/claim,200,link,partner`,
+        "POST /keys/active/revoke,200,instance_token,partner",
+        "POST /keys/nobody/revoke,404 not_found,control_token,",
+        "GET /keys,401 control_token_required,unknown,",
+        "POST /reset,401 control_token_required,unknown,",
+        `DELETE /instances/${id},204,control_token,partner`,
+        `POST /instances,201,control_token,${idle}`,
+        ...(log === "json" ? [`DELETE /instances/${idle},expired,sandbox,${idle}`] : []),
+      ]);
+      for (const secret of [code, token, "open-sesame", "wrong"]) expect(stderr).not.toContain(secret);
+    },
+  );
 
   it("logs each accepted change with instance, actor, action and result, and no JSON inside a message", async () => {
     const cwd = temporaryFolder({ "volume/.keep": "" });

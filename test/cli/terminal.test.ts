@@ -20,21 +20,22 @@ const lines: readonly (readonly string[])[] = [
   ["report", "http://127.0.0.1:1"],
 ];
 
-test.each(
-  lines.map((argv) => [argv]),
-)("%j has the width of a terminal, and whole lines in a pipe", async (argv) => {
-  const cwd = temporaryFolder(long);
-  const said = async (options: RunOptions) => {
-    const { stdout, stderr } = await runCli(argv, { cwd, env: { NO_COLOR: "1" }, ...options });
-    return stdout + stderr;
-  };
-  expect(widthOf(await said({ terminal: true, columns: 80 }))).toBeLessThanOrEqual(80);
-  expect(widthOf(await said({ terminal: true, columns: 300 }))).toBeLessThanOrEqual(100);
-  // The signs of a terminal are words in a pipe.
-  const own = /[✓✗·⏱]|passed|rejected|not reached|FAILED|\(\d+ ms\)|\.\d{3}Z/g;
-  const words = (text: string) => text.replace(own, "").split(/\s+/).filter(Boolean);
-  expect(words(await said({ terminal: true, columns: 80 }))).toEqual(words(await said({})));
-});
+test.each(lines.map((argv) => [argv]))(
+  "%j has the width of a terminal, and whole lines in a pipe",
+  async (argv) => {
+    const cwd = temporaryFolder(long);
+    const said = async (options: RunOptions) => {
+      const { stdout, stderr } = await runCli(argv, { cwd, env: { NO_COLOR: "1" }, ...options });
+      return stdout + stderr;
+    };
+    expect(widthOf(await said({ terminal: true, columns: 80 }))).toBeLessThanOrEqual(80);
+    expect(widthOf(await said({ terminal: true, columns: 300 }))).toBeLessThanOrEqual(100);
+    // The signs of a terminal are words in a pipe.
+    const own = /[✓✗·⏱]|passed|rejected|not reached|FAILED|\(\d+ ms\)|\.\d{3}Z/g;
+    const words = (text: string) => text.replace(own, "").split(/\s+/).filter(Boolean);
+    expect(words(await said({ terminal: true, columns: 80 }))).toEqual(words(await said({})));
+  },
+);
 
 test("a command in a message stays whole, and the last column of a table continues below itself", async () => {
   const narrow = { terminal: true, columns: 60, env: { npm_command: "exec", NO_COLOR: "1" } };

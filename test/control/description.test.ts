@@ -40,16 +40,16 @@ test("each enumeration has a type, from which other languages make theirs", () =
   expect(untyped).toEqual([]);
 });
 
-test.each(operations)("$verb $path has a summary, its parameters and a default response", ({
-  path,
-  operation: { summary, parameters = [], responses },
-}) => {
-  expect(summary).toMatch(/^[A-Z]/);
-  const inPath = parameters.filter((parameter) => parameter.in === "path");
-  expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
-  for (const parameter of inPath) expect(parameter).toMatchObject({ required: true, schema: {} });
-  expect(Object.keys(responses)).toEqual([expect.stringMatching(/^2\d\d$/), "4XX", "default"]);
-});
+test.each(operations)(
+  "$verb $path has a summary, its parameters and a default response",
+  ({ path, operation: { summary, parameters = [], responses } }) => {
+    expect(summary).toMatch(/^[A-Z]/);
+    const inPath = parameters.filter((parameter) => parameter.in === "path");
+    expect(inPath.map(({ name }) => name)).toEqual([...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name));
+    for (const parameter of inPath) expect(parameter).toMatchObject({ required: true, schema: {} });
+    expect(Object.keys(responses)).toEqual([expect.stringMatching(/^2\d\d$/), "4XX", "default"]);
+  },
+);
 
 test("every write names the actor, and every described write is tested", () => {
   const writes = operations.filter(({ verb }) => verb !== "get");

@@ -176,44 +176,47 @@ test.each([
   ],
   ["is empty", () => "", "or only a part"],
   ["is of a later format", (text: string) => text.replace(":1,", ":9,"), "it has format 9"],
-])("an instance whose file %s gets 500 with the reason, and the others are served", async (_title, change, why) => {
-  const state = stateFile();
-  const before = await start(state);
-  const [broken, whole] = [await create(before), await create(before)];
-  await before.close();
-  const file = fileOf(state, broken);
-  const text = change(readFileSync(file, "utf8"));
-  writeFileSync(file, text);
+])(
+  "an instance whose file %s gets 500 with the reason, and the others are served",
+  async (_title, change, why) => {
+    const state = stateFile();
+    const before = await start(state);
+    const [broken, whole] = [await create(before), await create(before)];
+    await before.close();
+    const file = fileOf(state, broken);
+    const text = change(readFileSync(file, "utf8"));
+    writeFileSync(file, text);
 
-  const defects: Error[] = [];
-  const server = await start(state, { onDefect: (error) => defects.push(error as Error) });
-  const shown = `${basename(file)}": `;
-  expect(defects.map(({ message }) => message)).toEqual([expect.stringContaining(shown)]);
-  expect(defects[0]?.message).toContain(why);
-  expect((await send(server, whole)).status).toBe(200);
-  const response = await send(server, broken);
-  const { error } = (await response.json()) as { error: object };
-  expect([response.status, error]).toEqual([
-    500,
-    { code: "internal_error", message: expect.stringContaining(why) },
-  ]);
-  expect((await call(server, `POST /instances/${broken.id}/claim`, { code: "x" })).status).toBe(500);
-  expect((await call(server, `POST /instances/${broken.id}/link`, {})).status).toBe(500);
-  expect((await call(server, "GET /ready")).body).toMatchObject({ status: "ready", broken_instances: 1 });
-  const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
-  expect(metrics).toContain("\nsvc_sandbox_file_broken_instances 1\n");
-  const listed = (await call(server, "GET /instances")).body;
-  expect([listed.data, listed.broken]).toEqual([
-    [expect.objectContaining({ id: whole.id })],
-    [{ id: broken.id, reason: expect.stringContaining(why) }],
-  ]);
-  const exported = (await call(server, "GET /export")).body;
-  expect([exported.without, exported.instances.length]).toEqual([[broken.id], 1]);
-  expect(readFileSync(file, "utf8")).toBe(text);
-  expect((await call(server, `DELETE /instances/${broken.id}`)).status).toBe(204);
-  expect(filesIn(state)).toEqual([`${whole.id}.json`]);
-  expect((await call(server, "GET /ready")).body.broken_instances).toBeUndefined();
-});
+    const defects: Error[] = [];
+    const server = await start(state, { onDefect: (error) => defects.push(error as Error) });
+    const shown = `${basename(file)}": `;
+    expect(defects.map(({ message }) => message)).toEqual([expect.stringContaining(shown)]);
+    expect(defects[0]?.message).toContain(why);
+    expect((await send(server, whole)).status).toBe(200);
+    const response = await send(server, broken);
+    const { error } = (await response.json()) as { error: object };
+    expect([response.status, error]).toEqual([
+      500,
+      { code: "internal_error", message: expect.stringContaining(why) },
+    ]);
+    expect((await call(server, `POST /instances/${broken.id}/claim`, { code: "x" })).status).toBe(500);
+    expect((await call(server, `POST /instances/${broken.id}/link`, {})).status).toBe(500);
+    expect((await call(server, "GET /ready")).body).toMatchObject({ status: "ready", broken_instances: 1 });
+    const metrics = await (await fetch(`${server.controlUrl}/metrics`)).text();
+    expect(metrics).toContain("\nsvc_sandbox_file_broken_instances 1\n");
+    const listed = (await call(server, "GET /instances")).body;
+    expect([listed.data, listed.broken]).toEqual([
+      [expect.objectContaining({ id: whole.id })],
+      [{ id: broken.id, reason: expect.stringContaining(why) }],
+    ]);
+    const exported = (await call(server, "GET /export")).body;
+    expect([exported.without, exported.instances.length]).toEqual([[broken.id], 1]);
+    expect(readFileSync(file, "utf8")).toBe(text);
+    expect((await call(server, `DELETE /instances/${broken.id}`)).status).toBe(204);
+    expect(filesIn(state)).toEqual([`${whole.id}.json`]);
+    expect((await call(server, "GET /ready")).body.broken_instances).toBeUndefined();
+  },
+);
 
 test("instances without the file of the server's own sandbox continue, and R7 get new request ids", async () => {
   const state = stateFile();

@@ -17,22 +17,23 @@ async function openWithInstance(): Promise<{ control: ServedControl; writes: rea
   return { control, writes: writesFor(id), id };
 }
 
-test.each(
-  writeNames.map((name, index) => [name, index] as const),
-)("R33 %s is accepted only from an administrator, and only as JSON", async (_name, index) => {
-  const { control, writes } = await openWithInstance();
-  const { path, ...write } = writes[index] as Write;
-  const rejected = async (headers: object, code: string) => {
-    const send = () => control.ask(path, { ...write, headers: { ...write.headers, ...headers } });
-    expect((await expectUnchanged(control, send)).body.error.code).toBe(code);
-  };
-  await rejected({ "x-sandbox-actor": "member" }, "not_an_administrator");
-  await rejected({ "x-sandbox-actor": "owner" }, "validation_failed");
-  const plain = { method: write.method, bytes: "{}", headers: { "content-type": "text/plain" } };
-  const { status } = await expectUnchanged(control, () => control.ask(path, plain));
-  expect(status).toBe(415);
-  expect((await control.ask(path, write)).status).toBeLessThan(300);
-});
+test.each(writeNames.map((name, index) => [name, index] as const))(
+  "R33 %s is accepted only from an administrator, and only as JSON",
+  async (_name, index) => {
+    const { control, writes } = await openWithInstance();
+    const { path, ...write } = writes[index] as Write;
+    const rejected = async (headers: object, code: string) => {
+      const send = () => control.ask(path, { ...write, headers: { ...write.headers, ...headers } });
+      expect((await expectUnchanged(control, send)).body.error.code).toBe(code);
+    };
+    await rejected({ "x-sandbox-actor": "member" }, "not_an_administrator");
+    await rejected({ "x-sandbox-actor": "owner" }, "validation_failed");
+    const plain = { method: write.method, bytes: "{}", headers: { "content-type": "text/plain" } };
+    const { status } = await expectUnchanged(control, () => control.ask(path, plain));
+    expect(status).toBe(415);
+    expect((await control.ask(path, write)).status).toBeLessThan(300);
+  },
+);
 
 describe("R33 the actor", () => {
   test("is administrator or member, once, and a member may read", async () => {
@@ -142,16 +143,17 @@ const rejected: readonly [call: string, json: unknown, ...says: string[]][] = [
   ["DELETE /instances/nothing", undefined, "404 not_found"],
 ];
 
-test.each(
-  rejected.map(([call, sent, ...says]) => [call, sent, says] as const),
-)("%s %j is rejected, and changes nothing: %j", async (call, sent, says) => {
-  const control = await serveControl();
-  const [method, path] = call.split(" ") as [string, string];
-  const { status, body } = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
-  const { code, details } = body.error;
-  const isOfFields = `${status} ${code}` === "422 validation_failed";
-  expect(isOfFields ? Object.keys(details.fields).sort() : [`${status} ${code}`]).toEqual([...says].sort());
-});
+test.each(rejected.map(([call, sent, ...says]) => [call, sent, says] as const))(
+  "%s %j is rejected, and changes nothing: %j",
+  async (call, sent, says) => {
+    const control = await serveControl();
+    const [method, path] = call.split(" ") as [string, string];
+    const { status, body } = await expectUnchanged(control, () => control.ask(path, { method, json: sent }));
+    const { code, details } = body.error;
+    const isOfFields = `${status} ${code}` === "422 validation_failed";
+    expect(isOfFields ? Object.keys(details.fields).sort() : [`${status} ${code}`]).toEqual([...says].sort());
+  },
+);
 
 test("every path accepts the described methods and no other", async () => {
   const { control, id } = await openWithInstance();

@@ -324,30 +324,31 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     await page.getByText("Response: 200").waitFor();
   });
 
-  test.each([
-    1440, 1024, 768, 390,
-  ])("no verdict is cut at %i pixels, and each row has its own time since a key ended", async (width) => {
-    const { page } = await openDashboard({ scenario: "key-states", view: "/keys" });
-    await page.setViewportSize({ width, height: 900 });
-    const verdicts = page.locator(".key-verdict");
-    await verdicts.filter({ hasText: /^401 · revoked/ }).waitFor();
-    const cut = await verdicts.evaluateAll(
-      (all) =>
-        all.filter(
-          ({ parentElement }) => (parentElement?.scrollWidth ?? 0) > (parentElement?.clientWidth ?? 0),
-        ).length,
-    );
-    expect(cut).toBe(0);
-    const places = await page
-      .locator(".key-actions .action-revoke")
-      .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
-    expect(new Set(places).size).toBe(1);
-    // The columns have heads, which screen readers read.
-    if (width > 1000) {
-      await page.getByRole("columnheader", { name: "Next request gets" }).first().waitFor();
-      expect((await rowOf(page, "active").boundingBox())?.height).toBeLessThan(60);
-    }
-  });
+  test.each([1440, 1024, 768, 390])(
+    "no verdict is cut at %i pixels, and each row has its own time since a key ended",
+    async (width) => {
+      const { page } = await openDashboard({ scenario: "key-states", view: "/keys" });
+      await page.setViewportSize({ width, height: 900 });
+      const verdicts = page.locator(".key-verdict");
+      await verdicts.filter({ hasText: /^401 · revoked/ }).waitFor();
+      const cut = await verdicts.evaluateAll(
+        (all) =>
+          all.filter(
+            ({ parentElement }) => (parentElement?.scrollWidth ?? 0) > (parentElement?.clientWidth ?? 0),
+          ).length,
+      );
+      expect(cut).toBe(0);
+      const places = await page
+        .locator(".key-actions .action-revoke")
+        .evaluateAll((all) => all.map((one) => Math.round(one.getBoundingClientRect().left)));
+      expect(new Set(places).size).toBe(1);
+      // The columns have heads, which screen readers read.
+      if (width > 1000) {
+        await page.getByRole("columnheader", { name: "Next request gets" }).first().waitFor();
+        expect((await rowOf(page, "active").boundingBox())?.height).toBeLessThan(60);
+      }
+    },
+  );
 
   test("the server filters: each key of a large population is found, also by digits alone, and few bytes are read", async () => {
     const population = { organizations: 2000, keys_per_organization: 2 };

@@ -132,25 +132,28 @@ describe.skipIf(noBrowser)("the requests", () => {
     ["rate-limited-minute", "Advance to the next minute"],
     ["rate-limited", "Create a key with a limit"],
     ["flaky", "Turn this fault off"],
-  ])("why %s is rejected, and the fix, take three clicks from the overview; the request then gets 200", async (ref, fix) => {
-    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
-    const faults = ref === "flaky" ? [{ when: { key: "active" }, then: { status: 503 } }] : [];
-    await ask("/faults", { method: "PUT", json: { faults } });
-    await send(server, [ref === "flaky" ? "active" : ref]);
-    await page.getByRole("link", { name: "Requests", exact: true }).click();
-    await rows(page).first().click();
-    await page.getByRole("button", { name: fix }).click();
-    const again = page.getByRole("button", { name: "Send again" });
-    await page.locator(".secret:focus, .send-again:focus").waitFor();
-    const secret = fix.startsWith("Create") ? await page.locator(".secret-text").innerText() : undefined;
-    await again.click();
-    await page.getByText("Sent again: 200").waitFor();
-    expect(await page.locator(".strip.is-new > li:not(.passed)").count()).toBe(0);
-    expect(await page.getByRole("button", { name: fix }).count()).toBe(0);
-    // The new key's secret stays until the request is closed.
-    expect(await page.locator(".secret-text").count()).toBe(secret === undefined ? 0 : 1);
-    expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
-  });
+  ])(
+    "why %s is rejected, and the fix, take three clicks from the overview; the request then gets 200",
+    async (ref, fix) => {
+      const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+      const faults = ref === "flaky" ? [{ when: { key: "active" }, then: { status: 503 } }] : [];
+      await ask("/faults", { method: "PUT", json: { faults } });
+      await send(server, [ref === "flaky" ? "active" : ref]);
+      await page.getByRole("link", { name: "Requests", exact: true }).click();
+      await rows(page).first().click();
+      await page.getByRole("button", { name: fix }).click();
+      const again = page.getByRole("button", { name: "Send again" });
+      await page.locator(".secret:focus, .send-again:focus").waitFor();
+      const secret = fix.startsWith("Create") ? await page.locator(".secret-text").innerText() : undefined;
+      await again.click();
+      await page.getByText("Sent again: 200").waitFor();
+      expect(await page.locator(".strip.is-new > li:not(.passed)").count()).toBe(0);
+      expect(await page.getByRole("button", { name: fix }).count()).toBe(0);
+      // The new key's secret stays until the request is closed.
+      expect(await page.locator(".secret-text").count()).toBe(secret === undefined ? 0 : 1);
+      expect((await ask("/requests")).text).not.toContain(secret ?? "svc_");
+    },
+  );
 
   test("an empty list shows that filters are set, and removes them", async () => {
     const { page } = await openDashboard({ scenario: "key-states", view: "/requests?path=401.revoked" });

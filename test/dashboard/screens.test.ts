@@ -92,27 +92,28 @@ async function expectReachedByTab(page: Page): Promise<void> {
 const walked = new Set(new Map(screens.map((one) => [one.act ?? one.view.split("?")[0], one])).values());
 
 describe.skipIf(noBrowser)("each view", () => {
-  test.each(
-    screens,
-  )("$title: axe finds nothing in light and dark, nothing overlaps from 360 to 1920 pixels, and every control is reached by Tab, and shows that it has the focus", async (screen) => {
-    const { view, options, before = [], clients = [], act } = screen;
-    const { page, server, ask, go } = await openDashboard({ ...options });
-    for (const [method, path, json] of before) await ask(path, { method, json: json ?? {} });
-    for (const [key, path = mePath] of clients)
-      await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
-    await go(view);
-    // The page was open before: it may still show what is over, such as the faults of a story.
-    await page.reload();
-    await act?.(page);
-    await quiet(page);
-    await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
-    expect(await axeProblems(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
-    expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
-    for (const width of [360, 768, 1920]) {
-      await page.setViewportSize({ width, height: 800 });
-      expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
-    }
-    if (walked.has(screen)) await expectReachedByTab(page);
-  });
+  test.each(screens)(
+    "$title: axe finds nothing in light and dark, nothing overlaps from 360 to 1920 pixels, and every control is reached by Tab, and shows that it has the focus",
+    async (screen) => {
+      const { view, options, before = [], clients = [], act } = screen;
+      const { page, server, ask, go } = await openDashboard({ ...options });
+      for (const [method, path, json] of before) await ask(path, { method, json: json ?? {} });
+      for (const [key, path = mePath] of clients)
+        await fetch(server.url + path, { headers: { "x-api-key": server.sandbox.secret(key) } });
+      await go(view);
+      // The page was open before: it may still show what is over, such as the faults of a story.
+      await page.reload();
+      await act?.(page);
+      await quiet(page);
+      await page.emulateMedia({ colorScheme: "light", reducedMotion: "reduce" });
+      expect(await axeProblems(page)).toEqual([]);
+      await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
+      expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
+      for (const width of [360, 768, 1920]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
+      }
+      if (walked.has(screen)) await expectReachedByTab(page);
+    },
+  );
 });

@@ -65,16 +65,19 @@ async function modules() {
   };
 }
 
-test.each(
-  titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block))),
-)("%s: runs, and its comments are true", async (_title, text) => {
-  const dispatcher = undici.getGlobalDispatcher();
-  onTestFinished(() => undici.setGlobalDispatcher(dispatcher));
-  // The page sets where the files of the package are; other tests run in this process.
-  onTestFinished(() => ourNode.setPackageReader((path) => files.readFile(join(root, path))));
-  const imported = /import \{[^}]*\bcreateSandbox\b/.test(text) ? {} : { createSandbox: core.createSandbox };
-  expect(await runExample(text, await modules(), { ...imported, me, vi })).toBe(claimsIn(text));
-});
+test.each(titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block))))(
+  "%s: runs, and its comments are true",
+  async (_title, text) => {
+    const dispatcher = undici.getGlobalDispatcher();
+    onTestFinished(() => undici.setGlobalDispatcher(dispatcher));
+    // The page sets where the files of the package are; other tests run in this process.
+    onTestFinished(() => ourNode.setPackageReader((path) => files.readFile(join(root, path))));
+    const imported = /import \{[^}]*\bcreateSandbox\b/.test(text)
+      ? {}
+      : { createSandbox: core.createSandbox };
+    expect(await runExample(text, await modules(), { ...imported, me, vi })).toBe(claimsIn(text));
+  },
+);
 
 test.each(titled(inVitest))("%s: passes", async (_title, text) => {
   const cwd = userFolder({ "bank.test.ts": text });

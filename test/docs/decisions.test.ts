@@ -37,16 +37,16 @@ const rooms = readdirSync(root, { withFileTypes: true }).flatMap((one) =>
   one.isDirectory() ? one.name : [],
 );
 
-test.each([
-  "README.md",
-  ...files,
-])("decisions/%s names in code only files and commands that exist", (file) => {
-  const text = pageOf(`${folder}/${file}`);
-  const paths = [...text.matchAll(/`([\w.-]+)(\/[\w./-]*)`/g)].flatMap(([, room = "", rest]) =>
-    rooms.includes(room) ? [room + rest] : [],
-  );
-  expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  const { scripts } = JSON.parse(pageOf("package.json"));
-  const commands = [...text.matchAll(/`npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
-  expect(commands.filter((name) => !(name in scripts))).toEqual([]);
-});
+test.each(["README.md", ...files])(
+  "decisions/%s names in code only files and commands that exist",
+  (file) => {
+    const text = pageOf(`${folder}/${file}`);
+    const paths = [...text.matchAll(/`([\w.-]+)(\/[\w./-]*)`/g)].flatMap(([, room = "", rest]) =>
+      rooms.includes(room) ? [room + rest] : [],
+    );
+    expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+    const { scripts } = JSON.parse(pageOf("package.json"));
+    const commands = [...text.matchAll(/`npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
+    expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+  },
+);

@@ -81,12 +81,16 @@ const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
 const errorsPage = withParts("docs/errors.md", errorParts).then(withDocumentedResponses);
 errorsPage.catch(() => {});
 
-test.each([...allPages])("%s matches the product (npm run docs:update)", {
-  timeout: 60_000,
-}, async (page) => {
-  const parts = { ...pages[page], ...samples[page] };
-  await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
-});
+test.each([...allPages])(
+  "%s matches the product (npm run docs:update)",
+  {
+    timeout: 60_000,
+  },
+  async (page) => {
+    const parts = { ...pages[page], ...samples[page] };
+    await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
+  },
+);
 
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
@@ -110,40 +114,41 @@ test("every sample of output on a page is made by the product, or compared by an
   expect(pageOf("src/cli/serve/named-store.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
-test.each([
-  "whoami.test.js",
-  "whoami.jest.cjs",
-  "whoami.node.mjs",
-])("examples/exec/%s has a row for each promised path, and the same client (npm run docs:update)", async (name) => {
-  const page = `examples/exec/${name}`;
-  const sandbox = createSandbox();
-  const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToMeet }) => {
-    // Its client calls `/me`.
-    if (!promised || howToMeet?.request.path !== mePath) return [];
-    const { status, code } = outcomeOf(pathId);
-    // Jest passes a callback in place of a missing word.
-    const word = status === 200 ? sandbox.keys.get(howToMeet.ref).environment : status === 429 ? null : code;
-    const row = [howToMeet.ref, status, word];
-    return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
-  });
-  const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));
-  const client = (file: string) => file.slice(file.indexOf("const { env }"), file.indexOf("test("));
-  expect(client(text).split("beforeEach")[0]).toBe(
-    client(pageOf("examples/exec/whoami.test.js")).split("beforeEach")[0],
-  );
-  await expect(text).toMatchFileSnapshot(join(root, page));
-});
+test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
+  "examples/exec/%s has a row for each promised path, and the same client (npm run docs:update)",
+  async (name) => {
+    const page = `examples/exec/${name}`;
+    const sandbox = createSandbox();
+    const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToMeet }) => {
+      // Its client calls `/me`.
+      if (!promised || howToMeet?.request.path !== mePath) return [];
+      const { status, code } = outcomeOf(pathId);
+      // Jest passes a callback in place of a missing word.
+      const word =
+        status === 200 ? sandbox.keys.get(howToMeet.ref).environment : status === 429 ? null : code;
+      const row = [howToMeet.ref, status, word];
+      return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
+    });
+    const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));
+    const client = (file: string) => file.slice(file.indexOf("const { env }"), file.indexOf("test("));
+    expect(client(text).split("beforeEach")[0]).toBe(
+      client(pageOf("examples/exec/whoami.test.js")).split("beforeEach")[0],
+    );
+    await expect(text).toMatchFileSnapshot(join(root, page));
+  },
+);
 
 const account = new URL(project.homepage).pathname.split("/")[1] as string;
 // In `docker run ghcr.io/…`, `uses: …` and the like.
 const named = /(?<=\b(?:github\.com|ghcr\.io)\/|(?:uses:|--repo) )[\w-]+(?=\/svc-sandbox\b)/g;
 const pagesWithAccount = [...pageNames, "SECURITY.md"].filter((page) => pageOf(page).search(named) >= 0);
 
-test.each(
-  pagesWithAccount,
-)("%s names the account of the repository in package.json (npm run docs:update)", async (page) => {
-  await expect(pageOf(page).replaceAll(named, account)).toMatchFileSnapshot(join(root, page));
-});
+test.each(pagesWithAccount)(
+  "%s names the account of the repository in package.json (npm run docs:update)",
+  async (page) => {
+    await expect(pageOf(page).replaceAll(named, account)).toMatchFileSnapshot(join(root, page));
+  },
+);
 
 test("only package.json decides who the owner of the repository is: no file leaves it open", () => {
   const folders = [".ci", ".github", "docs", "examples", "packaging", "scenarios", "scripts", "src", "test"];

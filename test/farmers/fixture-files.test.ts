@@ -6,16 +6,14 @@ import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { membersIn, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 
-test.each([
-  "organizations.json",
-  "farmers.json",
-  "farmers.csv",
-  "farmers.geojson",
-])("fixtures/%s has the first 20 records of the product (npm run docs:update)", async (file) => {
-  const [kind = "", format = ""] = file.split(".");
-  const { stdout } = await runCli(["fixtures", kind, "--count", "20", "--format", format]);
-  await expect(stdout).toMatchFileSnapshot(join(root, "fixtures", file));
-});
+test.each(["organizations.json", "farmers.json", "farmers.csv", "farmers.geojson"])(
+  "fixtures/%s has the first 20 records of the product (npm run docs:update)",
+  async (file) => {
+    const [kind = "", format = ""] = file.split(".");
+    const { stdout } = await runCli(["fixtures", kind, "--count", "20", "--format", format]);
+    await expect(stdout).toMatchFileSnapshot(join(root, "fixtures", file));
+  },
+);
 
 test("the farmers in fixtures are the first of a sandbox that nobody configured", () => {
   const farmers = JSON.parse(pageOf("fixtures/farmers.json"));

@@ -6,21 +6,20 @@ import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
 import { requested } from "../support/requested.js";
 
-test.each<Fault["then"]>([
-  { hang: true },
-  { latency: "1m" },
-  { slow: 1 },
-])("a server with requests that meet %j stops within the grace", async (then) => {
-  const server = await startServer({ scenario: scenarioWith([{ then }]) });
-  const headers = { "x-api-key": server.sandbox.secret("main") };
-  const open = Array.from({ length: 20 }, () =>
-    fetch(server.url + mePath, { headers }).then((response) => response.text()),
-  );
-  const ends = Promise.allSettled(open);
-  await requested(server.sandbox, 20);
-  await server.close(300);
-  expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
-});
+test.each<Fault["then"]>([{ hang: true }, { latency: "1m" }, { slow: 1 }])(
+  "a server with requests that meet %j stops within the grace",
+  async (then) => {
+    const server = await startServer({ scenario: scenarioWith([{ then }]) });
+    const headers = { "x-api-key": server.sandbox.secret("main") };
+    const open = Array.from({ length: 20 }, () =>
+      fetch(server.url + mePath, { headers }).then((response) => response.text()),
+    );
+    const ends = Promise.allSettled(open);
+    await requested(server.sandbox, 20);
+    await server.close(300);
+    expect((await ends).map(({ status }) => status)).toEqual(new Array(20).fill("rejected"));
+  },
+);
 
 const server = () =>
   startServer({

@@ -20,26 +20,27 @@ async function explained(request: string, then: Effect | undefined, headers: Rec
 
 const readFirst = /read its result before you send it again/;
 
-test.each(
-  faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !== "hang"),
-)("after a fault that is %s, a POST or PATCH is not simply repeated; others are, and one with an Idempotency-Key", async (kind) => {
-  const then = faultEffects[kind].example as Effect;
-  for (const request of ["POST /loans", "PATCH /loans/ID"]) {
-    const { whatToDo } = await explained(request, then);
-    expect(whatToDo).toMatch(readFirst);
-    expect(whatToDo).not.toMatch(/only reads|and send the request again/);
-  }
-  for (const request of ["DELETE /loans/ID", "GET /loans/ID"]) {
-    expect((await explained(request, then)).whatToDo).toMatch(/end the request again/);
-  }
-  expect((await explained("POST /loans", then, { "Idempotency-Key": "one" })).whatToDo).not.toMatch(
-    readFirst,
-  );
-  // This endpoint does not honor it.
-  expect((await explained("PATCH /loans/ID", then, { "Idempotency-Key": "one" })).whatToDo).toMatch(
-    readFirst,
-  );
-});
+test.each(faultKinds.filter((kind) => !faultEffects[kind].onlyDelays && kind !== "hang"))(
+  "after a fault that is %s, a POST or PATCH is not simply repeated; others are, and one with an Idempotency-Key",
+  async (kind) => {
+    const then = faultEffects[kind].example as Effect;
+    for (const request of ["POST /loans", "PATCH /loans/ID"]) {
+      const { whatToDo } = await explained(request, then);
+      expect(whatToDo).toMatch(readFirst);
+      expect(whatToDo).not.toMatch(/only reads|and send the request again/);
+    }
+    for (const request of ["DELETE /loans/ID", "GET /loans/ID"]) {
+      expect((await explained(request, then)).whatToDo).toMatch(/end the request again/);
+    }
+    expect((await explained("POST /loans", then, { "Idempotency-Key": "one" })).whatToDo).not.toMatch(
+      readFirst,
+    );
+    // This endpoint does not honor it.
+    expect((await explained("PATCH /loans/ID", then, { "Idempotency-Key": "one" })).whatToDo).toMatch(
+      readFirst,
+    );
+  },
+);
 
 test("after a hanging request, a client reads first, unless it can repeat the request", () => {
   const [twice, once] = [true, false].map((isRepeatable) =>

@@ -183,26 +183,25 @@ async function send(sandbox: Sandbox, path: string, init: RequestInit) {
   await response.then((one) => one.text()).catch(() => {});
 }
 
-test.each([
-  "minimal",
-  "typical",
-  "varied",
-] as const)("a capture of a random session gives the same responses, wholly and in part, with %s", async (profile) => {
-  const step = fc.tuple(fc.constantFrom(...actions, ...Array(12).fill(actions[0])), fc.nat(1000));
-  const steps = fc.array(step, { minLength: 10, maxLength: 40, size: "max" });
-  const property = fc.asyncProperty(steps, part, async (session, chosen) => {
-    const sandbox: Sandbox = createSandbox({ scenario, profile, openapi: readOpenApi() });
-    const secrets = new Map(["a", "b", "c", "e"].map((ref) => [ref, sandbox.secret(ref)]));
-    // Each action once, so that a session can be about what they have made.
-    const all = actions.map((act, n) => [act, n] as const);
-    for (const [act, n] of [...all, ...session]) {
-      try {
-        await act(sandbox, secrets, n);
-      } catch (error) {
-        if (!(error instanceof SandboxError)) throw error;
+test.each(["minimal", "typical", "varied"] as const)(
+  "a capture of a random session gives the same responses, wholly and in part, with %s",
+  async (profile) => {
+    const step = fc.tuple(fc.constantFrom(...actions, ...Array(12).fill(actions[0])), fc.nat(1000));
+    const steps = fc.array(step, { minLength: 10, maxLength: 40, size: "max" });
+    const property = fc.asyncProperty(steps, part, async (session, chosen) => {
+      const sandbox: Sandbox = createSandbox({ scenario, profile, openapi: readOpenApi() });
+      const secrets = new Map(["a", "b", "c", "e"].map((ref) => [ref, sandbox.secret(ref)]));
+      // Each action once, so that a session can be about what they have made.
+      const all = actions.map((act, n) => [act, n] as const);
+      for (const [act, n] of [...all, ...session]) {
+        try {
+          await act(sandbox, secrets, n);
+        } catch (error) {
+          if (!(error instanceof SandboxError)) throw error;
+        }
       }
-    }
-    captures(runDue(stateOf(sandbox)), new Set(secrets.values()), chosen);
-  });
-  await fc.assert(property, runs(15));
-});
+      captures(runDue(stateOf(sandbox)), new Set(secrets.values()), chosen);
+    });
+    await fc.assert(property, runs(15));
+  },
+);

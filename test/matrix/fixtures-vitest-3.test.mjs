@@ -6,18 +6,17 @@ const me = async (server, key) =>
   (await fetch(`${server.url}/v1/relying-party/me`, { headers: { "x-api-key": key } })).status;
 const urls = [];
 
-test.for(["first", "second"])("each test has the sandbox as it was at its start, %s", async (_, {
-  sandbox,
-  server,
-  secret,
-}) => {
-  urls.push(server.url);
-  expect([sandbox.requests.total(), sandbox.clock.isFrozen(), sandbox.seed]).toEqual([0, true, 7]);
-  expect(await me(server, secret("retiring"))).toBe(200);
-  expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
-  sandbox.keys.revoke("retiring");
-  expect(await me(server, secret("retiring"))).toBe(401);
-});
+test.for(["first", "second"])(
+  "each test has the sandbox as it was at its start, %s",
+  async (_, { sandbox, server, secret }) => {
+    urls.push(server.url);
+    expect([sandbox.requests.total(), sandbox.clock.isFrozen(), sandbox.seed]).toEqual([0, true, 7]);
+    expect(await me(server, secret("retiring"))).toBe(200);
+    expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
+    sandbox.keys.revoke("retiring");
+    expect(await me(server, secret("retiring"))).toBe(401);
+  },
+);
 
 test("the server is one for the file, and a wrong ref is rejected", ({ secret }) => {
   expect([urls.length, new Set(urls).size]).toEqual([2, 1]);

@@ -14,18 +14,17 @@ test.beforeEach(({ sandbox }) => {
   sandbox.clock.advance("1m");
 });
 
-test.for(["first", "second"])("each test has the sandbox as it was at its start, %s", async (_, {
-  sandbox,
-  server,
-  secret,
-}) => {
-  urls.push(server.url);
-  expect([sandbox.requests.total(), sandbox.clock.isFrozen()]).toEqual([0, true]);
-  expect(await me(server, secret("retiring"))).toBe(200);
-  expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
-  sandbox.keys.revoke("retiring");
-  expect(await me(server, secret("retiring"))).toBe(401);
-});
+test.for(["first", "second"])(
+  "each test has the sandbox as it was at its start, %s",
+  async (_, { sandbox, server, secret }) => {
+    urls.push(server.url);
+    expect([sandbox.requests.total(), sandbox.clock.isFrozen()]).toEqual([0, true]);
+    expect(await me(server, secret("retiring"))).toBe(200);
+    expect(sandbox.requests.list().map(({ pathId }) => pathId)).toEqual(["200.retiring"]);
+    sandbox.keys.revoke("retiring");
+    expect(await me(server, secret("retiring"))).toBe(401);
+  },
+);
 
 test("the server is one for the file, and a wrong ref is rejected", ({ secret }) => {
   expect([urls.length, new Set(urls).size]).toEqual([2, 1]);

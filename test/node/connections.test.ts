@@ -55,11 +55,14 @@ test("a request whose body breaks off is rejected in its own place", async () =>
 test.each([
   ["a chunk without a length", "zz\r\n"],
   ["a length in its trailer", "0\r\nContent-Length: 3\r\n\r\n"],
-])("a request whose body breaks off after its response, with %s, gets no other response", async (_what, rest) => {
-  const { port, get } = await start();
-  const chunked = get("active", "Transfer-Encoding: chunked\r\n");
-  expect((await responsesTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
-});
+])(
+  "a request whose body breaks off after its response, with %s, gets no other response",
+  async (_what, rest) => {
+    const { port, get } = await start();
+    const chunked = get("active", "Transfer-Encoding: chunked\r\n");
+    expect((await responsesTo(port, chunked + rest)).map(({ status }) => status)).toEqual([200]);
+  },
+);
 
 test("a request whose body breaks off behind a slow response gets nothing before that response", async () => {
   const { port, get } = await start({ scenario: scenarioWith([{ then: { latency: "50ms" } }]) });
@@ -240,14 +243,17 @@ test.each([
   ["half a request", "", "GET / HT"],
   ["a whole one", "", "GET / HTTP/1.1\r\nHost: any.example\r\n\r\n"],
   ["an unread body", "Content-Length: 1000000\r\n", "x".repeat(500_000)],
-])("a connection closes once its client has ended it, also after a request that hangs and %s", async (_what, header, rest) => {
-  shortenTimeouts(10_000);
-  const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
-  const client = connect({ port, host: "127.0.0.1" }, () => client.write(get("main", header)));
-  await requested(server.sandbox);
-  client.end(rest);
-  await once(client.resume(), "close");
-});
+])(
+  "a connection closes once its client has ended it, also after a request that hangs and %s",
+  async (_what, header, rest) => {
+    shortenTimeouts(10_000);
+    const { server, port, get } = await start({ scenario: scenarioWith([{ then: { hang: true } }]) });
+    const client = connect({ port, host: "127.0.0.1" }, () => client.write(get("main", header)));
+    await requested(server.sandbox);
+    client.end(rest);
+    await once(client.resume(), "close");
+  },
+);
 
 test("many requests after slow ones all get responses, in order", async () => {
   const then = { latency: "20ms" } as const;

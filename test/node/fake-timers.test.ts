@@ -57,11 +57,12 @@ async function meetAll(open: Door["open"], config: Fakes): Promise<void> {
 }
 
 describe.each(fakes)("while fake timers replace %s", (_title, config) => {
-  test.each([...doors, expressDoor])("every response arrives, and its time passes ($name)", async ({
-    open,
-  }) => {
-    await meetAll(open, config);
-  });
+  test.each([...doors, expressDoor])(
+    "every response arrives, and its time passes ($name)",
+    async ({ open }) => {
+      await meetAll(open, config);
+    },
+  );
 
   test("the control plane is loaded, events and the user's handlers respond, and the server closes", async () => {
     vi.useFakeTimers(config);

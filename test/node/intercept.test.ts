@@ -63,19 +63,20 @@ test.each(ways)("the origin of %s is left when its client goes away", async (way
   await once(ends.remote.resume(), "close");
 });
 
-test.each(
-  ways.flatMap((way) => [[way, "resets it"] as const, [way, "ends it"] as const]),
-)("the client of %s is left when its origin %s in the middle", async (way, how) => {
-  const ends = await passingThrough(messages[way]);
-  await joined(way, ends);
-  if (way === "a request") ends.remote.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut");
-  else ends.remote.write("cut");
-  const [chunk] = await once(ends.client, "data");
-  if (how === "ends it") ends.remote.end();
-  else ends.remote.resetAndDestroy();
-  await once(ends.client.resume(), "close");
-  expect(String(chunk)).toContain(way === "a request" ? "200 OK" : "cut");
-});
+test.each(ways.flatMap((way) => [[way, "resets it"] as const, [way, "ends it"] as const]))(
+  "the client of %s is left when its origin %s in the middle",
+  async (way, how) => {
+    const ends = await passingThrough(messages[way]);
+    await joined(way, ends);
+    if (way === "a request") ends.remote.write("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ncut");
+    else ends.remote.write("cut");
+    const [chunk] = await once(ends.client, "data");
+    if (how === "ends it") ends.remote.end();
+    else ends.remote.resetAndDestroy();
+    await once(ends.client.resume(), "close");
+    expect(String(chunk)).toContain(way === "a request" ? "200 OK" : "cut");
+  },
+);
 
 /** What a proxy for these hosts responses to each message on its own connection, and what it notes about them. */
 async function proxied(hosts: readonly string[], messages: readonly string[]) {

@@ -103,12 +103,13 @@ const styles: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-test.each(
-  Object.entries(styles),
-)("a sandbox agrees with its document on every operation that is sent: %s", async (name, expected) => {
-  const { code, places, verdicts } = await checked(file(name));
-  expect([code, places, verdicts]).toEqual([0, [], expected]);
-});
+test.each(Object.entries(styles))(
+  "a sandbox agrees with its document on every operation that is sent: %s",
+  async (name, expected) => {
+    const { code, places, verdicts } = await checked(file(name));
+    expect([code, places, verdicts]).toEqual([0, [], expected]);
+  },
+);
 
 test("each operation that is not sent has its reason", async () => {
   const { reasons } = await checked(file("test/openapi/styles/farms.json"));

@@ -17,14 +17,17 @@ test.each([
   [[400], 400, 400],
   [[422], 422, 422],
   [[400, 422], 400, 422],
-])("with the documented %j, a body that is not JSON gets %i, and one that does not fit gets %i", async (documented, unreadable, mismatched) => {
-  const more = Object.fromEntries(documented.map((status) => [status, { description: "" }]));
-  const { send } = serving(posting({ type: "object", required: ["a"] }, more));
-  const statusOf = async (body: string) => (await send("POST /a", json, body)).status;
-  expect(await statusOf("{")).toBe(unreadable);
-  expect(await statusOf("{}")).toBe(mismatched);
-  expect(await statusOf('{"a":1}')).toBe(200);
-});
+])(
+  "with the documented %j, a body that is not JSON gets %i, and one that does not fit gets %i",
+  async (documented, unreadable, mismatched) => {
+    const more = Object.fromEntries(documented.map((status) => [status, { description: "" }]));
+    const { send } = serving(posting({ type: "object", required: ["a"] }, more));
+    const statusOf = async (body: string) => (await send("POST /a", json, body)).status;
+    expect(await statusOf("{")).toBe(unreadable);
+    expect(await statusOf("{}")).toBe(mismatched);
+    expect(await statusOf('{"a":1}')).toBe(200);
+  },
+);
 
 test("a pattern with nested repetitions ends on a text that almost matches", async () => {
   const { send } = serving(posting({ type: "string", pattern: "^(?:a+)+$" }));

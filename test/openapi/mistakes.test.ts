@@ -245,11 +245,11 @@ test("a number above int64 is not valid", async () => {
   expect((await send("GET /a?n=-9007199254740991")).status).toBe(200);
 });
 
-test.each([
-  "matrix",
-  "label",
-])("an operation with a path parameter of the style %s is not served, with a note", (style) => {
-  const get = operation({ parameters: [{ ...id("id"), style }] });
-  const { notes = [] } = readingOf(documentOf({ "/a/{id}": get }));
-  expect(notes).toContain(`GET /a/{id} is not served: the style ${style} of {id} is not read.`);
-});
+test.each(["matrix", "label"])(
+  "an operation with a path parameter of the style %s is not served, with a note",
+  (style) => {
+    const get = operation({ parameters: [{ ...id("id"), style }] });
+    const { notes = [] } = readingOf(documentOf({ "/a/{id}": get }));
+    expect(notes).toContain(`GET /a/{id} is not served: the style ${style} of {id} is not read.`);
+  },
+);

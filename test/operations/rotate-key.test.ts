@@ -19,32 +19,38 @@ test.each([
   ["60 minutes without an overlap given", undefined, hour],
   ["0, at once", 0, 0],
   ["7 days", 7 * day, 7 * day],
-])("R38 R39 R40 the old key works through an overlap of %s, to the millisecond", async (_title, overlap, lasts) => {
-  const sandbox = open();
-  const { secret } = sandbox.keys.rotate("main", overlap === undefined ? {} : { overlap });
-  const both = () => responses(sandbox, sandbox.secret("main"), secret);
-  expect(sandbox.keys.get("main")).toMatchObject({ overlapEndsAt: at(lasts), replacedBy: "main-2" });
-  if (lasts > 0) {
-    sandbox.clock.advance(lasts - 1);
-    expect([await both(), sandbox.keys.get("main").state]).toEqual([["200", "200"], "retiring"]);
-    sandbox.clock.advance(1);
-  }
-  expect([await both(), sandbox.keys.get("main").state]).toEqual([[unauthorized, "200"], "rotated"]);
-});
+])(
+  "R38 R39 R40 the old key works through an overlap of %s, to the millisecond",
+  async (_title, overlap, lasts) => {
+    const sandbox = open();
+    const { secret } = sandbox.keys.rotate("main", overlap === undefined ? {} : { overlap });
+    const both = () => responses(sandbox, sandbox.secret("main"), secret);
+    expect(sandbox.keys.get("main")).toMatchObject({ overlapEndsAt: at(lasts), replacedBy: "main-2" });
+    if (lasts > 0) {
+      sandbox.clock.advance(lasts - 1);
+      expect([await both(), sandbox.keys.get("main").state]).toEqual([["200", "200"], "retiring"]);
+      sandbox.clock.advance(1);
+    }
+    expect([await both(), sandbox.keys.get("main").state]).toEqual([[unauthorized, "200"], "rotated"]);
+  },
+);
 
 test.each([
   ["legacy", /^legacysvc_test_sbx/, /^SVC_test_sbx/],
   ["legacy-live", /^legacysvc_live_sbx/, /^SVC_live_sbx/],
-])("R16 R17 the replacement of %s has the current prefix, and the old key works during the overlap", async (ref, old, current) => {
-  const sandbox = open();
-  expect(sandbox.secret(ref)).toMatch(old);
-  const { key, secret } = sandbox.keys.rotate(ref);
-  expect(secret).toMatch(current);
-  expect(key.legacy).toBe(false);
-  expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
-  sandbox.clock.advance("60m");
-  expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
-});
+])(
+  "R16 R17 the replacement of %s has the current prefix, and the old key works during the overlap",
+  async (ref, old, current) => {
+    const sandbox = open();
+    expect(sandbox.secret(ref)).toMatch(old);
+    const { key, secret } = sandbox.keys.rotate(ref);
+    expect(secret).toMatch(current);
+    expect(key.legacy).toBe(false);
+    expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual(["200", "200"]);
+    sandbox.clock.advance("60m");
+    expect(await responses(sandbox, sandbox.secret(ref), secret)).toEqual([unauthorized, "200"]);
+  },
+);
 
 test("the replacement has the next free ref, or the requested one if it is free and valid", () => {
   const sandbox = open();

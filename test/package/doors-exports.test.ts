@@ -182,17 +182,20 @@ const recorded = [
 ] as const;
 const tolerance = 1.03;
 
-test.each(
-  recorded,
-)("in a browser, %s needs nothing of Node: %s, about %i bytes", async (_one, page, size) => {
-  const { code, outside } = await bundleForBrowser(page);
-  expect(outside).toEqual([]);
-  expect(code.match(/["'`]node:|\bcreateRequire\b|\bBuffer\.|\bprocess\.(?!env\b)|\brequire\(/g)).toBeNull();
-  const zipped = gzipSync(code).length;
-  expect(zipped).toBeLessThan(size * tolerance);
-  // A figure that is far too high guards nothing.
-  expect(zipped).toBeGreaterThan(size / tolerance);
-});
+test.each(recorded)(
+  "in a browser, %s needs nothing of Node: %s, about %i bytes",
+  async (_one, page, size) => {
+    const { code, outside } = await bundleForBrowser(page);
+    expect(outside).toEqual([]);
+    expect(
+      code.match(/["'`]node:|\bcreateRequire\b|\bBuffer\.|\bprocess\.(?!env\b)|\brequire\(/g),
+    ).toBeNull();
+    const zipped = gzipSync(code).length;
+    expect(zipped).toBeLessThan(size * tolerance);
+    // A figure that is far too high guards nothing.
+    expect(zipped).toBeGreaterThan(size / tolerance);
+  },
+);
 
 /** What a page of these imports prints, run as a bundler leaves it. */
 async function runAsPage(imports: string, code: string): Promise<unknown> {

@@ -361,8 +361,11 @@ test.each([
   ],
   ["mts", ModuleKind.Preserve, 'import farmers from "svc-sandbox/fixtures/farmers.json";'],
   ["cts", ModuleKind.NodeNext, 'import farmers = require("svc-sandbox/fixtures/farmers.json");'],
-])("the farmers of a fixture are farmers to the compiler, in a .%s file with module %i", (ending, module, text) => {
-  const use =
-    'import type { Farmer } from "svc-sandbox";\nexport const first: Farmer | undefined = farmers[0];';
-  expect(compile(`${text}\n${use}`, "user", { module }, ending)).toEqual([]);
-});
+])(
+  "the farmers of a fixture are farmers to the compiler, in a .%s file with module %i",
+  (ending, module, text) => {
+    const use =
+      'import type { Farmer } from "svc-sandbox";\nexport const first: Farmer | undefined = farmers[0];';
+    expect(compile(`${text}\n${use}`, "user", { module }, ending)).toEqual([]);
+  },
+);

@@ -92,7 +92,7 @@ async function start(folder: string) {
       if (name !== "") once.set(`${owner} ${name}`, { body, amount: wanted });
     },
     add({ key: as, amount: wanted }) {
-      const [organization, environment] = owners[as]?.split(" ") as [string, "test" | "live"];
+      const [organization, environment] = (owners[as] as string).split(" ") as [string, "test" | "live"];
       const { id } = server.sandbox.records.add("loans", { organization, environment, amount: wanted });
       make(id, owners[as] as string, wanted);
     },

@@ -85,13 +85,14 @@ async function makeHostileReport() {
   return { report: sandbox.report(), keys: secrets };
 }
 
-test.each(
-  reportFormats,
-)("R46 a report as %s contains no key, no matter where the client put it", async (format) => {
-  const { report, keys } = await hostileReport();
-  expect(report.advice.length).toBeGreaterThan(4);
-  expectSound(format, renderReport(report, format, { failures: [unmet("Too | little.")] }), keys);
-});
+test.each(reportFormats)(
+  "R46 a report as %s contains no key, no matter where the client put it",
+  async (format) => {
+    const { report, keys } = await hostileReport();
+    expect(report.advice.length).toBeGreaterThan(4);
+    expectSound(format, renderReport(report, format, { failures: [unmet("Too | little.")] }), keys);
+  },
+);
 
 /** Responds with everything that could break out of a format, and with the key in every place there is. */
 const hostile: Misbehave = (reply, { apiKey = "none" }) => {
@@ -120,17 +121,18 @@ const hostileServers: readonly Misbehave[] = [
   },
 ];
 
-test.each(
-  reportFormats,
-)("R46 a check as %s contains no key, no matter how the server repeats it", async (format) => {
-  for (const misbehave of hostileServers) {
-    const { url } = await serveProbed(misbehave);
-    const argv = ["check", url, "--format", format, "--verbose"];
-    const { code, stdout, stderr } = await runCli(argv, { env: probeKeys });
-    expect([code, stderr]).toEqual([1, ""]);
-    expectSound(format, stdout, Object.values(probeKeys));
-  }
-});
+test.each(reportFormats)(
+  "R46 a check as %s contains no key, no matter how the server repeats it",
+  async (format) => {
+    for (const misbehave of hostileServers) {
+      const { url } = await serveProbed(misbehave);
+      const argv = ["check", url, "--format", format, "--verbose"];
+      const { code, stdout, stderr } = await runCli(argv, { env: probeKeys });
+      expect([code, stderr]).toEqual([1, ""]);
+      expectSound(format, stdout, Object.values(probeKeys));
+    }
+  },
+);
 
 test("the JSON of a report is the same as the control plane's, and can be read back, without control characters", async () => {
   const { report } = await hostileReport();

@@ -177,17 +177,17 @@ describe("certify varies a suite with msw", () => {
     expect(retries.map(({ outcome }: { outcome: string }) => outcome)).toEqual(Array(7).fill("passed"));
   });
 
-  test.each([
-    "{}",
-    '{"profile":"minimal"}',
-  ])("a client that compares the code of a 429 has this cause, with the options %s", async (options) => {
-    const { code, runs } = await certify({ MISTAKE: "code", OPTIONS: options }, '--only "varied 2"');
-    const sentences = runs.flatMap(({ cause }: { cause?: { sentence: string } }) => cause?.sentence ?? []);
-    expect([code, [...new Set(sentences)]]).toEqual([
-      1,
-      [expect.stringMatching(/^fails when a 429 has the code /)],
-    ]);
-  });
+  test.each(["{}", '{"profile":"minimal"}'])(
+    "a client that compares the code of a 429 has this cause, with the options %s",
+    async (options) => {
+      const { code, runs } = await certify({ MISTAKE: "code", OPTIONS: options }, '--only "varied 2"');
+      const sentences = runs.flatMap(({ cause }: { cause?: { sentence: string } }) => cause?.sentence ?? []);
+      expect([code, [...new Set(sentences)]]).toEqual([
+        1,
+        [expect.stringMatching(/^fails when a 429 has the code /)],
+      ]);
+    },
+  );
 
   test("a client that resends a 401 has this finding", async () => {
     const { code, report } = await certify({ MISTAKE: "resends" }, "--only retries");

@@ -77,24 +77,23 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(server.lines).toContainEqual(expect.stringMatching(/ is back\.$/));
   });
 
-  test.each([
-    "XADD",
-    "HGET",
-    "or 'nothing'",
-  ])("a claim that got 503 while Redis was silent, from %j on, is never carried out", async (text) => {
-    const server = await behindProxy(500);
-    const { id, claim_url } = (await call(server, "POST /instances", {})).body.data;
-    const claim = async (code: string) =>
-      (await call(server, `POST /instances/${id}/claim`, { code })).status;
-    const code = claim_url.replace(/^.*#code=/, "");
-    proxy.stallAt(text);
-    // The wrong ones get a response as soon as their instance is read.
-    const codes = text === "XADD" ? [code, "wrong", "wrong"] : [code];
-    expect(new Set(await Promise.all(codes.map(claim)))).toEqual(new Set([503]));
-    proxy.mend();
-    await expect.poll(() => statusAt(server)).toBe(200);
-    expect([await claim("wrong"), await claim(code), await claim(code)]).toEqual([404, 200, 404]);
-  });
+  test.each(["XADD", "HGET", "or 'nothing'"])(
+    "a claim that got 503 while Redis was silent, from %j on, is never carried out",
+    async (text) => {
+      const server = await behindProxy(500);
+      const { id, claim_url } = (await call(server, "POST /instances", {})).body.data;
+      const claim = async (code: string) =>
+        (await call(server, `POST /instances/${id}/claim`, { code })).status;
+      const code = claim_url.replace(/^.*#code=/, "");
+      proxy.stallAt(text);
+      // The wrong ones get a response as soon as their instance is read.
+      const codes = text === "XADD" ? [code, "wrong", "wrong"] : [code];
+      expect(new Set(await Promise.all(codes.map(claim)))).toEqual(new Set([503]));
+      proxy.mend();
+      await expect.poll(() => statusAt(server)).toBe(200);
+      expect([await claim("wrong"), await claim(code), await claim(code)]).toEqual([404, 200, 404]);
+    },
+  );
 
   /** A stopwatch that only the test moves, for everything that opens after this call. */
   const stoppedWatch = () => {
@@ -234,15 +233,18 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
   test.each([
     ["SIGINT", /^Stopping/m, /in 5 seconds/],
     ["SIGTERM", /^Stopping in 5 seconds/m, /^$/],
-  ] as const)("with --store, %s drains a replica only if a load balancer sent it", async (signal, shown, absent) => {
-    const running = startBin(["start", "--port", "0", "--store", redis.url, "--log", "pretty"]);
-    await running.until(/http:/);
-    running.child.kill(signal);
-    const { code, stderr } = await running.ended;
-    expect(code).toBe(0);
-    expect(stderr).toMatch(shown);
-    expect(stderr).not.toMatch(absent);
-  });
+  ] as const)(
+    "with --store, %s drains a replica only if a load balancer sent it",
+    async (signal, shown, absent) => {
+      const running = startBin(["start", "--port", "0", "--store", redis.url, "--log", "pretty"]);
+      await running.until(/http:/);
+      running.child.kill(signal);
+      const { code, stderr } = await running.ended;
+      expect(code).toBe(0);
+      expect(stderr).toMatch(shown);
+      expect(stderr).not.toMatch(absent);
+    },
+  );
 
   test("a request whose reply is lost gets 503, and is counted at most once", async () => {
     const [server, other] = [await behindProxy(), await open()];

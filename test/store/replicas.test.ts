@@ -111,27 +111,27 @@ describe.skipIf(noRedis ?? noBalancer)("three replicas behind a load balancer", 
       return response.status;
     };
 
-    test.each([
-      "fixed",
-      "sliding",
-    ] as const)("R22 R23 R26 let in exactly as many as a limit says, of 1,000 requests by 200 clients (%s minute)", async (minuteWindow) => {
-      const { balancer, call } = await start(minuteWindow);
-      for (const key of ["main", "daily"]) {
-        const statuses: number[] = [];
-        const client = async () => {
-          for (let n = 0; n < 5; n += 1) statuses.push(await me(balancer.url, secret(key)));
-        };
-        await Promise.all(Array.from({ length: 200 }, client));
-        const counts = [200, 429].map((status) => statuses.filter((one) => one === status).length);
-        expect(counts).toEqual([137, 863]);
-      }
-      // The next minute, each again.
-      await call("POST /clock/advance", { by: "1m" });
-      const again = await Promise.all(Array.from({ length: 200 }, () => me(balancer.url, secret("main"))));
-      expect(again.filter((status) => status === 200)).toHaveLength(137);
-      const { body } = await call("GET /requests?limit=1");
-      expect(body.data).toHaveLength(1);
-    });
+    test.each(["fixed", "sliding"] as const)(
+      "R22 R23 R26 let in exactly as many as a limit says, of 1,000 requests by 200 clients (%s minute)",
+      async (minuteWindow) => {
+        const { balancer, call } = await start(minuteWindow);
+        for (const key of ["main", "daily"]) {
+          const statuses: number[] = [];
+          const client = async () => {
+            for (let n = 0; n < 5; n += 1) statuses.push(await me(balancer.url, secret(key)));
+          };
+          await Promise.all(Array.from({ length: 200 }, client));
+          const counts = [200, 429].map((status) => statuses.filter((one) => one === status).length);
+          expect(counts).toEqual([137, 863]);
+        }
+        // The next minute, each again.
+        await call("POST /clock/advance", { by: "1m" });
+        const again = await Promise.all(Array.from({ length: 200 }, () => me(balancer.url, secret("main"))));
+        expect(again.filter((status) => status === 200)).toHaveLength(137);
+        const { body } = await call("GET /requests?limit=1");
+        expect(body.data).toHaveLength(1);
+      },
+    );
 
     test("reject a key with the next request that another one has revoked, 1,000 times of 1,000", async () => {
       const { urls, callOn } = await start();

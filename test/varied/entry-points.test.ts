@@ -45,19 +45,22 @@ test.each([
   ["minimal", [false]],
   ["typical", [true]],
   ["varied", [false, true]],
-] as const)("the profile %s is an option, a flag, and an assumption of a running sandbox", async (profile, expected) => {
-  const sandbox = createSandbox({ profile });
-  expect(await challenges((path) => sandbox.fetch(`https://any.example${path}`))).toEqual(expected);
-  await using server = await startServer({ profile });
-  expect([server.sandbox.profile, await over(server.url)]).toEqual([profile, expected]);
-  await using changed = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
-  expect(await (await putAssumptions(changed, { profile })).json()).toMatchObject({ data: { profile } });
-  expect(await over(changed.url)).toEqual(expected);
-  const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
-  expect(await over(await baseUrl(running))).toEqual(expected);
-  expect(running.stdout.text()).toMatch(new RegExp(`Profile +${profile}\\n`));
-  expect((await running.stop()).code).toBe(0);
-});
+] as const)(
+  "the profile %s is an option, a flag, and an assumption of a running sandbox",
+  async (profile, expected) => {
+    const sandbox = createSandbox({ profile });
+    expect(await challenges((path) => sandbox.fetch(`https://any.example${path}`))).toEqual(expected);
+    await using server = await startServer({ profile });
+    expect([server.sandbox.profile, await over(server.url)]).toEqual([profile, expected]);
+    await using changed = await startServer({ profile: profile === "minimal" ? "typical" : "minimal" });
+    expect(await (await putAssumptions(changed, { profile })).json()).toMatchObject({ data: { profile } });
+    expect(await over(changed.url)).toEqual(expected);
+    const running = startCli(["start", "key-states", "--profile", profile, "--port", "0"]);
+    expect(await over(await baseUrl(running))).toEqual(expected);
+    expect(running.stdout.text()).toMatch(new RegExp(`Profile +${profile}\\n`));
+    expect((await running.stop()).code).toBe(0);
+  },
+);
 
 test("R14 the guard also rejects with varied responses, and gives a caller the id of the journal", async () => {
   const sandbox = open(14);

@@ -237,17 +237,18 @@ test("the first variant of every row is what minimal does", () => {
   expect(responsesOf("varied", asMinimal)).toEqual(responsesOf("minimal", asMinimal));
 });
 
-test.each(
-  all.filter(({ row, variant }) => variant !== row.variants[0] && !documentedRows.includes(row)),
-)("$row.id: $variant.id changes only responses of its statuses", ({ row, variant }) => {
-  const plain = responsesOf("varied", asMinimal);
-  const changed = responsesOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
-  const statuses = changed
-    .filter((response, index) => JSON.stringify(response) !== JSON.stringify(plain[index]))
-    .map(({ status }) => status);
-  expect(statuses.length).toBeGreaterThan(0);
-  for (const status of statuses) expect(row.statuses).toContain(status);
-});
+test.each(all.filter(({ row, variant }) => variant !== row.variants[0] && !documentedRows.includes(row)))(
+  "$row.id: $variant.id changes only responses of its statuses",
+  ({ row, variant }) => {
+    const plain = responsesOf("varied", asMinimal);
+    const changed = responsesOf("varied", (one) => (one === row ? { variant, random } : asMinimal(one)));
+    const statuses = changed
+      .filter((response, index) => JSON.stringify(response) !== JSON.stringify(plain[index]))
+      .map(({ status }) => status);
+    expect(statuses.length).toBeGreaterThan(0);
+    for (const status of statuses) expect(row.statuses).toContain(status);
+  },
+);
 
 const givable: readonly [VariationRow["id"], NonNullable<Scenario["assumptions"]>][] = [
   ["rate_limit_code", { rate_limit_code: "slow_down" }],

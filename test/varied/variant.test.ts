@@ -28,14 +28,14 @@ function responses(profile: Profile, data?: Variant, seed = 3) {
   };
 }
 
-test.each([
-  "typical",
-  "varied",
-] as const)("a variant that only records changes no response of %s", (profile) => {
-  const { points, ...shown } = responses(profile, {});
-  expect({ ...shown, points: [] }).toEqual(responses(profile));
-  expect(pointsIn(points).length).toBeGreaterThan(profile === "varied" ? 200 : 4);
-});
+test.each(["typical", "varied"] as const)(
+  "a variant that only records changes no response of %s",
+  (profile) => {
+    const { points, ...shown } = responses(profile, {});
+    expect({ ...shown, points: [] }).toEqual(responses(profile));
+    expect(pointsIn(points).length).toBeGreaterThan(profile === "varied" ? 200 : 4);
+  },
+);
 
 test.each(["typical", "varied"] as const)("without a point, every response of %s is minimal's", (profile) => {
   expect(responses(profile, everywhere([]))).toMatchObject({

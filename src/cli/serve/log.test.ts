@@ -32,44 +32,44 @@ test("the advice that a request caused is at the end of its line, and notes only
   expect(requestLogLine(entry, palette, true)).toContain("query-or-body-sent  legacy-key-in-use");
 });
 
-test.each([
-  "pretty",
-  "json",
-] as const)("R46 the %s log shortens a key in the label of an instance", async (log) => {
-  const lines: string[] = [];
-  const stderr: Output = { write: (text) => void lines.push(text) };
-  const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
-  const sandbox = startInNode(bundledScenarios["key-states"]);
-  const exchange = handle(sandbox, asked({}));
-  said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
-  expect(lines.join("")).toContain("for SVC_live_…");
-  expect(lines.join("")).not.toContain("4eC39");
-});
+test.each(["pretty", "json"] as const)(
+  "R46 the %s log shortens a key in the label of an instance",
+  async (log) => {
+    const lines: string[] = [];
+    const stderr: Output = { write: (text) => void lines.push(text) };
+    const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
+    const sandbox = startInNode(bundledScenarios["key-states"]);
+    const exchange = handle(sandbox, asked({}));
+    said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
+    expect(lines.join("")).toContain("for SVC_live_…");
+    expect(lines.join("")).not.toContain("4eC39");
+  },
+);
 
-test.each([
-  "pretty",
-  "json",
-] as const)("the %s log continues after a full disk, and shows how much was lost", async (log) => {
-  const lines: string[] = [];
-  let full = true;
-  const stderr: Output = {
-    write(text, done) {
-      if (!full) lines.push(text);
-      queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
-    },
-  };
-  const said = await createLog({ log }, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
-  for (const message of ["one", "two", "three"]) said.note(message);
-  await Promise.resolve();
-  full = false;
-  said.note("four");
-  await expect.poll(() => lines).toHaveLength(2);
-  expect(lines[0]).toContain("four");
-  expect(lines[1]).toContain("3 messages lost");
-  said.note("five");
-  await Promise.resolve();
-  expect(lines).toHaveLength(3);
-});
+test.each(["pretty", "json"] as const)(
+  "the %s log continues after a full disk, and shows how much was lost",
+  async (log) => {
+    const lines: string[] = [];
+    let full = true;
+    const stderr: Output = {
+      write(text, done) {
+        if (!full) lines.push(text);
+        queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
+      },
+    };
+    const said = await createLog({ log }, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
+    for (const message of ["one", "two", "three"]) said.note(message);
+    await Promise.resolve();
+    full = false;
+    said.note("four");
+    await expect.poll(() => lines).toHaveLength(2);
+    expect(lines[0]).toContain("four");
+    expect(lines[1]).toContain("3 messages lost");
+    said.note("five");
+    await Promise.resolve();
+    expect(lines).toHaveLength(3);
+  },
+);
 
 test("a log that is not read keeps a limited part, and shows how much was lost once it is read again", async () => {
   const lines: string[] = [];

@@ -19,7 +19,10 @@ test.each([
   [{ ...sound, scopes: [] }, ["scopes: an array of at least 1"]],
   [{ ...sound, scopes: ["a", "x"] }, ['scopes[1]: "a" or "b"']],
   [{ ...sound, note: 7, more: {}, a: 1 }, ["note: a string", "more.id: a string", "a: no such member"]],
-])("%j: the mismatches are those that JSON Schema finds, and nothing inside a part that is wrong", (value, expected) => {
-  expect(mismatchesIn(shape, value).map(({ path, expected }) => `${path}: ${expected}`)).toEqual(expected);
-  expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(!expected.length);
-});
+])(
+  "%j: the mismatches are those that JSON Schema finds, and nothing inside a part that is wrong",
+  (value, expected) => {
+    expect(mismatchesIn(shape, value).map(({ path, expected }) => `${path}: ${expected}`)).toEqual(expected);
+    expect(new Ajv2020({ allowUnionTypes: true }).compile(jsonSchemaOf(shape))(value)).toBe(!expected.length);
+  },
+);
