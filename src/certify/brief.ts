@@ -1,4 +1,11 @@
-import { type Brief, briefFacts, coverMissed, type Failure, thresholdFailure } from "../report/brief.js";
+import {
+  type Brief,
+  briefFacts,
+  coverMissed,
+  type Failure,
+  missedEndpoints,
+  thresholdFailure,
+} from "../report/brief.js";
 import { commandLine, execAgain, type Subject } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
 import { outcomeOf } from "../spec/outcomes.js";
@@ -93,7 +100,9 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
   const facts = briefFacts(report, [...failed, ...unnoticed, ...missed], hint, "The client is certified.");
   const verdict = briefVerdict(result, failed.length > 0);
   const tooLittle = `A certificate needs ${minPaths} covered paths. ${coverMissed}`;
-  const unusable = { next: whyTooLittle(report) === undefined ? conclusion : tooLittle };
+  // Of a wrong address, the conclusion shows the right one.
+  const isOfAddress = missedEndpoints(report) || whyTooLittle(report) === undefined;
+  const unusable = { next: isOfAddress ? conclusion : tooLittle };
   const { tried, noticed } = promises;
   const notTried = result.notTried.map(({ what }) => what);
   return {
@@ -101,7 +110,7 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
     ...facts,
     promises: { tried, noticed },
     notTried,
-    ...(verdict === "unusable" && unusable),
+    ...((verdict === "unusable" || missedEndpoints(report)) && unusable),
   };
 }
 
@@ -134,7 +143,7 @@ function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): st
 function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boolean): Brief["verdict"] {
   if (verdict === "unusable" && hasFailed) return runs[0]?.outcome === "flaky" ? "flaky" : "client_failed";
   // A client that fails by chance may do so before its first request.
-  if (report.requests === 0 && verdict !== "flaky") return "no_request";
+  if ((report.requests === 0 || missedEndpoints(report)) && verdict !== "flaky") return "no_request";
   if (verdict !== "failed") return verdict;
   return hasFailed ? "client_failed" : "threshold_missed";
 }

@@ -1,26 +1,31 @@
-import { evaluateKey } from "../api/evaluate.js";
+import { evaluate, evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
 import { firstEndpoint } from "../api/routes.js";
 import { alignColumns } from "../report/plain-text.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
+import { secretFor } from "../sandbox/story/run-step.js";
 import { type Environment, type KeyStateName, keyStateAt } from "../spec/api-key.js";
 import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { textWidth } from "../spec/redact.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
-/** A key as `keys` prints it. */
-export interface KeyRow {
+/** A row of the table of keys. */
+interface ShownKey {
   readonly ref: string;
-  readonly organization: string;
-  readonly environment: Environment;
-  readonly state: KeyStateName;
   readonly secret: string;
   readonly status: number;
   readonly code: string | null;
   readonly path_id: PathId;
   /** The fault paths where it may end instead. */
   readonly fault_paths: readonly PathId[];
+}
+
+/** A key as `keys` prints it. */
+export interface KeyRow extends ShownKey {
+  readonly organization: string;
+  readonly environment: Environment;
+  readonly state: KeyStateName;
 }
 
 export function keyRows(
@@ -46,6 +51,17 @@ export function keyRows(
   });
 }
 
+/** Rows for the two refs that every scenario has: they are no keys, so `keys` does not list them. */
+export function rejectedRows(sandbox: SandboxState): ShownKey[] {
+  return (["malformed", "unknown"] as const).map((ref) => {
+    const secret = secretFor(sandbox, ref) as string;
+    const { pathId, faultPaths } = evaluate(sandbox, secret);
+    const { status } = outcomeOf(pathId);
+    const code = expectedCode(sandbox, pathId);
+    return { ref, secret, status, code, path_id: pathId, fault_paths: faultPaths };
+  });
+}
+
 const titles = {
   ref: "KEY",
   secret: "SECRET",
@@ -62,7 +78,7 @@ const layouts: readonly (readonly Column[])[] = [
   ["ref", "secret", "status"],
 ];
 
-export function keyTable(rows: readonly KeyRow[], palette: Palette, width: number): string[] {
+export function keyTable(rows: readonly ShownKey[], palette: Palette, width: number): string[] {
   const tables = layouts.map((columns) => {
     const body = rows.map((row) => columns.map((column) => cellOf(row, column, palette)));
     return alignColumns([columns.map((column) => palette.dim(titles[column])), ...body]);
@@ -71,7 +87,7 @@ export function keyTable(rows: readonly KeyRow[], palette: Palette, width: numbe
   return tables.find(fits) ?? tables.at(-1) ?? [];
 }
 
-function cellOf(row: KeyRow, column: Column, palette: Palette): string {
+function cellOf(row: ShownKey, column: Column, palette: Palette): string {
   const { status, path_id, fault_paths } = row;
   if (column === "path") return [path_id, ...fault_paths].join(" or ");
   if (column === "ref" || column === "secret") return row[column];

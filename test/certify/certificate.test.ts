@@ -23,6 +23,18 @@ test("a client that failed by chance before its first request is flaky in a brie
     certificateBrief({ ...passed, verdict, report: { ...passed.report, requests: 0 } }, "").verdict;
   expect([verdictOf("flaky"), verdictOf("unusable")]).toEqual(["flaky", "no_request"]);
 });
+
+test("a client whose requests reach no endpoint sent none, and its next step is the conclusion", () => {
+  const paths = passed.report.paths.map((row) => ({ ...row, count: row.pathId === "405.method" ? 3 : 0 }));
+  const result: CertifyResult = {
+    ...passed,
+    verdict: "unusable",
+    report: { ...passed.report, requests: 3, paths },
+  };
+  const { verdict, next } = certificateBrief(result, "Call exactly GET.");
+  expect([verdict, next]).toEqual(["no_request", "Call exactly GET."]);
+});
+
 test.each(filesForPeople)(
   "a certificate as $title is what the golden file has",
   async ({ format, ending }) => {

@@ -34,6 +34,8 @@ describe("svc-sandbox start", () => {
     expect(text).toContain("  Profile   minimal\n");
     expect(text).toMatch(/\n {2}revoked {2,}SVC_test_sbx\w{29} {2,}401 unauthorized {2,}401\.revoked\n/);
     expect(text).toMatch(/\n {2}active {2,}SVC_test_sbx\w{29} {2,}200 {2,}200\.test\n/);
+    expect(text).toMatch(/\n {2}malformed {2,}\S+ {2,}401 unauthorized {2,}401\.malformed\n/);
+    expect(text).toMatch(/\n {2}unknown {2,}SVC_test_sbx\w{29} {2,}401 unauthorized {2,}401\.unknown\n/);
     const [, key = "", address = ""] = /\n {2}curl -i -H "x-api-key: (\S+)" (\S+)\n/.exec(text) ?? [];
     expect((await fetch(address, { headers: { "x-api-key": key } })).status).toBe(200);
   });

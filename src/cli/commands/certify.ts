@@ -136,7 +136,7 @@ export const certifyCommand = declareCommand({
   summary:
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
-    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate writes it to a file. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if your client sent no request, otherwise with 1.",
+    "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate writes it to a file. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if no request reached an endpoint, otherwise with 1.",
   words: scenarioWord,
   rest: "[command...]",
   flags,

@@ -8,7 +8,7 @@ import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbo
 import type { RunningServer } from "../../server/serve.js";
 import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
 import type { Io } from "../io.js";
-import { keyRows, keyTable } from "../key-rows.js";
+import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
 import type { Style } from "../terminal.js";
 
 const shownKeys = 40;
@@ -24,6 +24,7 @@ export function banner(
   const { palette, width } = style;
   const { url, localUrl, controlUrl, certificate } = server;
   const { keys, leftOut } = firstKeys(sandbox, shownKeys);
+  const rows = [...keyRows(sandbox, secretsOf(keys, sandbox)), ...rejectedRows(sandbox)];
   const lines = (facts: Readonly<Record<string, string | undefined>>) => {
     const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
     return alignColumns(known).map((line) => `  ${line}`);
@@ -38,7 +39,7 @@ export function banner(
       Profile: profileText(sandbox),
     }),
     "",
-    ...keyTable(keyRows(sandbox, secretsOf(keys, sandbox)), palette, width - 2).map((line) => `  ${line}`),
+    ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
     ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
     "",
     // At the end, to be visible in a small window.
