@@ -34,11 +34,11 @@ const firstGroup = 2 ** 20;
 
 const now = () => nodePlatform.stopwatch();
 
-type Followed = { readonly sandbox: FollowedSandbox };
+type Followed = { readonly followed: FollowedSandbox };
 type Open = Instance & Followed;
 type Found = Open | EndedInstance | undefined;
 
-const isOpen = (found: Found): found is Open => found !== undefined && "sandbox" in found;
+const isOpen = (found: Found): found is Open => found !== undefined && "followed" in found;
 export const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
 
 /** A server whose sandboxes are in Redis: its own, and those of the instances that it has loaded. */
@@ -101,7 +101,7 @@ export function instancesUntil(server: StoreServer, latest?: number): Instances 
 
 /** Returns the own sandbox and those of loaded instances. */
 export function sandboxesOf({ own, loaded }: StoreServer, isIn: (one: Open) => boolean = () => true) {
-  return [own, ...loaded.loaded().flatMap((one) => (isIn(one) ? one.sandbox : []))];
+  return [own, ...loaded.loaded().flatMap((one) => (isIn(one) ? one.followed : []))];
 }
 
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
@@ -123,7 +123,7 @@ export async function inside(
 ): Promise<unknown> {
   if (id === undefined) return act(server.own);
   const found = server.loaded.use(id) ?? (await useInstance(server, id));
-  return isOpen(found) ? act(found.sandbox) : noSandbox;
+  return isOpen(found) ? act(found.followed) : noSandbox;
 }
 
 export async function loadInstance(server: StoreServer, id: string): Promise<Found> {
@@ -190,10 +190,10 @@ async function load(server: StoreServer, id: string): Promise<Found> {
     return false;
   };
   const { given, idGroup } = found.settings;
-  const sandbox = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
+  const followed = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
   const maxLoaded = Math.max(10, Math.floor(budget.status().max / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= maxLoaded) unloadTo(server, maxLoaded * 0.75);
-  const instance = loaded.add({ id, tenancy, createdAt, sandbox }, sandbox.sandbox, loadedAt);
+  const instance = loaded.add({ id, tenancy, createdAt, followed }, followed.sandbox, loadedAt);
   return instance;
 }
 

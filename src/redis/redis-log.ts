@@ -248,7 +248,7 @@ async function describeAll(server: StoreServer): Promise<ServerState> {
     const found = await loadInstance(server, listed.id);
     // It may have been removed in between.
     if (found === undefined || "ended" in found) continue;
-    const state = await describeFollowed(found.sandbox);
+    const state = await describeFollowed(found.followed);
     instances.push(instanceState({ ...listed, sandbox: found.sandbox }, state));
   }
   return { own, instances };
