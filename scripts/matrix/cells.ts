@@ -67,12 +67,20 @@ const inRunner = ["library", "server", ...mswOnly];
 
 /** Every cell, those that share an installation next to each other. */
 export const cells: readonly Cell[] = [
-  ...nodeMajors.flatMap((node) => nodeTest(node, [], withoutMsw)),
+  ...nodeMajors.flatMap((node) =>
+    nodeTest(
+      node,
+      [],
+      withoutMsw,
+      ends.some((end) => end === node),
+    ),
+  ),
   ...(["esm", "cjs"] as const).map((format): Cell => {
     return { node: 20, packages: [versions.mswOldest], format, runner: "node:test", tests: ["msw"] };
   }),
   ...nodeTest(20, [versions.mswOldestHandlers], mswOnly),
-  ...ends.flatMap((node) => nodeTest(node, [versions.msw2], mswOnly)),
+  ...nodeTest(20, [versions.msw2], mswOnly),
+  ...nodeTest(26, [versions.msw2], mswOnly, false),
   ...([22, 26] as const).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
   {
     ...{ node: 24, packages: [versions.msw2, `msw3@npm:${versions.msw3}`], format: "esm" },
@@ -106,10 +114,11 @@ export const cells: readonly Cell[] = [
   ...vitest(20, [versions.vitest4, versions.jsdom26, versions.msw2]),
   ...vitest(26, [versions.vitest5, versions.jsdom31, versions.msw3]),
 
-  ...undici(20, versions.undiciOldest),
-  ...undici(24, versions.undici6),
-  ...ends.flatMap((node) => undici(node, versions.undici7)),
-  ...undici(26, versions.undici8),
+  undici(20, versions.undiciOldest),
+  undici(24, versions.undici6),
+  ...(["esm", "cjs"] as const).map((format) => undici(20, versions.undici7, format)),
+  undici(26, versions.undici7),
+  undici(26, versions.undici8),
   {
     ...{ node: 20, packages: [versions.playwright], format: "esm", runner: "playwright", quick: true },
     ...{ setup: versions.playwright, tests: [] },
@@ -158,15 +167,18 @@ export function nameOf({ node, packages, format, runner, setup }: Cell): string 
   return [`node ${node}`, msw === undefined ? "no msw" : `msw ${msw}`, format, called.join(" ")].join(" · ");
 }
 
-function nodeTest(node: NodeMajor, packages: readonly string[], tests: readonly string[]): Cell[] {
+function nodeTest(
+  node: NodeMajor,
+  packages: readonly string[],
+  tests: readonly string[],
+  isRequired = true,
+): Cell[] {
   const quick = node === 20 || (node === 22 && packages.includes(versions.msw3));
   const cell = { node, packages, runner: "node:test", quick } as const;
   // A command does not care how the test is written that starts it, nor do the data that a seed gives.
   const once = packages.length === 0 ? ["seeded"] : ["handlers-flag"];
-  return [
-    { ...cell, format: "esm", tests: [...tests, ...once] },
-    { ...cell, format: "cjs", tests },
-  ];
+  const imported: Cell = { ...cell, format: "esm", tests: [...tests, ...once] };
+  return isRequired ? [imported, { ...cell, format: "cjs", tests }] : [imported];
 }
 
 /** A cell with files from the docs, each the first code under a heading. */
@@ -196,10 +208,9 @@ function vitest(node: NodeMajor, packages: readonly string[]): Cell[] {
   ];
 }
 
-function undici(node: NodeMajor, version: string): Cell[] {
+function undici(node: NodeMajor, version: string, format: Format = "esm"): Cell {
   const quick = node === 20 && version === versions.undici7;
-  const cell = { node, packages: [version], runner: "node:test", setup: version, quick } as const;
-  return (["esm", "cjs"] as const).map((format) => ({ ...cell, format, tests: ["undici"] }));
+  return { node, packages: [version], format, runner: "node:test", setup: version, tests: ["undici"], quick };
 }
 
 /** The first JavaScript of `docs/test-runners.md` under a heading. Throws when there is none. */
