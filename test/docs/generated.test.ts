@@ -19,7 +19,7 @@ import { parameterPlaces, separators } from "../../src/openapi/values.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
 import { scenarioLimits } from "../../src/scenario/limits.js";
-import { problemCauses } from "../../src/scenario/problems.js";
+import { problemCodes } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
 import { routes } from "../../src/server/control/routes/routes.js";
 import { adviceTable } from "../../src/spec/advice.js";
@@ -27,11 +27,10 @@ import { type AssumptionDefinition, type Assumptions, assumptionTable } from "..
 import words from "../../src/spec/assumptions.json" with { type: "json" };
 import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
-import { effectWords, faultEffects, faultKinds, whatToDoAfter } from "../../src/spec/fault-effects.js";
+import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
 import { maxLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
-import { withDocumentedResponses } from "../support/documented-responses.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
 import { samples } from "../support/samples.js";
@@ -51,17 +50,14 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],
 };
 
-/** The tables of docs/errors.md. */
-const errorParts = {
-  table: pathsPart,
-  api: responseCodesPart,
-  rejections: rejectionsPart,
-  problems: problemsPart,
-  once: faultsOncePart,
-};
-
 const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "README.md": { keys: keysPart },
+  "docs/errors.md": {
+    table: pathsPart,
+    api: responseCodesPart,
+    rejections: rejectionsPart,
+    problems: problemsPart,
+  },
   "docs/check.md": { variables: variablesPart },
   "docs/certify.md": { promises: promisesPart },
   "docs/cli.md": { commands: commandsPart },
@@ -76,10 +72,6 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 };
 
 const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
-
-// Some of its faults take seconds, in which the other pages are made.
-const errorsPage = withParts("docs/errors.md", errorParts).then(withDocumentedResponses);
-errorsPage.catch(() => {});
 
 test.each([...allPages])(
   "%s matches the product (npm run docs:update)",
@@ -97,7 +89,6 @@ const compared: Readonly<Record<string, readonly string[]>> = {
   "README.md": ["HTTP/1.1 401"],
   // The sessions and the curl lines run in shell.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
-  "docs/errors.md": ["HTTP/1.1 "],
   "docs/store.md": ["This is one replica of the sandbox in ", "appendonly yes"],
 };
 
@@ -161,10 +152,6 @@ test("only package.json decides who the owner of the repository is: no file leav
   expect([pagesWithAccount.length > 2, texts.length > 500, open]).toEqual([true, true, []]);
 });
 
-test("docs/errors.md lists the paths and shows what each curl line gets (npm run docs:update)", async () => {
-  await expect(await errorsPage).toMatchFileSnapshot(join(root, "docs/errors.md"));
-});
-
 function assumptionsPart(): string {
   const varies = (name: string) =>
     variationTable.some(({ variants }) => variants.some(({ assume = {} }) => name in assume));
@@ -188,16 +175,6 @@ function effectsPart(): string {
     ...[faultEffects[kind].fits.map(code).join(", "), code(`fault.${kind}`)],
   ]);
   return table(["`then`", "effect", "fits", "path"], ...rows);
-}
-
-function faultsOncePart(): string {
-  const rows = faultKinds.flatMap((kind) => {
-    const [twice, once] = [true, false].map((isRepeatable) =>
-      whatToDoAfter(`fault.${kind}`, { isRepeatable, status: 503 }),
-    );
-    return twice === once ? [] : [[code(`fault.${kind}`), once ?? ""]];
-  });
-  return table(["path", "what to do"], ...rows);
 }
 
 const responseWords: Readonly<Record<number, string>> = {
@@ -283,26 +260,25 @@ function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {
 
 function pathsPart(): string {
   return table(
-    ["path", "response", "cause"],
-    ...outcomes.map(({ path, status, code: errorCode, when }) => [
-      `[${code(path)}](#${path.replaceAll(".", "")})`,
+    ["path", "response", "cause", "what to do"],
+    ...outcomes.map(({ path, status, code: errorCode, when, whatToDo }) => [
+      code(path),
       status === 0 ? "" : `${status}${errorCode === null ? "" : ` ${code(errorCode)}`}`,
       when,
+      whatToDo,
     ]),
   );
 }
 
 function responseCodesPart(): string {
   const failures = outcomes.filter(({ code }) => code !== null);
-  const rows = new Map<string, string[]>();
-  for (const { code: name, status, message, path } of failures) {
-    const link = `[${code(path)}](#${path.replaceAll(".", "")})`;
-    const row = rows.get(`${name} ${message}`);
-    if (row === undefined)
-      rows.set(`${name} ${message}`, [code(name), String(status), String(message), link]);
-    else row[3] += `, ${link}`;
-  }
-  return table(["code", "status", "message", "causes"], ...rows.values());
+  const rows = failures.map(({ code: name, status, message }) => [
+    code(name),
+    String(status),
+    String(message),
+  ]);
+  const unlike = rows.filter((row, index) => index === rows.findIndex((one) => one.join() === row.join()));
+  return table(["code", "status", "message"], ...unlike);
 }
 
 function rejectionsPart(): string {
@@ -320,10 +296,7 @@ function rejectionsPart(): string {
 }
 
 function problemsPart(): string {
-  return table(
-    ["problem", "cause"],
-    ...Object.entries(problemCauses).map(([name, cause]) => [code(name), cause]),
-  );
+  return `${problemCodes.map(code).join(", ")}.`;
 }
 
 function advicePart(): string {

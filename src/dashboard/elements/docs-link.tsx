@@ -10,6 +10,6 @@ export function DocsLink({ to, children }: { readonly to: string; readonly child
 }
 
 // Its parts about a path, an advice id, and an error code of the control plane.
-export const aboutPath = (pathId: string) => `errors.html#${pathId.replaceAll(".", "")}`;
+export const aboutPath = (pathId: string) => `errors.html#path-${pathId}`;
 export const aboutAdvice = (id: string) => `report.html#advice-${id}`;
 export const aboutRejection = (code: string) => `errors.html#rejection-${code}`;
