@@ -36,8 +36,8 @@ import { type Loaded, loadSandbox } from "./stored-sandbox.js";
 const replacedAfter = { lines: 256, characters: 64_000 };
 /** The requests of the journal when the snapshot is replaced: at least so many, or about so many characters. */
 const keptJournal = { requests: 100, characters: 100_000 };
-/** Milliseconds before a server asks again whether it is its turn. */
-const pauseOfTurn = 4;
+/** Milliseconds: before a server that heard nothing asks again whether it is its turn, and after which others are gone. */
+const turns = { pause: 50, shared: 1000 };
 
 export const noSandbox = Symbol("no sandbox");
 
@@ -93,6 +93,10 @@ export interface FollowedSandbox extends Followed {
   /** Why a line could not be applied: since then, the copy is not the sandbox. */
   broken: unknown;
   isTurn: boolean;
+  /** Whether it gives up its turn with the next call. */
+  isLeaving: boolean;
+  /** When another server last used the sandbox (on the stopwatch). */
+  sharedAt: number;
   flight: Flight | undefined;
   /** What ran without a change, until the position is known to be the last. */
   checked: readonly Ran[];
@@ -119,6 +123,8 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     position: "",
     broken: undefined,
     isTurn: false,
+    isLeaving: false,
+    sharedAt: Number.NEGATIVE_INFINITY,
     flight: undefined,
     checked: [],
     commits: 0,
@@ -128,7 +134,8 @@ export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: S
     sizes: { lines: 0, characters: 0, snapshot: 0 },
     loading: undefined,
     waiting: [],
-    isUncertain: () => sandbox.flight !== undefined,
+    paused: undefined,
+    mustSend: () => sandbox.flight !== undefined || sandbox.isLeaving,
     send: (own) => send(sandbox, own),
     onReply: (...reply) => onReply(sandbox, ...reply),
     onLost: (own, error) => onLost(sandbox, own, error),
@@ -182,22 +189,32 @@ function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly strin
   const position = sandbox.isStale ? "0-0 stale" : sandbox.position;
   const changes = own.filter(({ isChange }) => isChange);
   const expires = options.expires?.() ?? "";
-  if (flight !== undefined || changes.length === 0) return [position, expires, "", "", "", "", ""];
-  if (!sandbox.isTurn || sandbox.isStale) return [position, expires, "1", "", "", "", ""];
+  const leaves = sandbox.isLeaving ? "1" : "";
+  sandbox.isLeaving = false;
+  if (flight !== undefined || changes.length === 0) return [position, expires, leaves, "", "", "", "", ""];
+  if (!sandbox.isTurn || sandbox.isStale) return [position, expires, leaves, "1", "", "", "", ""];
   const { sandbox: state } = sandbox;
   const before = markOf(state);
   state.history.hold();
   advance(sandbox, redisTime(shared.connection));
   const ran = changes.map((one) => ({ one, finish: outcomeOf(one, sandbox.moment.now) }));
   const happened = state.history.held();
+  const isOver = isOverSoon(sandbox, changes) ? "1" : "";
   if (!hasHappened(state, happened, before)) {
     state.history.drop();
     sandbox.checked = ran;
-    return [position, expires, "", "", "", "", ""];
+    sandbox.isTurn = isOver === "";
+    return [position, expires, isOver, "", "", "", "", ""];
   }
   sandbox.commits += 1;
   const tag = `${shared.connection.server}.${sandbox.commits}`;
-  return [position, expires, "", tag, ...stored(sandbox, describeLine(state, happened, before), tag, ran)];
+  const line = stored(sandbox, describeLine(state, happened, before), tag, ran);
+  return [position, expires, isOver, "", tag, ...line];
+}
+
+/** Whether a turn is over with these changes: they may be all of this server, and others use the sandbox. */
+function isOverSoon({ sharedAt }: FollowedSandbox, changes: readonly Waiting[]): boolean {
+  return changes.length === 1 && nodePlatform.stopwatch() - sharedAt < turns.shared;
 }
 
 /** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
@@ -277,14 +294,42 @@ function onNothingStored(
     return;
   }
   if (others.length === 0) finishAll(sandbox, checked);
-  else sandbox.isTurn = false;
+  else Object.assign(sandbox, { isTurn: false, sharedAt: nodePlatform.stopwatch() });
   if (turn !== "") sandbox.isTurn = true;
   read(sandbox, own, time);
-  const changes = own.filter(({ isChange }) => isChange);
-  const again = () => enqueueAgain(shared.connection, sandbox, changes);
+  const changes = own.filter((one) => one.isChange && shared.connection.awaited.has(one));
   if (changes.length === 0) return;
-  if (sandbox.isTurn) again();
-  else setTimeout(again, pauseOfTurn);
+  if (sandbox.isTurn) enqueueAgain(shared.connection, sandbox, changes);
+  else waitForTurn(sandbox, changes);
+}
+
+function waitForTurn(sandbox: FollowedSandbox, changes: readonly Waiting[]): void {
+  if (sandbox.paused !== undefined) {
+    sandbox.paused.push(...changes);
+    return;
+  }
+  const paused = [...changes];
+  sandbox.paused = paused;
+  setTimeout(() => {
+    if (sandbox.paused === paused) askAgain(sandbox);
+  }, turns.pause).unref();
+}
+
+function askAgain(sandbox: FollowedSandbox): void {
+  const { paused = [], shared } = sandbox;
+  sandbox.paused = undefined;
+  enqueueAgain(shared.connection, sandbox, paused);
+}
+
+/** Another server gives up its turn, or waits for this one's: then it gives it up, unless the next line does that. */
+export function onTurn(sandbox: FollowedSandbox): void {
+  sandbox.sharedAt = nodePlatform.stopwatch();
+  if (sandbox.paused !== undefined) askAgain(sandbox);
+  const isNeeded = sandbox.flight !== undefined || sandbox.waiting.some(({ isChange }) => isChange);
+  if (!sandbox.isTurn || isNeeded) return;
+  sandbox.isTurn = false;
+  sandbox.isLeaving = true;
+  callFor(sandbox.shared.connection, sandbox);
 }
 
 function finishAll({ shared }: FollowedSandbox, ran: readonly Ran[]): void {

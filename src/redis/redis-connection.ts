@@ -23,8 +23,10 @@ export interface Followed {
   loading: Promise<boolean> | undefined;
   /** What waits for the next call. */
   waiting: Waiting[];
+  /** The changes that wait until it is this server's turn; `undefined` if none does. */
+  paused: Waiting[] | undefined;
   /** Whether a call must be made although nothing waits. */
-  readonly isUncertain: () => boolean;
+  readonly mustSend: () => boolean;
   /** Returns its arguments of the script. */
   readonly send: (own: readonly Waiting[]) => readonly string[];
   /** Called with the reply for what waited. Those that waited for too long were rejected. */
@@ -152,7 +154,8 @@ type ReconnectStrategy = (retries: number, cause: Error) => number | Error;
 const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectStrategy) =>
   createClient({
     url,
-    RESP: 2,
+    // Redis 6 and later: messages and replies come over one connection, in order.
+    RESP: 3,
     disableClientInfo: true,
     // The library would create a timer for each command.
     commandOptions: { timeout: 0 },
@@ -166,6 +169,12 @@ const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectSt
 /** From now on, the client reconnects, and every error is `store_unavailable`. */
 export function beginRedis(connection: RedisConnection): void {
   happened(connection, "began");
+}
+
+/** Calls the listener with the id of a sandbox whose turn another server gives up, or waits for. */
+export function hearOfTurns({ client, keys, server }: RedisConnection, listener: (id: string) => void): void {
+  // A user without this right hears nothing, and asks again later.
+  client.subscribe(keys.turnsOf(server), (hash) => listener(keys.idOf(hash))).catch(() => {});
 }
 
 export function closeRedis(connection: RedisConnection): void {
@@ -213,8 +222,12 @@ export function enqueue(connection: RedisConnection, followed: Followed, one: Wa
     one.reject(storeUnavailable(connection));
     return;
   }
-  followed.waiting.push(one);
   connection.awaited.set(one, now() + connection.timeout);
+  if (one.isChange && followed.paused !== undefined) {
+    followed.paused.push(one);
+    return;
+  }
+  followed.waiting.push(one);
   callSoon(connection, followed);
 }
 
@@ -292,7 +305,7 @@ async function call<Result>(connection: RedisConnection, act: () => Promise<Resu
 /** Appends batches, if there are any, and reads the clock of Redis. */
 async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
   const reply = await connection.client.sendCommand<Reply>(
-    commandOf(appendScript, keys, [storeFormat, connection.server, ...argv]),
+    commandOf(appendScript, keys, [storeFormat, connection.server, connection.keys.turnsOf(""), ...argv]),
   );
   const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
   connection.timeAt = Number(at) - now();
@@ -342,7 +355,7 @@ function takeAll({ queue, awaited }: RedisConnection) {
     const own = followed.waiting.filter((one) => awaited.has(one));
     followed.waiting = [];
     queue.delete(followed);
-    return own.length === 0 && !followed.isUncertain() ? [] : { followed, own };
+    return own.length === 0 && !followed.mustSend() ? [] : { followed, own };
   });
 }
 

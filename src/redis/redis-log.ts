@@ -43,6 +43,7 @@ import {
   isDue,
   lookAt,
   noSandbox,
+  onTurn,
   type Shared,
 } from "./followed-sandbox.js";
 import {
@@ -52,6 +53,7 @@ import {
   commandRedis,
   connectionProblem,
   connectRedis,
+  hearOfTurns,
   type RedisConnection,
   redisTime,
   withinTimeout,
@@ -199,6 +201,10 @@ function createRedisLog(
   const shared: Shared = { connection, report, isTellingOwn: false, rejection: undefined };
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
+  hearOfTurns(connection, (id) => {
+    const sandbox = id === ownId ? server.own : server.loaded.find(id)?.sandbox;
+    if (sandbox !== undefined) onTurn(sandbox);
+  });
   return {
     sandbox: server.own.sandbox,
     instances: instancesUntil(server),

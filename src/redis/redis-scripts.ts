@@ -1,8 +1,8 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `format` (its number), `snapshot` (its state without a journal), `position` (of the snapshot), `head` (of the last
-//   line), for the server's own sandbox `origin`, `settings` and `groups`, and who may append without asking: `owner`, `since`,
-//   `used`, `next`, `asked`. Redis removes both keys of an instance when it expires.
+//   line), for the server's own sandbox `origin`, `settings` and `groups`, and who may append without asking: `owner`, since when
+//   (`used`), and who waits for that (`waits`). Redis removes both keys of an instance when it expires.
 // - a stream of lines: those since the snapshot, and earlier ones that have the requests of the journal. Redis makes their ids,
 //   so that time never goes back.
 //
@@ -33,6 +33,10 @@ export function storeKeys(prefix: string) {
     /** Returns the hash, the stream, the list, and the key about the end of a sandbox. */
     of: (id: string) => [`${start}${id}:state`, `${start}${id}:log`, list, `${start}${id}:end`] as const,
     parts: [start, ":state", ":log", ":end"] as const,
+    /** Returns the channel where a server hears of turns. */
+    turnsOf: (server: string) => `${start}turns:${server}`,
+    /** Returns the id of a sandbox from its hash. */
+    idOf: (hash: string) => hash.slice(start.length, -":state".length),
   };
 }
 
@@ -75,23 +79,24 @@ return {found[4], found[1], found[2], redis.call('XRANGE', KEYS[2], '-', '+'),
 `;
 
 /**
- * Milliseconds: how long a server may append without asking while another one waits, how long after its last line, and after how
- * long a server that waited no longer does. They only make it fast: a line is stored if its position is the last, whoever has asked.
+ * Milliseconds after which a server that does not respond has lost its turn. Turns only make it fast: a line is stored if its
+ * position is the last, whoever has asked.
  */
-const turns = { longest: 150, idle: 25, waits: 60 };
+const longestTurn = 150;
 
 /**
  * For each of several sandboxes, appends a line if there is one and the server's position is the last; otherwise returns the lines
  * in between, and appends nothing. A server whose position is not there must load the sandbox. A server that asks learns whether
- * it is its turn to append.
+ * it is its turn to append; if not, the one that has it hears of that, and the first that waits hears when it gets it.
  *
  * A full Redis rejects a write that needs memory, unless the script has already written.
  *
- * KEYS, for each: hash, stream. ARGV: format, server; for each: position, when it expires (epoch milliseconds, or empty to leave
- * that), whether it asks, tag, line, snapshot (or empty), the first id of the stream after that.
+ * KEYS, for each: hash, stream. ARGV: format, server, the start of channels; for each: position, when it expires (epoch
+ * milliseconds, or empty to leave that), whether it gives its turn up, whether it asks, tag, line, snapshot (or empty), the first id
+ * of the stream after that.
  */
 export const appendScript = `${nowInLua}
-local at = now()
+local at, server = now(), ARGV[2]
 local function after(hash, log, position, base)
   local id, tag = string.match(position, '^(%S+) (%S+)$')
   if position ~= base then
@@ -100,26 +105,41 @@ local function after(hash, log, position, base)
   end
   return redis.call('XRANGE', log, '(' .. id, '+')
 end
-local function isPast(time, length)
-  return not time or tonumber(at) - tonumber(time) > length
+local function notify(name, hash) redis.pcall('PUBLISH', ARGV[3] .. name, hash) end
+local function turnOf(hash)
+  local owner, used, waits = unpack(redis.call('HMGET', hash, 'owner', 'used', 'waits'))
+  return owner or '', tonumber(used or '0'), waits or ''
 end
-local function ask(hash, server)
-  local owner, since, used, waits, asked = unpack(redis.call('HMGET', hash, 'owner', 'since', 'used', 'next', 'asked'))
-  local isFirst = not waits or waits == server or isPast(asked, ${turns.waits})
-  local isFree = not owner or owner == server or isPast(used, ${turns.idle}) or isPast(since, ${turns.longest})
-  if isFirst and isFree then
-    redis.pcall('HSET', hash, 'owner', server, 'since', at, 'used', at)
-    redis.pcall('HDEL', hash, 'next', 'asked')
+local function leave(hash)
+  local owner, _, waits = turnOf(hash)
+  if owner ~= server then return end
+  local first, rest = string.match(waits, '^(%S+) ?(.*)$')
+  redis.pcall('HSET', hash, 'owner', first or '', 'waits', rest or '', 'used', at)
+  if first then notify(first, hash) end
+end
+local function ask(hash)
+  local owner, used, waits = turnOf(hash)
+  local others = {}
+  for name in string.gmatch(waits, '%S+') do
+    if name ~= server then others[#others + 1] = name end
+  end
+  local isOver = tonumber(at) - used > ${longestTurn}
+  if owner ~= '' and owner ~= server then notify(owner, hash) end
+  if owner == '' or owner == server or isOver then
+    redis.pcall('HSET', hash, 'owner', server, 'waits', table.concat(others, ' '), 'used', at)
     return '1'
   end
-  if isFirst then redis.pcall('HSET', hash, 'next', server, 'asked', at) end
+  if not string.find(' ' .. waits .. ' ', ' ' .. server .. ' ', 1, true) then
+    redis.pcall('HSET', hash, 'waits', waits == '' and server or waits .. ' ' .. server)
+  end
   return ''
 end
 local replies = {at}
 for index = 1, #KEYS, 2 do
   local hash, log = KEYS[index], KEYS[index + 1]
-  local position, expires, asks, tag, line, snapshot, first = unpack(ARGV, (index - 1) / 2 * 7 + 3, (index - 1) / 2 * 7 + 9)
-  local head, base, format, waits, since = unpack(redis.call('HMGET', hash, 'head', 'position', 'format', 'next', 'since'))
+  local start = (index - 1) / 2 * 8 + 4
+  local position, expires, leaves, asks, tag, line, snapshot, first = unpack(ARGV, start, start + 7)
+  local head, base, format = unpack(redis.call('HMGET', hash, 'head', 'position', 'format'))
   local state, id, between, turn = 'ok', '', {}, ''
   if not head then state = 'gone'
   elseif format ~= ARGV[1] then
@@ -133,23 +153,26 @@ for index = 1, #KEYS, 2 do
     if type(added) == 'table' then
       state, id = 'rejected', added.err
     else
-      id, turn = added .. ' ' .. tag, '1'
-      redis.call('HSET', hash, 'head', id, 'used', at)
+      id = added .. ' ' .. tag
+      redis.call('HSET', hash, 'head', id)
       if snapshot ~= '' then
         redis.call('HSET', hash, 'snapshot', snapshot, 'position', id)
         if first ~= '' then redis.call('XTRIM', log, 'MINID', first) end
       end
-      if waits and waits ~= ARGV[2] and isPast(since, ${turns.longest}) then
-        redis.call('HSET', hash, 'owner', waits, 'since', at, 'used', at)
-        redis.call('HDEL', hash, 'next', 'asked')
-        turn = ''
-      end
+      local owner, _, waits = turnOf(hash)
+      if owner == server and waits == '' and leaves == '' then
+        turn = '1'
+        redis.call('HSET', hash, 'used', at)
+      else leaves = '1' end
     end
   end
-  if asks ~= '' and (state == 'ok' or state == 'late') and id == '' then turn = ask(hash, ARGV[2]) end
-  if (state == 'ok' or state == 'late') and expires ~= '' then
-    redis.call('PEXPIREAT', hash, expires)
-    redis.call('PEXPIREAT', log, expires)
+  if state == 'ok' or state == 'late' then
+    if leaves ~= '' then leave(hash) end
+    if asks ~= '' then turn = ask(hash) end
+    if expires ~= '' then
+      redis.call('PEXPIREAT', hash, expires)
+      redis.call('PEXPIREAT', log, expires)
+    end
   end
   replies[#replies + 1] = {state, id, between, turn}
 end

@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { createClient } from "@redis/client";
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import * as scripts from "../../src/redis/redis-scripts.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 
@@ -38,6 +39,7 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     {
       line = "",
       expires = "",
+      leaves = "",
       asks = "",
       snapshot = "",
       first = "",
@@ -50,8 +52,10 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
       [hash, log],
       format,
       server,
+      keys.turnsOf(""),
       position,
       expires,
+      leaves,
       asks,
       `${server}.${++commits}`,
       line,
@@ -146,18 +150,58 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     expect(JSON.stringify(loaded[3])).not.toContain("first");
   });
 
-  test("a server that asks gets its turn if nobody has it, and later after the others", async () => {
-    await create("one");
-    const turnOf = async (server: string) => (await call("0-7 start", { asks: "1", server }))[1][3];
-    expect([await turnOf("a"), await turnOf("a"), await turnOf("b"), await turnOf("c")]).toEqual([
-      "1",
-      "1",
-      "",
-      "",
-    ]);
-    // As after the longest turn.
-    await redis.command("HSET", hash, "since", "0");
-    expect([await turnOf("c"), await turnOf("b"), await turnOf("a")]).toEqual(["", "1", ""]);
+  describe("a server that asks gets its turn", () => {
+    const turnOf = async (server: string, more = {}) =>
+      (await call("0-7 start", { asks: "1", server, ...more }))[1][3];
+    const waits = () => redis.command("HMGET", hash, "owner", "waits");
+
+    test("if nobody has it, and otherwise once those before it have left", async () => {
+      await create("one");
+      expect([await turnOf("a"), await turnOf("a"), await turnOf("b"), await turnOf("c")]).toEqual([
+        ...["1", "1", "", ""],
+      ]);
+      expect([await turnOf("b"), await waits()]).toEqual(["", ["a", "b c"]]);
+      // It gives it up, and waits again.
+      expect([await turnOf("a", { leaves: "1" }), await waits()]).toEqual(["", ["b", "c a"]]);
+      expect([await turnOf("c"), await turnOf("b")]).toEqual(["", "1"]);
+      // Only its own turn.
+      await call("0-7 start", { leaves: "1", server: "a" });
+      expect(await waits()).toEqual(["b", "c a"]);
+    });
+
+    test("with the next line of the one that has it, which keeps it only if nobody waits", async () => {
+      await create("one");
+      await turnOf("a");
+      const [, [, first, , kept]] = await call("0-7 start", { line: "first" });
+      await turnOf("b");
+      const [, [, second, , given]] = await call(first, { line: "second" });
+      expect([kept, given, await waits()]).toEqual(["1", "", ["b", ""]]);
+      const [, [, , , left]] = await call(second, { line: "third", server: "b", leaves: "1" });
+      expect([left, await waits()]).toEqual(["", ["", ""]]);
+    });
+
+    test("after the longest turn of a server that does not respond", async () => {
+      await create("one");
+      await turnOf("a");
+      await turnOf("b");
+      await redis.command("HSET", hash, "used", "0");
+      expect([await turnOf("c"), await turnOf("b"), await waits()]).toEqual(["1", "", ["c", "b"]]);
+    });
+
+    test("and hears of it, as the one that has it hears that another one waits", async () => {
+      await create("one");
+      const heard: string[] = [];
+      const client = createClient({ url: redis.url, RESP: 3, disableClientInfo: true });
+      await client.connect();
+      onTestFinished(() => client.destroy());
+      for (const server of ["a", "b"])
+        await client.subscribe(keys.turnsOf(server), (of) => heard.push(`${server} ${keys.idOf(of)}`));
+      await turnOf("a");
+      await turnOf("b");
+      await call("0-7 start", { leaves: "1" });
+      await client.ping();
+      expect(heard).toEqual(["a one", "b one"]);
+    });
   });
 
   test("list the instances, and record the end of those that have expired", async () => {

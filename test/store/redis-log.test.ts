@@ -328,6 +328,23 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(usage.today).toBe(1000);
   });
 
+  test("three servers that use one sandbox at once each get a fair part of its turns", async () => {
+    const three = [await open(), await open(), await open()];
+    const counts = three.map(() => 0);
+    const total = () => counts.reduce((sum, one) => sum + one, 0);
+    const client = async (index: number) => {
+      while (total() < 1500) {
+        expect(await statusAt(three[index] as ReplicaServer)).toBe(200);
+        counts[index] = (counts[index] as number) + 1;
+      }
+    };
+    await Promise.all(Array.from({ length: 24 }, (_, n) => client(n % 3)));
+    for (const count of counts) expect(count / total()).toBeGreaterThan(1 / 5);
+    const [{ sandbox }] = three.map(({ log }) => log) as [ReplicaServer["log"]];
+    await statusAt(three[0] as ReplicaServer);
+    expect(sandbox.counters.requests()).toBe(total() + 1);
+  });
+
   test("a full Redis gets 503 for requests; reads and removals continue; everything works when it has room", async () => {
     const server = await open();
     const bases = await Promise.all(Array.from({ length: 5 }, () => create(server)));
