@@ -202,8 +202,8 @@ function createRedisLog(
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   hearOfTurns(connection, (id) => {
-    const sandbox = id === ownId ? server.own : server.loaded.find(id)?.sandbox;
-    if (sandbox !== undefined) onTurn(sandbox);
+    const followed = id === ownId ? server.own : server.loaded.find(id)?.followed;
+    if (followed !== undefined) onTurn(followed);
   });
   return {
     sandbox: server.own.sandbox,

@@ -23,6 +23,7 @@ const problems: readonly Problem[] = [
     "away",
   ],
   [/OOM/, "it is full: its maxmemory is reached", "Increase maxmemory, or remove other data"],
+  [/NOAUTH/, "it requires a password", "Set SVC_SANDBOX_STORE to redis://:password@host:port"],
   // Redis would repeat the arguments of the command, such as a password.
   [
     /unknown command/i,
