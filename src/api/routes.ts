@@ -142,7 +142,7 @@ export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefin
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
-  const given = path.split("/");
+  const given = encodePath(path).split("/");
   const values = endpoint.path.split("/").flatMap((segment, i) => {
     const [, name] = /\{(.*)\}/.exec(segment) ?? [];
     return name === undefined ? [] : [[name, valueIn(segment, given[i] as string)] as const];

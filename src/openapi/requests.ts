@@ -76,7 +76,7 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   const inPlace = (where: string) => {
     const here = parameters.filter((one) => one.in === where);
     const required = here.filter((one) => one.isRequired).map(({ name }) => name);
-    const properties = Object.fromEntries(here.map((one) => [one.name, one.at.schema]));
+    const properties = Object.fromEntries(here.map((one) => [one.name, schemaOfSent(one)]));
     return { type: "object", properties, required };
   };
   const ofParameters = {
@@ -99,6 +99,13 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
         },
       ),
   };
+}
+
+const allowsEmpty = ({ in: where, at }: Parameter) => where === "query" && at.allowEmptyValue === true;
+
+function schemaOfSent(one: Parameter): unknown {
+  const { schema } = one.at;
+  return allowsEmpty(one) ? { anyOf: [{ const: "" }, schema] } : schema;
 }
 
 /** What an operation does not check, for notes. */
@@ -134,7 +141,8 @@ function parameterValues(
   const sent = { query: new URLSearchParams(query), headers, params };
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const one of parameters) {
-    const value = valueSent(one, whole(reader, one.at.schema), sent);
+    const isEmpty = allowsEmpty(one) && sent.query.get(one.name) === "";
+    const value = isEmpty ? "" : valueSent(one, whole(reader, one.at.schema), sent);
     if (value !== undefined) values.get(one.in)?.push([one.name, value]);
   }
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));

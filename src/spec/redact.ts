@@ -203,13 +203,20 @@ export function escapeCommands(text: string): string {
 // Clients encode most of these, and a shell, Markdown or HTML gives the others a meaning.
 const unsafeInPath = /[^\x21-\x7E]|["$'<>[\\\]^`|]/gu;
 
-/** A path from outside with each character encoded that is not plain in a URL, a shell or a page. */
+/** Clients differ in whether they encode these. */
+const plainInPath = /[:;@=+&()!~*,]/;
+
+/** A path from outside in one spelling: each character is encoded that is not plain in a URL, a shell or a page, and no other. */
 export function encodePath(path: string): string {
   // Nearly all, and each request with a path parameter needs it.
   if (/^[\w/.~{}-]*$/.test(path)) return path;
   const encoded = (one: string) =>
     Array.from(new TextEncoder().encode(one), (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
-  return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, (one) => one.toUpperCase());
+  const respelled = (one: string) => {
+    const plain = String.fromCharCode(Number.parseInt(one.slice(1), 16));
+    return plainInPath.test(plain) ? plain : one.toUpperCase();
+  };
+  return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, respelled);
 }
 
 // The only sequences that we print.

@@ -84,3 +84,37 @@ test("an operation that rejects even the sandbox's own request is a serious note
   const { notes } = documentReader.notes({ openapi: { text } }, builtIn, new Set());
   expect(notes[0]).toMatch(/^a rejects every request .*path\.id/);
 });
+
+test.each([...":;@=+&()!~*,"])("the fixed part of a path has %s encoded or not", async (sign) => {
+  const encoded = `%${sign.charCodeAt(0).toString(16)}`;
+  const documented = (one: string) =>
+    documentOf({
+      [`/a${one}b`]: { get: operation("fixed") },
+      [`/b${one}{id}`]: { get: operation("part", { parameters: [named("id", { const: `4${sign}` })] }) },
+    });
+  for (const { send } of [sign, encoded].map((one) => serving(documented(one))))
+    for (const sent of [sign, encoded, encoded.toUpperCase()]) {
+      expect((await send(`GET /a${sent}b`)).text).toBe('"fixed"');
+      expect((await send(`GET /b${sent}4${sent}`)).text).toBe('"part"');
+    }
+});
+
+test("an empty value is allowed where the parameter allows it", async () => {
+  const inQuery = (name: string, type: string, more: object) => ({
+    ...{ name, in: "query", schema: { type, items: { type: "integer" } } },
+    ...more,
+  });
+  const parameters = [
+    inQuery("empty", "integer", { allowEmptyValue: true, required: true }),
+    inQuery("list", "array", { allowEmptyValue: true }),
+    inQuery("full", "integer", {}),
+  ];
+  const { send } = serving(documentOf({ "/a": { get: operation("a", { parameters }) } }));
+  const statusOf = async (query: string) => (await send(`GET /a?${query}`)).status;
+  expect(await statusOf("empty=&list=")).toBe(200);
+  expect(await statusOf("empty&list=1")).toBe(200);
+  expect(await statusOf("empty=5")).toBe(200);
+  expect(await statusOf("empty=x")).toBe(400);
+  expect(await statusOf("list=")).toBe(400);
+  expect(await statusOf("empty=&full=")).toBe(400);
+});
