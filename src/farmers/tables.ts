@@ -32,7 +32,7 @@ export interface FarmContext {
 // Natural Earth (public domain), at most 60% of the way to the nearest border. AGROVOC codes and names (FAO, CC BY) are
 // from the extract in cmungall/agrovoc-obo (subset-products.obo; cotton in align-ncbitaxon.tsv). Names are the English
 // preferred labels; wheat has AGROVOC's current singular. Names of people, sizes and shares are round figures or lists
-// from general knowledge, unless docs/farmers.md lists a source.
+// from general knowledge, unless fixtures/README.md lists a source.
 
 export type CropName = keyof typeof cropTable;
 

@@ -28,7 +28,7 @@ import { userFolder } from "../support/temporary-folder.js";
 const handlersModule = blockWith("docs/integrations.md", "js", "// handlers.mjs");
 const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
 
-const titles = ["integrations", "library", "farmers", "specification"];
+const titles = ["integrations", "library", "specification"];
 const blocks = ["README.md", ...titles.map((one) => `docs/${one}.md`)]
   .flatMap(blocksOf)
   .filter(

@@ -9,7 +9,7 @@ import { longestBody } from "../../src/api/request-input.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
-import { countryOf, crops } from "../../src/farmers/tables.js";
+import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formatTests } from "../../src/openapi/keywords.js";
 import { documentLimits } from "../../src/openapi/limits.js";
@@ -66,9 +66,8 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   ),
   "docs/openapi.md": { checked: checkedPart, limits: documentLimitsPart },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
-  "docs/farmers.md": { locales: localesPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
-  "docs/scenario-reference.md": { effects: effectsPart },
+  "docs/scenario-reference.md": { effects: effectsPart, locales: localesPart },
 };
 
 const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
@@ -377,13 +376,11 @@ function documentLimitsPart(): string {
 
 function localesPart(): string {
   const countryNames = new Intl.DisplayNames("en", { type: "region" });
-  const rows = farmerLocales.map((locale) => {
-    const { code: country, regions } = countryOf(locale);
-    const grown = [...new Set(regions.flatMap(({ grows }) => grows.map(([crop]) => crops[crop].name)))];
-    const subdivisions = regions.map(({ name }) => name).join(", ");
-    return [code(locale), countryNames.of(country) ?? country, subdivisions, grown.join(", ")];
+  const named = farmerLocales.map((locale) => {
+    const { code: country } = countryOf(locale);
+    return `${code(locale)} (${countryNames.of(country) ?? country})`;
   });
-  return table(["locale", "country", "subdivisions", "crops"], ...rows);
+  return `${named.join(", ")}.`;
 }
 
 function formatsPart(): string {

@@ -29,7 +29,7 @@ const markdownIn = (folder: string) =>
 test("every link of a page leads to a file, and to an anchor of it", () => {
   const pages = [
     ...["README.md", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
-    ...["docs", "examples", "fixtures", "test"].flatMap(markdownIn),
+    ...["docs", "examples", "fixtures", "scripts", "test"].flatMap(markdownIn),
   ];
   const anchors = new Map<string, string[]>();
   const anchorsOf = (page: string) => {
@@ -90,8 +90,8 @@ test("no page, example or scenario runs what the registry has under the package'
   ).toEqual([]);
 });
 
-test("docs/development.md has a reason for each package, and for no other", () => {
-  const rows = sectionOf("docs/development.md", "Packages").matchAll(/^\| ([^|]+) \| .*\S \|$/gm);
+test("scripts/README.md has a reason for each package, and for no other", () => {
+  const rows = sectionOf("scripts/README.md", "Packages").matchAll(/^\| ([^|]+) \| .*\S \|$/gm);
   const named = [...rows].flatMap(([, names = ""]) => names.split(", ")).filter((name) => name !== "package");
   expect(named.sort()).toEqual(Object.keys(project.devDependencies).sort());
 });

@@ -20,8 +20,8 @@ test("the farmers in fixtures are the first of a sandbox that nobody configured"
   expect(farmers).toEqual(createSandbox().farmers.list({ limit: 20 }));
 });
 
-test("docs/farmers.md names every field of the record", () => {
-  const page = pageOf("docs/farmers.md");
+test("fixtures/README.md names every field of the record", () => {
+  const page = pageOf("fixtures/README.md");
   const fields = membersIn(jsonSchemaOf(farmerShape));
   expect(fields.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
 });

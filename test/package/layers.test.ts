@@ -74,12 +74,10 @@ function sourceAt(path: string): string {
 
 /** The rows of the table of packages: their names, and the folder that imports them. */
 const packageRows = [
-  ...sectionOf("docs/development.md", "Packages").matchAll(
-    /^\| (?!package )([@a-z].*?) \| (.*?) \| .+ \|$/gm,
-  ),
+  ...sectionOf("scripts/README.md", "Packages").matchAll(/^\| (?!package )([@a-z].*?) \| (.*?) \| .+ \|$/gm),
 ].map(([, names = "", folder = ""]) => ({ names: names.split(", "), layer: folder.replaceAll("`", "") }));
 
-/** The packages of each layer, as docs/development.md lists them; `@scope` is each package of the scope. */
+/** The packages of each layer, as scripts/README.md lists them; `@scope` is each package of the scope. */
 const packagesOf = new Map<string, string[]>();
 for (const { names, layer } of packageRows)
   packagesOf.set(layer, [...(packagesOf.get(layer) ?? []), ...names]);
@@ -172,7 +170,7 @@ test("CONTRIBUTING is short, and its tree, its rule and its examples name what e
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
 
-test("docs/development.md lists each package that src imports, with the only folder that does", () => {
+test("scripts/README.md lists each package that src imports, with the only folder that does", () => {
   const unused = [...packagesOf]
     .filter(([layer]) => layer !== "at build time")
     .flatMap(([layer, names]) =>

@@ -199,11 +199,8 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ranges: [[/^Retries/, /^$/]],
     }),
   },
-  "docs/agents.md": {
-    brief: printed("exec --format brief -- npm-test", {
-      client: coveringAll(["401.rotated"]),
-      stream: "stderr",
-    }),
+  "docs/report.md": {
+    report: reportOfServer,
     failure: printed("exec --format brief -- npm-test", {
       client: coveringAll(["401.expired", "429.per_day"], 201),
       ...{ stream: "stderr", language: "json" },
@@ -223,7 +220,7 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/cli.md": { error: printed("keys nope --json", { stream: "stderr", language: "json" }) },
   "docs/deploy.md": { start: started() },
   "docs/errors.md": { explain: printed("explain live-suspended", { ranges: [[/^Why/, /work\.$/]] }) },
-  "docs/farmers.md": { farmers },
+  "docs/scenario-reference.md": { farmers },
   "docs/openapi.md": {
     notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withDocument, stream: "stderr" }),
     keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
@@ -237,7 +234,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ...{ client: "another document", stream: "stderr", ranges: [[/^relying/, /^hint/]] },
     }),
   },
-  "docs/report.md": { report: reportOfServer },
   "docs/store.md": { restart: started("--state", "sandbox.json") },
   "docs/stories.md": {
     verify: printed("verify my.yaml", { files: { "my.yaml": failingStory } }),

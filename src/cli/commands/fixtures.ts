@@ -54,7 +54,7 @@ type FixturesCall = CallOf<typeof flags>;
 export const fixturesCommand = declareCommand({
   summary: "print seeded synthetic records: organizations or farmers",
   description:
-    "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; docs/farmers.md describes farmers. In CSV, lists are counted or summed.",
+    "Prints synthetic records on stdout, in constant memory. The same seed, index, locale and time produce the same record. Organizations are a scenario's population; fixtures/README.md describes farmers. In CSV, lists are counted or summed.",
   words: { "<kind>": "organizations or farmers" },
   flags,
   examples: {
