@@ -42,7 +42,10 @@ export async function bundlePrograms(): Promise<Bundle> {
     resolve: { extensionAlias: { ".js": [".ts", ".js"] } },
   });
   await bundle.write({
-    ...{ dir: folder, format: "esm", entryFileNames: "[name].mjs", chunkFileNames: "[name]-[hash].mjs" },
+    dir: folder,
+    format: "esm",
+    entryFileNames: "[name].mjs",
+    chunkFileNames: "[name]-[hash].mjs",
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     keepNames: true,
   });

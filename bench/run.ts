@@ -23,7 +23,8 @@ const measurements = {
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
-    ...{ node: { type: "string", default: process.execPath }, quick: { type: "boolean" } },
+    node: { type: "string", default: process.execPath },
+    quick: { type: "boolean" },
     // Another built copy of the project.
     against: { type: "string" },
   },

@@ -14,8 +14,10 @@ for (const { name, version } of components) versions[name] = [...(versions[name]
 const tally = createTally("audit");
 const registry = await mustRun("npm", ["config", "get", "registry"]);
 const response = await fetch(new URL("-/npm/v1/security/advisories/bulk", registry), {
-  ...{ method: "POST", headers: { "content-type": "application/json" } },
-  ...{ body: JSON.stringify(versions), signal: AbortSignal.timeout(60_000) },
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(versions),
+  signal: AbortSignal.timeout(60_000),
 }).catch((error: Error) => error);
 if (response instanceof Error || !response.ok) {
   const why = response instanceof Error ? response.message : `it responds with ${response.status}`;

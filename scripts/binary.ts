@@ -90,7 +90,9 @@ async function check(file: string): Promise<void> {
   const alone = await runProgram(file, ["list"], { cwd: root, env: { PATH: "" } });
   tally.count("it starts without Node", alone.code === 0 ? undefined : alone.output);
   const { code, output } = await runProgram("npx", ["vitest", "run", ...commandTests], {
-    ...{ cwd: root, env: { TESTED_BINARY: file }, timeout: 900_000 },
+    cwd: root,
+    env: { TESTED_BINARY: file },
+    timeout: 900_000,
   });
   tally.count("it passes the tests of the command", code === 0 ? undefined : output);
 }

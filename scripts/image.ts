@@ -127,7 +127,9 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
   const token = "token-of-the-test";
   const env = {
     ...Object.fromEntries(config.Env.map((one) => one.split(/=(.*)/s) as [string, string])),
-    ...{ SVC_SANDBOX_PORT: String(port), SVC_SANDBOX_CONTROL_TOKEN: token, SVC_SANDBOX_SHOW_KEYS: "1" },
+    SVC_SANDBOX_PORT: String(port),
+    SVC_SANDBOX_CONTROL_TOKEN: token,
+    SVC_SANDBOX_SHOW_KEYS: "1",
   };
   const check = (command: readonly string[]) =>
     runProgram("unshare", inside(mounted, config, command), { cwd: "/", env });

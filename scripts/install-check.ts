@@ -99,9 +99,14 @@ async function newcomer(address: string, contents = {}): Promise<User> {
   const home = await mkdtemp(join(folder, "home-"));
   const cwd = await folderWith(contents);
   const env = {
-    ...{ HOME: home, npm_config_userconfig: join(home, ".npmrc"), npm_config_cache: join(home, ".npm") },
-    ...{ npm_config_registry: address, npm_config_update_notifier: "false" },
-    ...{ YARN_REGISTRY: address, YARN_NPM_REGISTRY_SERVER: address, YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1" },
+    HOME: home,
+    npm_config_userconfig: join(home, ".npmrc"),
+    npm_config_cache: join(home, ".npm"),
+    npm_config_registry: address,
+    npm_config_update_notifier: "false",
+    YARN_REGISTRY: address,
+    YARN_NPM_REGISTRY_SERVER: address,
+    YARN_UNSAFE_HTTP_WHITELIST: "127.0.0.1",
     // Yarn avoids packages that are younger than a day.
     YARN_NPM_MINIMAL_AGE_GATE: "0",
   };

@@ -24,7 +24,9 @@ export async function thirdParty(modules: readonly string[]): Promise<{ notices:
   const components = (await Promise.all(folders.map(manifestIn))).map((one) => component("library", one));
   const own = component("application", project);
   const bom = {
-    ...{ bomFormat: "CycloneDX", specVersion: "1.6", version: 1 },
+    bomFormat: "CycloneDX",
+    specVersion: "1.6",
+    version: 1,
     metadata: { lifecycles: [{ phase: "build" }], supplier: { name: project.author }, component: own },
     components,
     dependencies: [{ ref: own["bom-ref"], dependsOn: components.map((one) => one["bom-ref"]) }],

@@ -83,8 +83,12 @@ export const cells: readonly Cell[] = [
   ...nodeTest(26, [versions.msw2], mswOnly, false),
   ...([22, 26] as const).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
   {
-    ...{ node: 24, packages: [versions.msw2, `msw3@npm:${versions.msw3}`], format: "esm" },
-    ...{ runner: "node:test", setup: "msw 3 next to it", tests: ["two-msw"] },
+    node: 24,
+    packages: [versions.msw2, `msw3@npm:${versions.msw3}`],
+    format: "esm",
+    runner: "node:test",
+    setup: "msw 3 next to it",
+    tests: ["two-msw"],
   },
 
   ...ends.flatMap((node) => [
@@ -108,7 +112,10 @@ export const cells: readonly Cell[] = [
   }),
 
   {
-    ...{ node: 20, packages: [versions.vitest3, versions.msw2], format: "esm", runner: "vitest" },
+    node: 20,
+    packages: [versions.vitest3, versions.msw2],
+    format: "esm",
+    runner: "vitest",
     tests: [...inRunner, "fixtures-vitest-3"],
   },
   ...vitest(20, [versions.vitest4, versions.jsdom26, versions.msw2]),
@@ -120,8 +127,13 @@ export const cells: readonly Cell[] = [
   undici(26, versions.undici7),
   undici(26, versions.undici8),
   {
-    ...{ node: 20, packages: [versions.playwright], format: "esm", runner: "playwright", quick: true },
-    ...{ setup: versions.playwright, tests: [] },
+    node: 20,
+    packages: [versions.playwright],
+    format: "esm",
+    runner: "playwright",
+    quick: true,
+    setup: versions.playwright,
+    tests: [],
     files: { "documented.test.mjs": documentedCode("Playwright") },
   },
 
@@ -134,7 +146,8 @@ export const cells: readonly Cell[] = [
   documented(20, "node:test", [], { "documented.test.mjs": "node:test" }),
   documented(20, "jest", [versions.jest], { "documented.test.js": "Jest" }),
   documented(20, "vitest", [versions.vitest4, versions.jsdom26, versions.msw2], {
-    ...{ "documented.test.mjs": "Vitest", "fixtures.test.mjs": "Use it in a test suite" },
+    "documented.test.mjs": "Vitest",
+    "fixtures.test.mjs": "Use it in a test suite",
   }),
   ...([versions.msw2, versions.msw3] as const).map((msw): Cell => {
     const node = msw === versions.msw2 ? 20 : 24;
@@ -142,7 +155,8 @@ export const cells: readonly Cell[] = [
       ...documented(node, "vitest", [versions.vitest4, versions.jsdom26, msw], {
         "vitest.config.js": "jsdom",
       }),
-      ...{ setup: "XMLHttpRequest in jsdom, as documented", tests: ["page-requests"] },
+      setup: "XMLHttpRequest in jsdom, as documented",
+      tests: ["page-requests"],
       argv: ["--environment", "jsdom"],
     };
   }),

@@ -16,7 +16,7 @@ import type {
   KeptRecord,
   KeyedCreation,
   RecordForm,
-} from "../sandbox/record.js";
+} from "../sandbox/records/record.js";
 import {
   commitChange,
   countRecords,
@@ -27,7 +27,7 @@ import {
   placeIn,
   whyUnknown,
   withMembers,
-} from "../sandbox/records.js";
+} from "../sandbox/records/records.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";

@@ -8,7 +8,7 @@ import type { Counts } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { Happening } from "./journal/history.js";
 import type { KeyEntry, Usage } from "./keys.js";
-import { applyChange, nextRuleAt } from "./records.js";
+import { applyChange, nextRuleAt } from "./records/records.js";
 import { replaceState, type SandboxState } from "./sandbox.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 

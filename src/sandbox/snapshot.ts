@@ -5,7 +5,7 @@ import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
 import { type KeyEntry, usageAt } from "./keys.js";
-import { describeRecords } from "./records.js";
+import { describeRecords } from "./records/records.js";
 import type { SandboxState } from "./sandbox.js";
 import { remainingSteps } from "./timeline.js";
 import { endingOfName, withoutGrantedScopes } from "./varied-records.js";

@@ -4,7 +4,7 @@ import { refsIn } from "../spec/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";
-import { dueAt } from "./records.js";
+import { dueAt } from "./records/records.js";
 import type { SandboxState } from "./sandbox.js";
 import { keyRefsOf } from "./steps.js";
 import type { Coming, Upcoming } from "./view-shapes.js";

@@ -14,7 +14,7 @@ import { parseState } from "../../src/log/state-format.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { RecordChange } from "../../src/sandbox/record.js";
+import type { RecordChange } from "../../src/sandbox/records/record.js";
 import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { asked } from "../support/send.js";

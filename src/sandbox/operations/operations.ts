@@ -1,7 +1,7 @@
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../spec/errors.js";
 import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
-import { nextRuleAt, runRules } from "../records.js";
+import { nextRuleAt, runRules } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";
 import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
 import type { ClockView } from "../view-shapes.js";

@@ -3,7 +3,7 @@ import { requireFields } from "../../spec/schema/check.js";
 import type { Members } from "../../spec/schema/messages.js";
 import { knownRefsHint, quote } from "../../spec/schema/words.js";
 import { isoOf } from "../clock.js";
-import type { Collection, KeptRecord } from "../record.js";
+import type { Collection, KeptRecord } from "../records/record.js";
 import {
   commitChange,
   countRecords,
@@ -13,7 +13,7 @@ import {
   maxRecords,
   newRecord,
   withMembers,
-} from "../records.js";
+} from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";
 import type { StepAction } from "../steps.js";
 import type { RecordView } from "../view-shapes.js";

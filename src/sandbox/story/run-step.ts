@@ -6,7 +6,7 @@ import { redactKeys } from "../../spec/redact.js";
 import { parsedJson } from "../../spec/schema/json.js";
 import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { advanceClock, performAction, runDue } from "../operations/operations.js";
-import { fillIn } from "../records.js";
+import { fillIn } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";
 import { defaultKeyRef, scenarioSecret, scenarioSecrets } from "../secrets.js";
 import {

@@ -12,7 +12,7 @@ import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
-import { maxRecordsOfInstance } from "../../../sandbox/records.js";
+import { maxRecordsOfInstance } from "../../../sandbox/records/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";

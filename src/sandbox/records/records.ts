@@ -1,15 +1,16 @@
-import { timeFrom } from "../scenario/format/fields.js";
-import type { ScenarioMistake } from "../scenario/problems.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
-import { SandboxError } from "../spec/errors.js";
-import { redactPath } from "../spec/redact.js";
-import { canonicalJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
-import { isoOf } from "./clock.js";
+import { timeFrom } from "../../scenario/format/fields.js";
+import type { ScenarioMistake } from "../../scenario/problems.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
+import { SandboxError } from "../../spec/errors.js";
+import { redactPath } from "../../spec/redact.js";
+import { canonicalJson } from "../../spec/schema/json.js";
+import type { Members } from "../../spec/schema/messages.js";
+import { isMapping, type Path } from "../../spec/schema/shape.js";
+import { quote } from "../../spec/schema/words.js";
+import { isoOf } from "../clock.js";
+import type { Farmers } from "../population/farmers.js";
+import type { SandboxState, ServedEndpoint } from "../sandbox.js";
 import { filled, type IdAt } from "./placeholders.js";
-import type { Farmers } from "./population/farmers.js";
 import type {
   Collection,
   CollectionFields,
@@ -21,7 +22,6 @@ import type {
   Rule,
   Seeded,
 } from "./record.js";
-import type { SandboxState, ServedEndpoint } from "./sandbox.js";
 
 // Records of documented endpoints. A request costs the same with any number of them: each owner has its own list, and the
 // records that a rule will change are sorted by the time of the change.
