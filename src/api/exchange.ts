@@ -13,7 +13,7 @@ import { asChosen } from "./response.js";
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
 export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallResult): Exchange {
   const { request, route, endpoint, entry } = begun;
-  const { pathId, fault = null, delivery } = result;
+  const { pathId, fault = null, delivery, date } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
   const call = begun.variation === undefined ? begun : asChosen(sandbox, begun, status);
@@ -46,6 +46,7 @@ export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallRe
     note: result.note,
     response,
     delivery,
+    date,
     // To the microsecond: more digits make the journal longer in state files.
     durationMs: Math.round((sandbox.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
     advice: noAdvice,

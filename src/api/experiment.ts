@@ -28,39 +28,15 @@ interface Moment {
 
 /** Starts an experiment with the requests of one key in one sandbox. */
 export function startExperiment(
-  { id, key, nth, last, pathId, retryAfter }: Experiment,
+  experiment: Experiment,
   placeIn: (key: string, registry: Registry) => number,
 ) {
+  const { id, key, nth, last, pathId, retryAfter } = experiment;
   let sent = 0;
   let first: Moment | undefined;
   let latest: Moment | undefined;
   let total = 0;
   let isTried = false;
-  // The minute ends on the sandbox's clock, which does not leave the minute by itself, or on the wall.
-  const hasWaited = (one: Moment, limited: Moment): boolean => {
-    const waited = elapsed(limited, one) + toleranceMs;
-    if (retryAfter !== undefined)
-      return Math.max(one.now - limited.now + toleranceMs, waited) >= retryAfter * 1000;
-    const next = Math.max(minuteStart(one.now), minuteStart(limited.now + waited));
-    return (
-      waited >= minute || next > minuteStart(limited.now) || minuteStart(one.wall) > minuteStart(limited.wall)
-    );
-  };
-  const respond = (sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult | undefined => {
-    if (id === "outage") return unavailable(sandbox, call);
-    if (id === "control") {
-      const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
-      return { ...result, ...accepted?.respond(result, call, sandbox) };
-    }
-    if (!mayFollow(pathId, retryAfter)) return rejectCall(sandbox, call, { path: pathId });
-    if (first !== latest && hasWaited(latest as Moment, first as Moment)) return undefined;
-    if (id === "503 with Retry-After") return unavailable(sandbox, call, retryAfter);
-    if (id === "503 with a date") return unavailable(sandbox, call, retryAfter, true);
-    const { response, ...rejected } = rejectCall(sandbox, call, { path: pathId });
-    const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
-    const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
-    return { ...rejected, response: { ...response, headers } };
-  };
   return {
     /** Returns the result in place of a call's own; `undefined` leaves that unchanged. */
     replace(sandbox: SandboxState, call: ApiCall, result: CallResult): CallResult | undefined {
@@ -76,7 +52,9 @@ export function startExperiment(
       first ??= latest;
       total += before === undefined ? 0 : elapsed(before, latest);
       isTried = true;
-      return respond(sandbox, call, result);
+      const mayPass = id !== "control" && mayFollow(pathId, retryAfter) && first !== latest;
+      if (mayPass && hasWaited(retryAfter, first, latest)) return undefined;
+      return respond(experiment, sandbox, call, result);
     },
     /** Returns once the milliseconds from the first such request to the latest; `undefined` if the latest request is none. */
     takeTime(): number | undefined {
@@ -85,6 +63,37 @@ export function startExperiment(
       return isTaken ? undefined : total;
     },
   };
+}
+
+function respond(
+  { id, pathId, retryAfter }: Experiment,
+  sandbox: SandboxState,
+  call: ApiCall,
+  result: CallResult,
+): CallResult {
+  if (id === "outage") return unavailable(sandbox, call);
+  if (id === "503 with Retry-After") return unavailable(sandbox, call, retryAfter);
+  if (id === "503 with a date") return unavailable(sandbox, call, retryAfter, true);
+  if (id === "control") {
+    const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
+    return { ...result, ...accepted?.respond(result, call, sandbox) };
+  }
+  const { response, ...rejected } = rejectCall(sandbox, call, { path: pathId });
+  if (!mayFollow(pathId, retryAfter)) return { ...rejected, response };
+  const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
+  const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
+  return { ...rejected, response: { ...response, headers } };
+}
+
+/** Whether a client has waited as long as its first rejection asks for. */
+function hasWaited(retryAfter: number | undefined, first: Moment, latest: Moment): boolean {
+  const waited = elapsed(first, latest) + toleranceMs;
+  if (retryAfter !== undefined)
+    return Math.max(latest.now - first.now + toleranceMs, waited) >= retryAfter * 1000;
+  // The minute ends on the sandbox's clock, which does not leave the minute by itself, or on the wall.
+  const next = Math.max(minuteStart(latest.now), minuteStart(first.now + waited));
+  const isNextOnWall = minuteStart(latest.wall) > minuteStart(first.wall);
+  return waited >= minute || next > minuteStart(first.now) || isNextOnWall;
 }
 
 // A client that waits with fake timers moves only the wall clock.

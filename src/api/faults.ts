@@ -55,10 +55,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
   return { ...result, fault, delivery };
 }
 
-/**
- * The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. A date
- * is on the wall clock, which the client reads.
- */
+/** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
 export function unavailable(
   sandbox: SandboxState,
   call: ApiCall,
@@ -67,12 +64,11 @@ export function unavailable(
 ): CallResult {
   const fault = "fault.status";
   const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
-  const now = asDate ? sandbox.platform.time() : call.now;
-  const chosen = asChosen(sandbox, { ...call, now }, 503);
+  // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
+  const date = asDate ? sandbox.platform.time() : undefined;
+  const chosen = asChosen(sandbox, { ...call, now: date ?? call.now }, 503);
   const { response, code } = statusResponse(sandbox, chosen, effect);
-  // Clients subtract one date from the other, so both are of one clock.
-  const date = asDate ? ["Date", new Date(now).toUTCString()] : [];
-  return { response: { ...response, headers: [...response.headers, ...date] }, code, pathId: fault, fault };
+  return { response, code, date, pathId: fault, fault };
 }
 
 function statusOf(kind: FaultKind, { status }: FaultEffect): number {

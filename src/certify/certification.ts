@@ -108,7 +108,7 @@ export interface Tools {
   readonly progress: Progress;
 }
 
-interface Certification {
+export interface Certification {
   readonly plan: CertificationPlan;
   readonly tools: Tools;
   readonly started: number;

@@ -75,24 +75,36 @@ const toneOf: Readonly<Record<RunOutcome | RetryResult["outcome"] | CertifyVerdi
 type Shown = CertifyResult & Seen;
 
 function certificateDocument({ result, json }: Certificate, seen?: Seen): ReportDocument {
-  const { runs, report, verdict, scenario, command, promises, retries = [], notTried, unmet } = result;
+  const { runs, report, verdict, scenario, command, promises, unmet } = result;
   const ofReport = reportDocument(report, unmet);
-  const shown: Shown = { ...result, ...seen };
   const broken = promises.runs.length === 0 ? "" : `, and ${promises.runs.length} with a broken promise,`;
-  const sections: Section[] = [
+  return {
+    kind: "certificate",
+    subject: scenario,
+    title: `${commandLine(command)} in ${pluralize(runs.length, "run")}${broken} against ${scenario}`,
+    sections: sectionsOf({ ...result, ...seen }, ofReport.sections),
+    notes: [],
+    conclusion: { text: certificateConclusion(result), tone: toneOf[verdict] },
+    failures: ofReport.failures,
+    json,
+  };
+}
+
+function sectionsOf(shown: Shown, ofReport: readonly Section[]): Section[] {
+  const { outputOf, runs, promises, retries = [], notTried } = shown;
+  const unnoticed = promises.runs.filter(({ outcome }) => outcome === "not_noticed");
+  return [
     {
       id: "causes",
       title: "Causes",
-      columns: [...causeColumns, ...(shown.outputOf === undefined ? [] : ["its last output"])],
+      columns: [...causeColumns, ...(outputOf === undefined ? [] : ["its last output"])],
       rows: causesOf(shown),
     },
     {
       id: "promises",
       title: "Promises",
       columns: ["not noticed", "promise", "what users lose", "see it again"],
-      rows: promises.runs
-        .filter(({ outcome }) => outcome === "not_noticed")
-        .map((run) => promiseRow(run, shown)),
+      rows: unnoticed.map((run) => promiseRow(run, shown)),
     },
     {
       id: "runs",
@@ -100,16 +112,11 @@ function certificateDocument({ result, json }: Certificate, seen?: Seen): Report
       columns: ["run", "outcome", "exit", "requests", "coverage", "time"],
       rows: runRows(runs),
     },
-    ...ofReport.sections,
+    ...ofReport,
     {
       title: "Retries",
       columns: ["after", "result", "what the client did", "what to do"],
-      rows: retries
-        .filter(({ outcome }) => outcome !== "not_tried")
-        .map(({ after, outcome, sentence, whatToDo }) => ({
-          cells: [after, { text: outcome.replace("_", " "), tone: toneOf[outcome] }, sentence],
-          details: whatToDo === undefined ? [] : [[whatToDo]],
-        })),
+      rows: retries.filter(({ outcome }) => outcome !== "not_tried").map(retryRow),
     },
     {
       title: "Not tried",
@@ -119,17 +126,14 @@ function certificateDocument({ result, json }: Certificate, seen?: Seen): Report
         return { cells: [group.map(({ what }) => what).join(", ")], details: [[why], [whatToDo]] };
       }),
     },
-    { title: "Certificate", columns: ["what", "value"], rows: factsOf(result) },
+    { title: "Certificate", columns: ["what", "value"], rows: factsOf(shown) },
   ];
+}
+
+function retryRow({ after, outcome, sentence, whatToDo }: RetryResult): TableRow {
   return {
-    kind: "certificate",
-    subject: scenario,
-    title: `${commandLine(command)} in ${pluralize(runs.length, "run")}${broken} against ${scenario}`,
-    sections,
-    notes: [],
-    conclusion: { text: certificateConclusion(result), tone: toneOf[verdict] },
-    failures: ofReport.failures,
-    json,
+    cells: [after, { text: outcome, tone: toneOf[outcome] }, sentence],
+    details: whatToDo === undefined ? [] : [[whatToDo]],
   };
 }
 

@@ -32,11 +32,11 @@ function respondToRead(
   read: ApiRequest,
   request: Request,
 ): Response | Promise<Response> {
-  const { response: given, delivery, at } = handle(sandbox, read);
+  const { response: given, delivery, at, date = at } = handle(sandbox, read);
   // Clients compare a date in a header with `Date`, which a network always sends.
-  const isDated = given.status === 429 && given.headers.some((value) => value.endsWith(" GMT"));
-  const date = ["Date", new Date(at).toUTCString()];
-  const response = isDated ? { ...given, headers: [...given.headers, ...date] } : given;
+  const isDated = [429, 503].includes(given.status) && given.headers.some((value) => value.endsWith(" GMT"));
+  const headers = [...given.headers, "Date", new Date(date).toUTCString()];
+  const response = isDated ? { ...given, headers } : given;
   return delivery === undefined
     ? toResponse(response, request.method)
     : deliverOverWeb(delivery, response, request);

@@ -1,7 +1,14 @@
 import { join } from "node:path";
+import type { Endpoint } from "../../api/endpoint.js";
 import { apiVersion } from "../../api/openapi.js";
 import { builtIn } from "../../api/routes.js";
-import { certify, findings, type Progress, type Tools } from "../../certify/certification.js";
+import {
+  type Certification,
+  certify,
+  findings,
+  type Progress,
+  type Tools,
+} from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
 import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
@@ -42,7 +49,7 @@ export const certificateFiles = { name: "--certificate", what: "the certificate"
 
 /** Certifies a client; `release` stops taking signals, after the certificate, which a signal must not interrupt. */
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
-  const { loaded, command, seeds, faults, kinds, gates, only } = asked;
+  const { loaded, command, seeds, faults, kinds, only } = asked;
   const { flags, io } = call;
   const { now, frozen, timeout, bail, budget, capture, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
@@ -69,39 +76,46 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
     const code = sayWhyNotRun(command[0] as string, failure, call);
     return { result: undefined, cutShort: code, outputOf, notes: [], release };
   }
-  const { report, ...found } = findings(state);
-  if (report === undefined) {
-    io.stderr.say("Stopped before the first run ended: there is no result.\n");
-  }
+  const result = resultOf(asked, flags, state, endpoints, { startedAt, document });
+  if (result === undefined) io.stderr.say("Stopped before the first run ended: there is no result.\n");
+  return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };
+}
+
+/** The result of the runs that were made; `undefined` if not even the first one ended. */
+function resultOf(
+  { loaded, command, seeds, faults, gates, only }: Asked,
+  { intercept }: CertifyFlags,
+  state: Certification,
+  endpoints: readonly Endpoint[],
+  { startedAt, document }: Pick<CertifyResult, "startedAt" | "document">,
+): CertifyResult | undefined {
+  const { report, runs, promises, retries, unjudged } = findings(state);
+  if (report === undefined) return undefined;
   const names = new Set([...state.done.values()].flatMap(({ made }) => made.scenarios));
   const otherScenarios = [...names].filter((name) => name !== loaded.name);
-  const isSeen = report && found.runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
-  const facts = report && {
+  const isSeen = runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
+  const facts = {
     scenario: loaded.name,
     ...(otherScenarios.length > 0 && { otherScenarios }),
     scenarioDigest: nodePlatform.sha256(canonicalJson({ ...loaded.scenario, openapi: undefined })),
     ...(document !== undefined && { document }),
     specification: apiVersion,
     sandbox: version,
-    ...(flags.intercept !== undefined && { intercept: [...flags.intercept] }),
+    ...(intercept !== undefined && { intercept: [...intercept] }),
     seeds,
     faults,
     command,
     startedAt,
     durationMs: Math.round(stopwatch() - state.started),
-    runs: found.runs,
-    promises: found.promises,
-    ...(found.retries && { retries: found.retries }),
+    runs,
+    promises,
+    ...(retries && { retries }),
     gates,
-    unmet: isSeen ? unmetGates(report, found.promises, gates) : [],
+    unmet: isSeen ? unmetGates(report, promises, gates) : [],
     report,
   };
-  const result = facts && {
-    ...facts,
-    notTried: notTriedIn(facts, only, endpoints, found.unjudged),
-    verdict: verdictOf(facts),
-  };
-  return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };
+  const notTried = notTriedIn(facts, only, endpoints, unjudged);
+  return { ...facts, notTried, verdict: verdictOf(facts) };
 }
 
 /** The document of a scenario, as certificates name it. */

@@ -2,25 +2,25 @@ import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
 import type { Endpoint } from "../../api/endpoint.js";
 import { activateVariant } from "../../api/variant.js";
-import type { ClientRun, RunSandbox } from "../../certify/certification.js";
-import { type PlannedRun, pointsIn, type Timeouts } from "../../certify/plan.js";
+import type { ClientRun, RunSandbox, Tools } from "../../certify/certification.js";
+import { pointsIn, type Timeouts } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
 import { collectWrites } from "../../certify/writes.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
-import type { CommandEnd } from "../../node/run-command.js";
+import type { CommandEnd, CommandOptions } from "../../node/run-command.js";
 import { clientReport } from "../../report/report.js";
-import { type Counting, createCounters } from "../../sandbox/journal/counts.js";
+import { type Counters, type Counting, createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
-import type { GivenOptions } from "../../sandbox/sandbox.js";
+import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import type { Observation, Variant, VariedPoint } from "../../sandbox/variant.js";
 import { minuteStart } from "../../spec/api-key.js";
 import type { PathId } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
-import { openRunFolder } from "../serve/run-folder.js";
+import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed } from "../serve/run-served.js";
 import type { ServeFlags } from "../serve/serve-options.js";
 
@@ -36,56 +36,23 @@ export function createClientRuns(
   let stopped: NodeJS.Signals | undefined;
   let notes: readonly string[] | undefined;
 
-  const runNow = async (
-    { profile, seed }: PlannedRun,
-    variant: Variant,
-    { total, silent }: Timeouts,
-    isWanted = () => true,
-    isOver = (_replaced: number) => false,
-  ): Promise<ClientRun | undefined> => {
+  const runNow: Tools["run"] = async ({ profile, seed }, variant, timeouts, isWanted, isOver) => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    const { folder, sandbox, collected } = await startRun(
-      loaded,
-      { ...given, seed },
-      { ...variant, profile },
-    );
-    const sandboxes: RunSandbox[] = [{ sandbox }];
-    const output = createTail();
-    const keys = createKeyFinder(sandbox);
-    const started = stopwatch();
+    const started = await startRun(loaded, { ...given, seed }, { ...variant, profile });
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
-    const end = await runServed(call, sandbox, {
-      folder,
+    const { run, notes: its } = await runOnce(started, call, timeouts, {
       takeSignals(listener) {
         pass = listener;
         underWay.add(listener);
       },
-      isLate: () =>
-        stopwatch() - started > total ||
-        stopwatch() - collected.latest() > silent ||
-        isOver(collected.replaced()) ||
-        !isWanted(),
-      onOutput(name, chunk) {
-        output.add(chunk);
-        keys.add(name, chunk);
-      },
-      onInstance({ id, tenancy: { label = id }, sandbox: its }) {
-        sandboxes.push({ sandbox: its, instance: label });
-      },
+      isUnwanted: (replaced) => isOver?.(replaced) === true || !isWanted(),
     });
-    notes ??= end.notes;
-    const durationMs = Math.round(stopwatch() - started);
+    notes ??= its;
     if (pass !== undefined) underWay.delete(pass);
-    if (stopped !== undefined || !isWanted()) return undefined;
-    const report = clientReport(
-      sandbox,
-      { underExec: true, keysInOutput: keys.places() },
-      collected.counters,
-    );
-    const ended = howEnded(end);
-    const kept = ended.outcome === "passed" ? [] : sandboxes;
-    return { ...ended, durationMs, report, output: output.lines(), ...collected.facts(), sandboxes: kept };
+    return stopped === undefined && isWanted() ? run : undefined;
   };
+  /** Runs the client in its own sandbox once a job is free; `undefined` if the run is no longer wanted, or stopped. */
+  const run: Tools["run"] = (...planned) => inTurn(() => runNow(...planned));
 
   // Passes a signal to all current runs, and starts no more.
   const release = call.io.takeSignals((signal) => {
@@ -94,8 +61,7 @@ export function createClientRuns(
   });
   return {
     jobs,
-    /** Runs the client in its own sandbox once a job is free; `undefined` if the run is no longer wanted, or stopped. */
-    run: (...planned: Parameters<typeof runNow>) => inTurn(() => runNow(...planned)),
+    run,
     /** The exit code once a signal has come. */
     cutShort: () => stopped && 128 + constants.signals[stopped],
     /** Stops taking signals. */
@@ -105,8 +71,14 @@ export function createClientRuns(
   };
 }
 
-/** Starts the sandbox of a run, and the folder for the sandboxes in processes of the client. */
-async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Variant) {
+interface StartedRun {
+  /** For the sandboxes in processes of the client. */
+  readonly folder: RunFolder;
+  readonly sandbox: SandboxState;
+  readonly collected: CollectedRequests;
+}
+
+async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Variant): Promise<StartedRun> {
   // A limit of the minute then ends at the same time in each run.
   const start = minuteStart(wallTime());
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
@@ -119,26 +91,69 @@ async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Va
   return { folder, sandbox, collected };
 }
 
+interface Watched {
+  readonly takeSignals: CommandOptions["takeSignals"];
+  /** Whether to end the run, after so many replaced responses. */
+  readonly isUnwanted: (replaced: number) => boolean;
+}
+
+async function runOnce(
+  { folder, sandbox, collected }: StartedRun,
+  call: Pick<CommandCall<ServeFlags>, "rest" | "io" | "flags">,
+  { total, silent }: Timeouts,
+  { takeSignals, isUnwanted }: Watched,
+): Promise<{ readonly run: ClientRun; readonly notes: readonly string[] }> {
+  const sandboxes: RunSandbox[] = [{ sandbox }];
+  const output = createTail();
+  const keys = createKeyFinder(sandbox);
+  const started = stopwatch();
+  const end = await runServed(call, sandbox, {
+    folder,
+    takeSignals,
+    isLate: () =>
+      stopwatch() - started > total ||
+      stopwatch() - collected.latest() > silent ||
+      isUnwanted(collected.replaced()),
+    onOutput(name, chunk) {
+      output.add(chunk);
+      keys.add(name, chunk);
+    },
+    onInstance({ id, tenancy: { label = id }, sandbox: its }) {
+      sandboxes.push({ sandbox: its, instance: label });
+    },
+  });
+  const durationMs = Math.round(stopwatch() - started);
+  const found = { underExec: true, keysInOutput: keys.places() };
+  const report = clientReport(sandbox, found, collected.counters);
+  const ended = howEnded(end);
+  const kept = ended.outcome === "passed" ? [] : sandboxes;
+  const run = { ...ended, durationMs, report, output: output.lines(), ...collected.facts(), sandboxes: kept };
+  return { run, notes: end.notes };
+}
+
 function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failure"> {
   if ("failure" in end) return { outcome: "failed", code: null, failure: end.failure };
   if (end.isTimedOut === true) return { outcome: "timed_out", code: null };
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** Collects what the requests of a run show, over all its sandboxes and instances. */
-function collectRequests(endpoints: readonly Endpoint[]) {
+/** What the requests of a run show, over all its sandboxes and instances. */
+interface CollectedRequests extends Counting {
+  readonly counters: Counters;
+  /** When the latest request came. */
+  readonly latest: () => number;
+  readonly replaced: () => number;
+  readonly facts: () => RunFacts;
+}
+
+type RunFacts = Omit<ClientRun, "outcome" | "code" | "durationMs" | "report" | "output" | "sandboxes">;
+
+function collectRequests(endpoints: readonly Endpoint[]): CollectedRequests {
   const counters = createCounters();
   const writes = collectWrites(endpoints);
   const exchanges = new Map<number, Exchange>();
-  const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
-  const points: VariedPoint[] = [];
-  const tried: number[] = [];
-  const scenarios = new Set<string>();
-  let replaced = 0;
-  let suspect: PathId | undefined;
-  let pinned: Observation["pinned"];
+  const observed = collectObservations();
   let latest = stopwatch();
-  let latestTried = latest;
   const count: Counting["count"] = (exchange, keys, seen) => {
     counters.count(exchange, keys);
     writes.add(exchange);
@@ -146,20 +161,7 @@ function collectRequests(endpoints: readonly Endpoint[]) {
     // Keeps the latest one last in the map.
     exchanges.delete(exchange.status);
     exchanges.set(exchange.status, exchange);
-    if (seen === undefined) return;
-    const { pathId, key: ref, fingerprint } = exchange;
-    const key = ref ?? fingerprint ?? "";
-    const known = sent.get(`${seen.nth} ${key}`);
-    if (known === undefined) sent.set(`${seen.nth} ${key}`, { key, nth: seen.nth, paths: [pathId] });
-    else known.paths.push(pathId);
-    points.push(...seen.points);
-    suspect ??= seen.suspect;
-    scenarios.add(seen.scenario);
-    pinned ??= seen.pinned;
-    if (seen.isReplaced) replaced += 1;
-    if (seen.tried === undefined) return;
-    tried.push(seen.tried);
-    latestTried = latest;
+    if (seen !== undefined) observed.add(exchange, seen);
   };
   const lastOn = (statuses?: readonly number[]): Run["lastRequest"] => {
     const last = [...exchanges.values()].filter(({ status }) => statuses?.includes(status) ?? true).at(-1);
@@ -170,23 +172,50 @@ function collectRequests(endpoints: readonly Endpoint[]) {
     count,
     countUnread: counters.countUnread,
     latest: () => latest,
-    replaced: () => replaced,
+    replaced: observed.replaced,
     facts() {
       const last = lastOn();
-      const silentMs = stopwatch() - latestTried;
-      const all = {
-        points: pointsIn(points),
-        sent: [...sent.values()],
-        suspect,
-        pinned: pinned && pinnedSentence(pinned),
-        scenarios: [...scenarios],
-        replaced,
-        tried,
-        silentMs,
-        writes,
-      };
-      return { ...all, lastOn, ...(last !== undefined && { lastRequest: last }) };
+      return { ...observed.facts(), writes, lastOn, ...(last !== undefined && { lastRequest: last }) };
     },
+  };
+}
+
+/** Collects what the variant of a run shows with its requests. */
+function collectObservations() {
+  const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
+  const points: VariedPoint[] = [];
+  const tried: number[] = [];
+  const scenarios = new Set<string>();
+  let replaced = 0;
+  let suspect: PathId | undefined;
+  let pinned: Observation["pinned"];
+  let latestTried = stopwatch();
+  return {
+    replaced: () => replaced,
+    add({ pathId, key: ref, fingerprint }: Exchange, seen: Observation): void {
+      const key = ref ?? fingerprint ?? "";
+      const known = sent.get(`${seen.nth} ${key}`);
+      if (known === undefined) sent.set(`${seen.nth} ${key}`, { key, nth: seen.nth, paths: [pathId] });
+      else known.paths.push(pathId);
+      points.push(...seen.points);
+      suspect ??= seen.suspect;
+      scenarios.add(seen.scenario);
+      pinned ??= seen.pinned;
+      if (seen.isReplaced) replaced += 1;
+      if (seen.tried === undefined) return;
+      tried.push(seen.tried);
+      latestTried = stopwatch();
+    },
+    facts: () => ({
+      points: pointsIn(points),
+      sent: [...sent.values()],
+      suspect,
+      pinned: pinned && pinnedSentence(pinned),
+      scenarios: [...scenarios],
+      replaced,
+      tried,
+      silentMs: stopwatch() - latestTried,
+    }),
   };
 }
 

@@ -19,8 +19,9 @@ interface Served {
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
   { flags, io }: CommandCall<SandboxFlags>,
-  { loaded: first, sandbox, log, onLoad, onReload }: Served,
+  served: Served,
 ): Promise<() => Promise<void>> {
+  const { loaded: first, log, onReload } = served;
   const { name } = first;
   if (first.piped !== undefined || first.files.length === 0) {
     const why =
@@ -30,19 +31,6 @@ export async function startWatching(
     log.note(`Nothing to watch: ${why}`);
     return async () => {};
   }
-  const serve = (fresh: LoadedScenario) => {
-    try {
-      const { scenario, text } = fresh;
-      const options = { name: fresh.name, text, ...givenFlags(flags, fresh) };
-      const started = prepareScenario(sandbox, scenario, options);
-      onLoad(fresh);
-      enterScenario(sandbox, started);
-    } catch (error) {
-      // The new sandbox is served even if one of our files cannot be written.
-      if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
-      log.problem(error.message);
-    }
-  };
   let loaded = first;
   let isBroken = false;
   const reload = async () => {
@@ -53,7 +41,7 @@ export async function startWatching(
     loaded = fresh;
     isBroken = false;
     if (isChanged) {
-      serve(fresh);
+      serveFresh(fresh, flags, served);
       await onReload();
       log.note(`Loaded ${name} again, in a new sandbox.`);
     } else if (wasBroken) {
@@ -69,4 +57,17 @@ export async function startWatching(
   );
   await watching.follow(first.files);
   return watching.close;
+}
+
+function serveFresh(fresh: LoadedScenario, flags: SandboxFlags, { sandbox, onLoad, log }: Served): void {
+  try {
+    const { scenario, name, text } = fresh;
+    const started = prepareScenario(sandbox, scenario, { name, text, ...givenFlags(flags, fresh) });
+    onLoad(fresh);
+    enterScenario(sandbox, started);
+  } catch (error) {
+    // The new sandbox is served even if one of our files cannot be written.
+    if (!(error instanceof SandboxError && error.code === "state_unwritable")) throw error;
+    log.problem(error.message);
+  }
 }

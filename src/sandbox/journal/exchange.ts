@@ -34,6 +34,8 @@ export interface CallResult<Path = PathId> {
   readonly commit?: (() => void) | undefined;
   readonly fault?: FaultPathId;
   readonly delivery?: Delivery;
+  /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
+  readonly date?: number | undefined;
   /** Why, for the people of the sandbox; never in the response. */
   readonly note?: string;
 }
@@ -90,6 +92,8 @@ export interface Exchange {
   readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;
+  /** Epoch milliseconds of its header `Date`, which adapters add. Default: `at`. */
+  readonly date?: number | undefined;
   /** Whether the client did not wait for the delayed response; set later. */
   isUnread?: true;
   /** Milliseconds until the response, to the microsecond, including a fault's latency. */

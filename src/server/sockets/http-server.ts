@@ -167,12 +167,12 @@ function whenDone<Result>(
 
 function send(state: Server, target: CallTarget, exchange: Exchange, response: ServerResponse) {
   const { traffic, explain, log, control } = state;
-  const { pathId, delivery, at } = exchange;
+  const { pathId, delivery, at, date = at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
   const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.response;
   const { status } = message;
-  const date = status === 503 && message.headers.includes("Date") ? [] : dateOf(at);
-  const more = explain ? [...date, "X-Sandbox-Path", pathId] : date;
+  const dated = dateOf(date);
+  const more = explain ? [...dated, "X-Sandbox-Path", pathId] : dated;
   const arrived = (response as TimedResponse)[arrivedAt];
   if (delivery === undefined) {
     sendResponse(message, more, response);
