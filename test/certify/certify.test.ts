@@ -85,33 +85,6 @@ test.each(Object.keys(sentences))(
   },
 );
 
-test("a client that needs what minimal lacks, and typical has, is shown what it needs", async () => {
-  const needsId = `${fivePaths}.then((all) => process.exit(all.every((r) => r.headers.has("x-request-id")) ? 0 : 1))`;
-  const { code, stdout, stderr } = await runCli([
-    "certify",
-    "--seeds",
-    "0",
-    "--",
-    process.execPath,
-    "-e",
-    needsId,
-  ]);
-  const cause = "fails with minimal and passes with typical, because it needs `request_id_on_errors`";
-  expect([code, stdout, stderr]).toEqual([1, expect.stringContaining(cause), expect.stringContaining(cause)]);
-});
-
-test("a client that still waits after its time is reported as waiting, with the flag for a longer timeout", async () => {
-  const { runs } = await certify("fault.hang", "--only", "fault.hang", "--timeout", "4s");
-  const { sentence, what_to_do: fixes } = (runs.get("fault.hang") as never as { cause: never }).cause as {
-    sentence: string;
-    what_to_do: string[];
-  };
-  expect(sentence).toMatch(
-    /^still waiting after 4 s, when the first request that would end on \S+ never gets a response$/,
-  );
-  expect(fixes).toContainEqual(expect.stringContaining("--timeout"));
-});
-
 describe("a command that cannot be certified", () => {
   test.each([
     ["broken", 1, "failed", /The command fails in the first run [\s\S]* Fix that first\.\n$/],

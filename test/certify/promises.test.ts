@@ -67,18 +67,6 @@ test.each([
   expect(stdout).not.toContain("Promises");
 });
 
-test("the kinds of promises that swaps leave out are listed, with the flag that breaks them", async () => {
-  const script = `${fourKeys} await call(ref); for (const ref of ["", "LIVE"]) await call(ref);`;
-  const { stdout } = await runCli([
-    ...["certify", "--seeds", "0", "--min-noticed", "0", "--format", "brief", "--"],
-    ...clientOf(script),
-  ]);
-  expect(JSON.parse(stdout).not_tried).toEqual([
-    expect.stringMatching(/^other promises: .*another-code/),
-    "faults",
-  ]);
-});
-
 interface Tools {
   /** Sends the key of a ref, as it stands in a variable. */
   readonly call: (ref: string) => Promise<{ readonly status: number; readonly json: () => unknown }>;

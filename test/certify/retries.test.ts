@@ -39,12 +39,6 @@ test.each([
   expect(runs).toHaveLength(1);
 });
 
-test("bursts and separate tests that send a rejected key get no advice, and no note", async () => {
-  const burst = "async (ref) => (await Promise.all([send(ref), send(ref), send(ref)])).at(-1)";
-  const { code, advice, unmet } = await certify(burst);
-  expect({ code, advice, unmet }).toEqual({ code: 0, advice: [], unmet: [] });
-});
-
 test("a client that waits as long as a 429 or 503 requires passes, and another client is found", async () => {
   const waits = (share: number) => `async (ref) => {
     const response = await send(ref);
@@ -72,22 +66,6 @@ test("a client that reads a date in Retry-After as a number, and retries at once
   expect([code, advice]).toEqual([5, [expect.objectContaining({ id: "too-soon-after-503", meaning })]]);
   expect(retries).toContainEqual(
     expect.objectContaining({ after: "503 with Retry-After", outcome: "passed" }),
-  );
-});
-
-test("a client that only follows Retry-After is found, because minimal never sends it", async () => {
-  const { code, advice, retries } = await certify(`async (ref, left = 3) => {
-    const response = await send(ref);
-    if (response.status !== 429 || left === 0) return response;
-    await new Promise((resolve) => setTimeout(resolve, 1000 * Number(response.headers.get("retry-after"))));
-    return call(ref, left - 1);
-  }`);
-  const meaning = expect.stringContaining(
-    "429 without Retry-After, 3 more requests followed before the next minute.",
-  );
-  expect([code, advice]).toEqual([5, [expect.objectContaining({ id: "too-soon-after-429", meaning })]]);
-  expect(retries).toContainEqual(
-    expect.objectContaining({ after: "429 with Retry-After", outcome: "passed" }),
   );
 });
 

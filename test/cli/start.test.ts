@@ -301,13 +301,6 @@ describe("the request log", () => {
     expect(stderr.text()).not.toMatch(new RegExp(`${revoked}|of-somebody-else`));
   });
 
-  it("shows nothing that would move the cursor or recolor the terminal", async () => {
-    const { url, stderr } = await started();
-    await fetch(`${url}/%1b%5b31m%0aSVC_test_abc`);
-    await stderr.shows(/404\.unknown_path/);
-    expect(stderr.text()).toMatch(/^[^\p{Cc}]+\n$/u);
-  });
-
   it("adds the request id with --verbose, and is silent with --log off", async () => {
     const { url, stderr } = await started("--verbose");
     await fetch(url + me);

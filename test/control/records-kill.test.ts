@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { loanRecords, loans, scenarioOf } from "../records/sandbox.js";
 import { isNightly } from "../support/property-seed.js";
-import { type RunningCommand, startBin } from "../support/running-command.js";
+import { type SavedServer, startSaved } from "../support/running-command.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -13,22 +13,10 @@ const scenario = scenarioOf({ openapi: loans, records: loanRecords });
 const kills = isNightly ? 60 : 3;
 const clients = ["main", "second", "live", "others"];
 
-interface Running extends RunningCommand {
-  readonly url: string;
-  readonly keys: Readonly<Record<string, string>>;
-}
-
-async function start(cwd: string): Promise<Running> {
-  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
-  const running = startBin(argv, { cwd });
-  const { base_url: url, keys } = JSON.parse(await running.until(/\n/));
-  return { ...running, url, keys };
-}
-
 /** What clients know: the acknowledged amount of each record, `gone`, or `unknown` after a request without a response. */
 type Known = Map<string, number | "gone" | "unknown">;
 
-async function ask({ url, keys }: Running, key: string, call: string, body?: object) {
+async function ask({ url, keys }: SavedServer, key: string, call: string, body?: object) {
   const [method, path] = call.split(" ") as [string, string];
   const headers = { "x-api-key": keys[key] as string, "content-type": "application/json" };
   const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
@@ -37,7 +25,12 @@ async function ask({ url, keys }: Running, key: string, call: string, body?: obj
 }
 
 /** Creates, changes and removes records of a key, until the server is gone. */
-async function writeUntilGone(server: Running, key: string, known: Known, count: () => void): Promise<void> {
+async function writeUntilGone(
+  server: SavedServer,
+  key: string,
+  known: Known,
+  count: () => void,
+): Promise<void> {
   for (let amount = 1; ; amount++) {
     const made = await ask(server, key, "POST /loans", { amount });
     expect(made.status).toBe(201);
@@ -58,7 +51,7 @@ async function writeUntilGone(server: Running, key: string, known: Known, count:
   }
 }
 
-async function killAfter(server: Running, known: ReadonlyMap<string, Known>, max: number): Promise<void> {
+async function killAfter(server: SavedServer, known: ReadonlyMap<string, Known>, max: number): Promise<void> {
   let done = 0;
   const gone = once(server.child, "exit");
   const count = () => {
@@ -77,10 +70,10 @@ test(`after kill -9 among requests no acknowledged record is lost and no id is g
     "sandbox.json": JSON.stringify(scenario),
   });
   const known = new Map(clients.map((key) => [key, new Map() as Known]));
-  let server = await start(cwd);
+  let server = await startSaved(cwd);
   for (let i = 0; i < kills; i++) {
     await killAfter(server, known, 10 + ((i * 37) % 90));
-    server = await start(cwd);
+    server = await startSaved(cwd);
     for (const key of clients) {
       for (const [id, amount] of known.get(key) as Known) {
         if (amount === "unknown") continue;

@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
 import { isNightly } from "../support/property-seed.js";
-import { type RunningCommand, startBin } from "../support/running-command.js";
+import { type SavedServer, startSaved } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 const kills = isNightly ? 12 : 3;
@@ -16,23 +16,12 @@ const scenario = {
   organizations: Object.fromEntries(organizations.map((ref) => [ref, { type: "bank" }])),
 };
 
-interface Running extends RunningCommand {
-  readonly controlUrl: string;
-}
-
 /** The latest acknowledged state of each key, and the fingerprints of the keys that were made. */
 interface Acknowledged {
   readonly states: Map<string, string>;
   readonly fingerprints: Map<string, string>;
   clock: string;
   count: number;
-}
-
-/** Starts the built command on a state; fails when it does not come up. */
-async function start(cwd: string): Promise<Running> {
-  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
-  const running = startBin(argv, { cwd });
-  return { ...running, controlUrl: JSON.parse(await running.until(/\n/)).control_url };
 }
 
 /** Creates, rotates and revokes keys of an organization, and advances the clock, until the server is gone. */
@@ -63,7 +52,7 @@ async function writeUntilGone(url: string, organization: string, known: Acknowle
 }
 
 /** Kills the server in the middle of the writes, once so many of them are acknowledged. */
-async function killAmongWrites({ child, controlUrl }: Running, after: number): Promise<Acknowledged> {
+async function killAmongWrites({ child, controlUrl }: SavedServer, after: number): Promise<Acknowledged> {
   const known: Acknowledged = { states: new Map(), fingerprints: new Map(), clock: "", count: 0 };
   const gone = once(child, "exit");
   const writing = Promise.allSettled(organizations.map((one) => writeUntilGone(controlUrl, one, known)));
@@ -76,13 +65,13 @@ async function killAmongWrites({ child, controlUrl }: Running, after: number): P
 
 test(`after kill -9 in the middle of ${writes} writes no acknowledged one is lost, ${kills} times over`, async () => {
   const cwd = temporaryFolder({ "sandbox.json": JSON.stringify(scenario) });
-  let running = await start(cwd);
+  let running = await startSaved(cwd);
   for (let i = 0; i < kills; i++) {
     // From a kill among the first writes to one among the last.
     const at = (((i * 7) % kills) + 0.5) / kills;
     const known = await killAmongWrites(running, Math.round(at * writes));
     expect(known.count).toBeGreaterThan(0);
-    running = await start(cwd);
+    running = await startSaved(cwd);
     const { keys, clock } = (await control(running.controlUrl, "GET /state")).body.data;
     const found = new Map<string, Record<string, string>>(keys.map((key: { ref: string }) => [key.ref, key]));
     const lost = [
@@ -97,5 +86,5 @@ test(`after kill -9 in the middle of ${writes} writes no acknowledged one is los
   running.child.kill("SIGTERM");
   await running.ended;
   // No draft of a process that was killed either.
-  expect(readdirSync(cwd).sort()).toEqual(["state.json", "sandbox.json"]);
+  expect(readdirSync(cwd).sort()).toEqual(["sandbox.json", "state.json"]);
 });

@@ -1,9 +1,8 @@
-import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { control } from "../support/call-control.js";
-import { startBin } from "../support/running-command.js";
+import { type SavedServer, startSaved } from "../support/running-command.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -24,37 +23,16 @@ const scenario = {
   story: [{ request: { key: "main" }, expect: { status: 200 } }, { revoke: { key: "other" } }],
 };
 
-interface Listening {
-  readonly url: string;
-  readonly controlUrl: string;
-  readonly keys: Readonly<Record<string, string>>;
-  readonly kill: () => Promise<void>;
-}
-
-async function start(cwd: string): Promise<Listening> {
-  const argv = ["start", "sandbox.json", "--state", "state.json", "--port", "0", "--json", "--log", "off"];
-  const running = startBin(argv, { cwd });
-  const { base_url, control_url, keys } = JSON.parse(await running.until(/\n/));
-  return {
-    ...{ url: base_url, controlUrl: control_url, keys },
-    async kill() {
-      const gone = once(running.child, "exit");
-      running.child.kill("SIGKILL");
-      await gone;
-    },
-  };
-}
-
 const begun = () => temporaryFolder({ "sandbox.json": JSON.stringify(scenario) });
 
 const send = async (url: string, key: string, path = mePath) =>
   (await fetch(url + path, { headers: { "x-api-key": key } })).status;
 
-const dataOf = async ({ url }: Listening, call: string, base = "", body?: object) =>
+const dataOf = async ({ url }: SavedServer, call: string, base = "", body?: object) =>
   (await control(`${url}${base}/__sandbox`, call, body)).body.data;
 
 /** What a person sees of a sandbox, without the port of the server. */
-async function seen(server: Listening, base = "") {
+async function seen(server: SavedServer, base = "") {
   const calls = ["state", "requests", "report", "story", "clock", "organizations", "keys", "assumptions"];
   const views = await Promise.all(calls.map((name) => dataOf(server, `GET /${name}`, base)));
   return JSON.parse(JSON.stringify(views).replaceAll(server.url, "<server>"));
@@ -62,7 +40,7 @@ async function seen(server: Listening, base = "") {
 
 test("after kill -9 the journal, the report, the story and the instances are as they were", async () => {
   const cwd = begun();
-  const before = await start(cwd);
+  const before = await startSaved(cwd);
   await send(before.url, before.keys.main as string);
   await send(before.url, "SVC_test_sbx00000000000000000000000000000");
   await send(before.url, before.keys.main as string, `${mePath}?api_key=${before.keys.main}`);
@@ -79,7 +57,7 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   const [listed] = await dataOf(before, "GET /instances");
   await before.kill();
 
-  const after = await start(cwd);
+  const after = await startSaved(cwd);
   expect(await seen(after)).toEqual(own);
   expect(await seen(after, inside)).toEqual(other);
   const url = (base: string) => ({ base_url: base + inside, control_url: `${base}${inside}/__sandbox` });
@@ -107,8 +85,8 @@ const linesIn = (cwd: string) => readFileSync(join(cwd, "state.json"), "utf8").s
 test("after kill -9 among requests, journal, report and usage end with the same request, and R7 no lost id is given out again", async () => {
   const cwd = begun();
   for (let round = 0; round < 3; round++) {
-    const server = await start(cwd);
-    const idsOf = async (one: Listening): Promise<string[]> =>
+    const server = await startSaved(cwd);
+    const idsOf = async (one: SavedServer): Promise<string[]> =>
       (await dataOf(one, "GET /requests")).map(({ id }: { id: string }) => id);
     const known = await idsOf(server);
     const before = known.length;
@@ -128,7 +106,7 @@ test("after kill -9 among requests, journal, report and usage end with the same 
     await server.kill();
     await sending;
 
-    const after = await start(cwd);
+    const after = await startSaved(cwd);
     const kept = await idsOf(after);
     expect(kept.length).toBeGreaterThan(before);
     // The response to the very last request may not have reached its client.

@@ -124,8 +124,10 @@ describe("an instance's own token", () => {
       await create(before.ask),
     ];
     const { token } = (await claim(before.ask, claimed.id, codeIn(claimed.claim_url))).body.data;
+    const linked = await before.ask(`/instances/${kept.id}/link`, { method: "POST", headers: owner });
+    const newLink: string = linked.body.data.claim_url;
     const saved = readFileSync(state, "utf8");
-    for (const secret of [kept.token, kept.claim_url, claimed.token, claimed.claim_url, token])
+    for (const secret of [kept.token, newLink, claimed.token, claimed.claim_url, token])
       expect(saved).not.toContain(secret.slice(-32));
     await before.close();
     const { ask } = await open();
@@ -145,7 +147,8 @@ describe("an instance's own token", () => {
         control_url: expect.any(String),
       },
     ]);
-    expect((await claim(ask, kept.id, codeIn(kept.claim_url))).status).toBe(200);
+    expect((await claim(ask, kept.id, codeIn(kept.claim_url))).status).toBe(404);
+    expect((await claim(ask, kept.id, codeIn(newLink))).status).toBe(200);
   });
 });
 

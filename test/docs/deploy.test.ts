@@ -14,7 +14,7 @@ import { noBalancer } from "../support/balancer.js";
 import { compile } from "../support/compile.js";
 import { exchange } from "../support/exchange.js";
 import { blockWith, pageOf } from "../support/pages.js";
-import { missing, programPath } from "../support/programs.js";
+import { programPath } from "../support/programs.js";
 import { readMetrics } from "../support/prometheus.js";
 import { freePort } from "../support/redis-server.js";
 import { mePath } from "../support/send.js";
@@ -50,14 +50,10 @@ const localProxy = (port: number, lines: string) =>
     .replace(/^resolvers docker\n(?: .*\n)+/m, "")
     .replace(/bind :\d+/, `bind 127.0.0.1:${port}`);
 
-/** Starts a load balancer with these settings until the test is over; `argsFor` has its words. */
-function startBalancer(
-  program: string,
-  settings: string,
-  argsFor: (file: string) => readonly string[],
-): void {
-  const file = join(temporaryFolder({ "balancer.conf": settings }), "balancer.conf");
-  const child = spawn(programPath(program), argsFor(file), { stdio: "ignore" });
+/** Starts HAProxy with these settings until the test is over. */
+function startBalancer(settings: string): void {
+  const file = join(temporaryFolder({ "haproxy.cfg": settings }), "haproxy.cfg");
+  const child = spawn(programPath("haproxy"), ["-f", file, "-db", "-q"], { stdio: "ignore" });
   onTestFinished(async () => {
     child.kill("SIGTERM");
     await once(child, "exit");
@@ -67,7 +63,6 @@ function startBalancer(
 /** The lines of haproxy.cfg for these servers. */
 const serverLines = (servers: readonly { readonly url: string }[]) =>
   servers.map(({ url }, index) => `  server replica${index} ${new URL(url).host}`).join("\n");
-const haproxyArgs = (file: string) => ["-f", file, "-db", "-q"];
 
 /** Reads a variable of a Compose file, with its default, or the words about it as its value. */
 const readComposed = (name: string, value: string) =>
@@ -242,7 +237,7 @@ describe("replicas.yaml", () => {
       const [port, statesPort] = [await freePort(), await freePort()];
       const settings = localProxy(port, serverLines(servers));
       const states = `listen states\n  bind 127.0.0.1:${statesPort}\n  stats enable\n  stats uri /\n`;
-      startBalancer("haproxy", `${settings}\n${states}`, haproxyArgs);
+      startBalancer(`${settings}\n${states}`);
       const statesSeen = async () => {
         const { bytes } = await exchange(`http://127.0.0.1:${statesPort}`, { path: "/;csv" });
         const rows = String(bytes)
@@ -310,49 +305,39 @@ test("Prometheus scrapes and alerts on metrics that exist", async () => {
   expect(expressions.find((one) => one.startsWith("up"))).toContain(`job="${jobs[0].job_name}"`);
 });
 
-const recipes = [
-  [
-    "haproxy",
-    (port: number, servers: readonly { readonly url: string }[]) =>
-      localProxy(port, serverLines(servers)).replaceAll("default-server check", "default-server"),
-    haproxyArgs,
-  ],
-] as const;
-
-for (const [program, settingsFor, argsFor] of recipes) {
-  test.skipIf(missing(program))(
-    `the recipe of ${program} sends the requests to an instance to one replica, and others to all`,
-    async () => {
-      const servers = await Promise.all([1, 2, 3].map(() => startServer()));
-      onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
-      const port = await freePort();
-      startBalancer(program, settingsFor(port, servers), argsFor);
-      const ask = (path: string) => exchange(`http://127.0.0.1:${port}`, { path });
-      await expect
-        .poll(() =>
-          ask("/").then(
-            ({ status }) => status,
-            () => 0,
-          ),
-        )
-        .toBe(404);
-      const ids = Array.from({ length: 30 }, (_, n) => `instance-${n}`);
-      for (let round = 0; round < 3; round += 1) {
-        await Promise.all(ids.map((id, n) => ask(n % 2 === 0 ? `/i/${id}${mePath}` : `/i/${id}/${round}`)));
-        await Promise.all(ids.map(() => ask(mePath)));
-      }
-      const seen = servers.map(({ sandbox }) => sandbox.requests.list().map(({ path }) => path));
-      for (const id of ids) {
-        const counts = seen.map((paths) => paths.filter((path) => path.startsWith(`/i/${id}/`)).length);
-        expect(counts.filter((count) => count > 0)).toEqual([3]);
-      }
-      for (const paths of seen) {
-        expect(paths.filter((path) => path.startsWith("/i/")).length).toBeGreaterThan(0);
-        expect(paths.filter((path) => path === mePath).length).toBeGreaterThan(0);
-      }
-    },
-  );
-}
+test.skipIf(noBalancer !== undefined)(
+  "haproxy.cfg sends the requests to an instance to one replica, and others to all",
+  async () => {
+    const servers = await Promise.all([1, 2, 3].map(() => startServer()));
+    onTestFinished(async () => void (await Promise.all(servers.map((server) => server.close(0)))));
+    const port = await freePort();
+    const settings = localProxy(port, serverLines(servers));
+    startBalancer(settings.replaceAll("default-server check", "default-server"));
+    const ask = (path: string) => exchange(`http://127.0.0.1:${port}`, { path });
+    await expect
+      .poll(() =>
+        ask("/").then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      )
+      .toBe(404);
+    const ids = Array.from({ length: 30 }, (_, n) => `instance-${n}`);
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all(ids.map((id, n) => ask(n % 2 === 0 ? `/i/${id}${mePath}` : `/i/${id}/${round}`)));
+      await Promise.all(ids.map(() => ask(mePath)));
+    }
+    const seen = servers.map(({ sandbox }) => sandbox.requests.list().map(({ path }) => path));
+    for (const id of ids) {
+      const counts = seen.map((paths) => paths.filter((path) => path.startsWith(`/i/${id}/`)).length);
+      expect(counts.filter((count) => count > 0)).toEqual([3]);
+    }
+    for (const paths of seen) {
+      expect(paths.filter((path) => path.startsWith("/i/")).length).toBeGreaterThan(0);
+      expect(paths.filter((path) => path === mePath).length).toBeGreaterThan(0);
+    }
+  },
+);
 
 test("the page names only flags and variables of start", () => {
   const text = pageOf(page);

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { execCommand as exec } from "../../src/cli/commands/exec.js";
@@ -129,22 +129,6 @@ test("README.md: its first screen works in a clean clone with an empty HOME, and
   expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
 });
 
-test("README.md: exec prints the shown report for a client that sends a revoked key twice", async () => {
-  const client = `const { SVC_BASE_URL, SVC_API_KEY, SVC_KEY_REVOKED } = process.env;
-for (const key of [SVC_API_KEY, SVC_KEY_REVOKED, SVC_KEY_REVOKED]) {
-  await fetch(SVC_BASE_URL + "/v1/relying-party/me", { headers: { "x-api-key": key } });
-}`;
-  const cwd = userFolder();
-  writeFileSync(join(cwd, "client.mjs"), client);
-  writeFileSync(join(cwd, "package.json"), '{ "scripts": { "test": "node client.mjs" } }');
-  const { code, stderr } = await ended("npx --no-install svc-sandbox exec -- npm test", cwd);
-  expect(code).toBe(0);
-  // The page shows the lines of a terminal.
-  const plain = (text: string) => text.trim().replace(/\s+/g, " ");
-  const shown = blockWith("README.md", "text", "Coverage").split("\n").map(plain);
-  expect(shown.filter((line) => line !== "…" && !plain(stderr).includes(line))).toEqual([]);
-});
-
 test("README.md: a scenario is served with its line, and init writes one that validate and start accept", async () => {
   const cwd = userFolder({ "my.yaml": blockWith("README.md", "yaml") });
   const [line = ""] = /npx --no-install svc-sandbox start my\.yaml --watch/.exec(pageOf("README.md")) ?? [];
@@ -153,15 +137,6 @@ test("README.md: a scenario is served with its line, and init writes one that va
     /listening on/,
   );
   expect(existsSync(join(cwd, "svc-sandbox.yaml"))).toBe(true);
-});
-
-test("README.md: init --client shows what the first tests of each runner need", async () => {
-  for (const client of ["pytest", "junit", "go", "vitest", "jest"]) {
-    const cwd = userFolder();
-    const { code, stderr } = await ended(`npx --no-install svc-sandbox init --client ${client}`, cwd);
-    const lack = "Then run this again: npx --no-install svc-sandbox";
-    expect([client, code, stderr]).toEqual([client, 2, expect.stringContaining(lack)]);
-  }
 });
 
 /* docs/control-plane.md */

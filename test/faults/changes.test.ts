@@ -64,17 +64,6 @@ test("changing the result of list or the argument of set afterwards has no effec
   expect(sandbox.faults.list()).toEqual(before);
 });
 
-test("durations in faults that are set count from then", async () => {
-  const sandbox = createSandbox({ scenario: scenarioWith([]) });
-  sandbox.clock.advance("1h");
-  sandbox.faults.set([{ when: { after: "10m" }, then: { reset: true } }]);
-  expect(await trace(sandbox, 1)).toEqual([null]);
-  sandbox.clock.advance("10m");
-  expect(await trace(sandbox, 1)).toEqual(["fault.reset"]);
-  sandbox.faults.set([]);
-  expect(await trace(sandbox, 1)).toEqual([null]);
-});
-
 test("faults can be set for keys that were made at run time, and are in the snapshot with them", () => {
   const sandbox = createSandbox({ scenario: scenarioWith([]) });
   sandbox.keys.create({ organization: "bank", environment: "test", name: "Late", ref: "late" });

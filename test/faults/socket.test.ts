@@ -4,6 +4,7 @@ import type { Fault } from "../../src/index.js";
 import { type SandboxServer, startServer } from "../../src/server/index.js";
 import { mePath } from "../support/doors.js";
 import { scenarioWith } from "../support/faulty.js";
+import { requested } from "../support/requested.js";
 import { readResponse, type Watched, watchConnection } from "../support/watch-connection.js";
 
 // The pauses of faults, in milliseconds: recorded, and over immediately.
@@ -36,7 +37,7 @@ afterEach(async () => {
 });
 
 const port = () => Number(new URL(server.url).port);
-const watch = (options: { method?: string; timeouts?: number } = {}): Promise<Watched> =>
+const watch = (options: { method?: string; from?: Promise<unknown> } = {}): Promise<Watched> =>
   watchConnection(port(), { key: server.sandbox.secret("main"), ...options });
 const callWith = (key: string, init: RequestInit = {}) =>
   fetch(server.url + mePath, { ...init, headers: { "x-api-key": server.sandbox.secret(key) } });
@@ -70,7 +71,7 @@ test("reset: the connection is reset before a byte has come", async () => {
 
 test("hang: nothing comes until the client gives up", async () => {
   await serve({ hang: true });
-  expect(await watch({ timeouts: 400 })).toEqual({ text: "", over: "given up" });
+  expect(await watch({ from: requested(server.sandbox) })).toEqual({ text: "", over: "given up" });
   expect((await failureOf(call({ signal: AbortSignal.timeout(100) }))).name).toBe("TimeoutError");
   expect(counted()).toBe(0);
 });
@@ -89,7 +90,7 @@ test("truncate: half of the announced body, then the connection ends", async () 
 
 test("slow: the head immediately, then a number of bytes per second, and the response counts", async () => {
   await serve({ slow: 200 });
-  const { text, over } = await watch({ timeouts: 600 });
+  const { text, over } = await watch();
   const { announced, body } = readResponse(text);
   expect(body).toHaveLength(announced);
   expect(JSON.parse(body).data.usage.today).toBe(1);

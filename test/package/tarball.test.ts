@@ -6,7 +6,6 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
-  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -225,13 +224,6 @@ describe("an installation", () => {
         sentence(`^svc-sandbox/${entry} needs ${version} or later, and ${found[index]} is installed: run`),
       ),
     );
-  });
-
-  test("has a command that can be executed", async () => {
-    const bin = join(folder, "user/node_modules/.bin/svc-sandbox");
-    expect(statSync(bin).mode & 0o111).toBe(0o111);
-    const { code, stdout } = await runProgram(bin, ["--version"], { cwd: folder });
-    expect([code, stdout.trim()]).toEqual([0, project.version]);
   });
 
   test("allows imports of its JSON files", async () => {

@@ -99,15 +99,6 @@ test("a listener to a step sees what the step has changed, at the time of the cl
   expect(seen).toEqual(["typical at 2026-03-02T09:15:00.000Z"]);
 });
 
-test("a reset starts the timeline again", () => {
-  const sandbox = createSandbox({ scenario });
-  sandbox.clock.advance("15m");
-  sandbox.reset();
-  expect(sandbox.keys.list().map(({ ref }) => ref)).toEqual(["main", "live"]);
-  sandbox.clock.advance("15m");
-  expect(sandbox.keys.get("next").state).toBe("active");
-});
-
 test("with a running clock, a server reports a step when it happens", async () => {
   const { server, sandbox } = await serveControl({
     frozen: false,

@@ -9,24 +9,34 @@ export interface Watched {
   readonly over: "ended" | "reset" | "given up";
 }
 
-/** Sends one request over `node:net` and watches what becomes of the connection; gives up after so much silence. */
+/** How long nothing comes before a client gives up, in milliseconds. */
+const silence = 300;
+
+/**
+ * Sends one request over `node:net` and watches what becomes of the connection. Gives up after some silence, which begins
+ * when the whole response has come, or when `from` is resolved: a busy server may take longer for its first byte.
+ */
 export function watchConnection(
   port: number,
-  { key, method = "GET", timeouts = 300 }: { key: string; method?: string; timeouts?: number },
+  { key, method = "GET", from }: { key: string; method?: string; from?: Promise<unknown> | undefined },
 ): Promise<Watched> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: "127.0.0.1" });
     let text = "";
     let over: Watched["over"] = "ended";
-    socket.setTimeout(timeouts, () => {
-      over = "given up";
-      socket.destroy();
-    });
+    const giveUpLater = () =>
+      socket.setTimeout(silence, () => {
+        over = "given up";
+        socket.destroy();
+      });
+    from?.then(giveUpLater);
     socket.on("connect", () => {
       socket.write(`${method} ${mePath} HTTP/1.1\r\nHost: any.example\r\nx-api-key: ${key}\r\n\r\n`);
     });
     socket.on("data", (chunk) => {
       text += chunk.toString("latin1");
+      const { announced, body } = readResponse(text);
+      if (text.includes("\r\n\r\n") && (method === "HEAD" || body.length >= announced)) giveUpLater();
     });
     socket.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code === "ECONNRESET") over = "reset";
