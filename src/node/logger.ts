@@ -1,11 +1,11 @@
 import { requestJson } from "../api/request-details.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { SandboxEvent, StepEvent } from "../sandbox/steps.js";
+import type { HistoryEvent, StepEvent } from "../sandbox/steps.js";
 import { redactKeys } from "../spec/redact.js";
 import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 
-type LoggedEvent = StepEvent | Extract<SandboxEvent, { readonly type: "request" }>;
+type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
 
 export interface LoggedInstance {
   readonly id: string;

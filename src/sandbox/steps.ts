@@ -8,7 +8,7 @@ import type { RecordChange } from "./records/record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */
-export type SandboxEvent = RequestEvent | OtherEvent;
+export type HistoryEvent = RequestEvent | OtherEvent;
 
 export type OtherEvent =
   | { readonly type: "key.created"; readonly key: KeyView }
@@ -26,7 +26,7 @@ export type OtherEvent =
   /** After a reset, or the start of another scenario. */
   | { readonly type: "sandbox.started"; readonly scenario: string; readonly seed: number };
 
-export type StepEvent = Extract<SandboxEvent, { readonly type: "timeline.step" | "story.step" }>;
+export type StepEvent = Extract<HistoryEvent, { readonly type: "timeline.step" | "story.step" }>;
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 

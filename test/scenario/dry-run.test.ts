@@ -46,7 +46,7 @@ test("start serves such a scenario all the same and warns of the step, also when
   const cwd = temporaryFolder({ "sandbox.yaml": failingStory });
   const running = startCli(["start", "sandbox.yaml", "--port", "0", "--log", "off"], { cwd });
   const url = await baseUrl(running);
-  await running.stderr.shows(/Steps of world\.yaml that may fail:\n\nworld\.yaml:13:\d+: status/);
+  await running.stderr.shows(/Steps of sandbox\.yaml that may fail:\n\nsandbox\.yaml:13:\d+: status/);
   const response = await fetch(`${url}/__sandbox/scenario`, {
     method: "PUT",
     headers: { "content-type": "application/yaml" },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import type { SandboxEvent } from "../../src/sandbox/steps.js";
+import type { HistoryEvent } from "../../src/sandbox/steps.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
 import { serveControl } from "../control/client.js";
 import { describeDoors } from "../support/doors.js";
@@ -57,7 +57,7 @@ describeDoors("a timeline", (open) => {
 
 test("the timeline's steps are reported once, in order, with rejected ones", () => {
   const sandbox = createSandbox({ scenario });
-  const told: SandboxEvent[] = [];
+  const told: HistoryEvent[] = [];
   stateOf(sandbox).history.subscribe((event) => told.push(event));
   sandbox.clock.advance("3h");
   const steps = told.filter(({ type }) => type === "timeline.step");

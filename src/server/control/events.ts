@@ -5,7 +5,7 @@ import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { SandboxEvent } from "../../sandbox/steps.js";
+import type { HistoryEvent } from "../../sandbox/steps.js";
 import { snakeCase } from "../../spec/schema/json.js";
 import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -194,7 +194,7 @@ export function streamEvents(
   request.socket.once("close", stop);
 }
 
-function dataOf(event: SandboxEvent): unknown {
+function dataOf(event: HistoryEvent): unknown {
   if (event.type === "request") return requestJson(event.exchange);
   if (event.type === "timeline.step" || event.type === "story.step") return stepData(event);
   if (event.type === "record.changed") return { collection: event.change.collection };
