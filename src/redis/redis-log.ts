@@ -285,7 +285,8 @@ async function callOn(server: StoreServer, run: RunIn, from: CallOrigin) {
       return run(place);
     }),
   );
-  if (from.instance !== undefined) await relistInstance(server, from.instance);
+  // The change is stored, also if the list cannot be: that follows with the next call.
+  if (from.instance !== undefined) await relistInstance(server, from.instance).catch(() => {});
   return outcome;
 }
 

@@ -365,6 +365,18 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(server.lines).toContainEqual(expect.stringMatching(/accepts writes again\.$/));
   });
 
+  test("a change of an instance that is stored is acknowledged, also if Redis is full before the list is changed", async () => {
+    const server = await behindProxy(60_000);
+    const url = `${server.url}${await create(server)}/__sandbox`;
+    // The list shows the scenario.
+    proxy.stallAt("or 'nothing'");
+    const changed = control(url, "PUT /scenario", { name: "key-states" });
+    await expect.poll(() => proxy.held()).toBeGreaterThan(0);
+    await setMemory(1);
+    proxy.mend();
+    expect((await changed).status).toBe(200);
+  });
+
   test("an instance that may not fit into Redis is rejected before the others fail", async () => {
     const server = await open();
     await setMemory((await usedMemory()) + 1_000_000);
