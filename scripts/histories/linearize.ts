@@ -1,34 +1,25 @@
-import { firstState, type Operation, type Outcome, type State, step, textOf } from "./model.js";
+import type { Model } from "../../test/model/specification-model.js";
+import { firstState, type Operation, step, textOf } from "./model.js";
 
 /** An operation as its client saw it; times come from one monotonic clock. */
 export interface Seen {
   readonly client: string;
-  readonly replica: number;
+  readonly server: number;
   readonly operation: Operation;
   readonly sent: number;
   /** `Infinity` if the outcome is unknown: the operation may have happened at any time since, or never. */
   readonly responded: number;
-  readonly outcome: Outcome | undefined;
+  readonly outcome: string | undefined;
   readonly reason?: string;
-}
-
-export type History = readonly Seen[];
-
-/** `undecided`: the search was given up. */
-export interface Verdict {
-  readonly is: "linearizable" | "not linearizable" | "undecided";
-  /** The longest order of operations that explains their outcomes, and why nothing can follow. */
-  readonly longest: readonly Seen[];
-  readonly stuck: readonly string[];
 }
 
 const maxSituations = 500_000;
 
 /**
- * Searches an order where the operations, in turn, have the outcomes that the clients saw, and where no
- * operation comes before one that got its response before it was sent (Wing and Gong's search, with Lowe's memory).
+ * Returns `undefined` if one order explains what the clients saw, otherwise how far an order goes. In it, each operation has its
+ * outcome, and comes after those that got their responses before it was sent (Wing and Gong's search, with Lowe's memory).
  */
-export function linearize(history: History): Verdict {
+export function explain(history: readonly Seen[]): string | undefined {
   // An unknown read explains nothing. Operations with the earliest responses are tried first.
   const all = history
     .filter(({ outcome, operation }) => outcome !== undefined || operation.do !== "list")
@@ -42,7 +33,7 @@ export function linearize(history: History): Verdict {
   let left = all.filter(({ outcome }) => outcome !== undefined).length;
 
   // Continues with one of them as the next.
-  const tryNext = (index: number, state: State, rejected: string[]): boolean => {
+  const tryNext = (index: number, state: Model, rejected: string[]): boolean => {
     const seen = all[index] as Seen;
     const isKnown = seen.outcome !== undefined;
     const { outcome, state: next } = step(state, seen.operation);
@@ -61,7 +52,7 @@ export function linearize(history: History): Verdict {
     isDone[index] = false;
     return false;
   };
-  const search = (state: State): boolean => {
+  const search = (state: Model): boolean => {
     if (left === 0) return true;
     const situation = `${isDone.map(Number).join("")} ${textOf(state)}`;
     if (situations.size === maxSituations || situations.has(situation)) return false;
@@ -74,14 +65,22 @@ export function linearize(history: History): Verdict {
     }
     return false;
   };
-  if (search(firstState())) return { is: "linearizable", longest: order, stuck: [] };
-  const is = situations.size === maxSituations ? "undecided" : "not linearizable";
-  return { is, longest, stuck };
+  if (search(firstState())) return undefined;
+  const failure = [
+    situations.size === maxSituations ? "it is undecided" : "no order explains it",
+    "what the clients saw:",
+    ...history.toSorted((a, b) => a.sent - b.sent).map(line),
+    "the longest order that explains a part:",
+    ...longest.map(line),
+    "none of these can follow:",
+    ...stuck,
+  ];
+  return failure.join("\n    ");
 }
 
 // The operations that may come next: sent before the first response of the others. `all` is in the order of the
 // responses. Of equal operations with an unknown outcome, the first will do: it may come at any place of the others.
-function candidates(all: History, isDone: readonly boolean[], contents: readonly string[]): number[] {
+function candidates(all: readonly Seen[], isDone: readonly boolean[], contents: readonly string[]): number[] {
   const first = all.find((_, index) => !isDone[index])?.responded ?? Number.POSITIVE_INFINITY;
   const unknown = new Set<string>();
   return all.flatMap(({ sent, outcome }, index) => {
@@ -93,8 +92,8 @@ function candidates(all: History, isDone: readonly boolean[], contents: readonly
   });
 }
 
-export function line({ client, replica, operation, sent, responded, outcome, reason }: Seen): string {
+export function line({ client, server, operation, sent, responded, outcome, reason }: Seen): string {
   const { do: what, ...of } = operation;
   const times = `${sent.toFixed(1)}–${Number.isFinite(responded) ? responded.toFixed(1) : "?"}`;
-  return `${times} ${client} on ${replica}: ${what} ${Object.values(of).join(" ")} → ${outcome ?? `unknown (${reason})`}`;
+  return `${times} ${client} on ${server}: ${what} ${Object.values(of).join(" ")} → ${outcome ?? `unknown (${reason})`}`;
 }
