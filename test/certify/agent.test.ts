@@ -78,7 +78,7 @@ test("an agent that reads the help, AGENTS.md and brief lines covers each path a
   const cases = new Map([["ACTIVE", 200]]);
   const step = async (...argv: string[]) => {
     const text = blockWith("AGENTS.md", "js", "// me.test.mjs")
-      .replace(/\[\["ACTIVE".*\]\]/, () => JSON.stringify([...cases]))
+      .replace(/\[\s*\["ACTIVE"[^)]*\]/, () => JSON.stringify([...cases]))
       .replace('{ "x-api-key"', '!env["SVC_KEY_".concat(ref)] ? {} : { "x-api-key"');
     writeFileSync(join(cwd, "me.test.mjs"), text);
     const command = ["node", "--test", "--test-reporter=dot"];

@@ -39,7 +39,10 @@ export const doorDifferences: readonly DoorDifference[] = sectionOf(
   .split("\n")
   .filter((line) => line.startsWith("| ") && !/^\|[ -]*\|/.test(line))
   .map((line) => {
-    const [request = "", ...ends] = line.slice(2).split(" | ");
+    const [request = "", ...ends] = line
+      .slice(2)
+      .split(" | ")
+      .map((cell) => cell.trim());
     const sent = requests[request];
     if (sent === undefined) throw new Error(`docs/integrations.md: no test sends ${request}`);
     const byDoor = Object.fromEntries(doorNames.map((name, column) => [name, ends[column]]));
