@@ -53,8 +53,8 @@ function formSchemas() {
 
 function reportFiles() {
   return reportFormats.flatMap((format) => {
-    const { title, endings } = formats[format];
-    return endings.slice(0, 1).map((ending) => ({ format, title, ending: ending.slice(1) }));
+    const { title, extensions } = formats[format];
+    return extensions.slice(0, 1).map((extension) => ({ format, title, extension: extension.slice(1) }));
   });
 }
 

@@ -39,7 +39,7 @@ async function adaptedTests({ tests, format, runner }: Cell): Promise<Record<str
   const adapted: Record<string, string> = {};
   for (const name of tests) {
     const text = await readFile(join(sources, `${name}.test.mjs`), "utf8");
-    adapted[name + endingFor(format, runner)] = adapt(text, format, runner);
+    adapted[name + extensionFor(format, runner)] = adapt(text, format, runner);
   }
   return adapted;
 }
@@ -75,7 +75,7 @@ function adapt(text: string, format: Format, runner: Runner): string {
 }
 
 /** The end of a test file's name that the runner expects. Jest takes `.js` for CommonJS by default. */
-function endingFor(format: Format, runner: Runner): string {
+function extensionFor(format: Format, runner: Runner): string {
   return format === "esm" ? ".test.mjs" : runner === "jest" ? ".test.js" : ".test.cjs";
 }
 

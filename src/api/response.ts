@@ -65,14 +65,14 @@ function decide(sandbox: SandboxState, call: ApiCall): CallResult {
     return note === undefined ? rejected : { ...rejected, note };
   }
   const response = successResponse(sandbox, call, endpoint, responded);
-  const ending = {
+  const result = {
     pathId: successPathOf(endpoint, admitted),
     response,
     code: null,
     commit: responded.commit,
   };
   const { note } = ("prefer" in input && input.prefer) || {};
-  return note === undefined ? ending : { ...ending, note };
+  return note === undefined ? result : { ...result, note };
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
@@ -147,7 +147,7 @@ export function authorizationFacts(
     request,
     presented,
     key: entry?.key,
-    organization: entry?.holder.organization,
+    organization: entry?.owner.organization,
     now,
     scope,
     usedThisMinute: usage?.minuteCount ?? 0,

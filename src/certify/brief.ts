@@ -70,7 +70,7 @@ export function certificateBrief(result: CertifyResult, conclusion: string, seen
   const isSeen = runs[0]?.outcome === "passed";
   const failed = failuresByReason(runs).map(([run]): Failure => {
     const { name, cause } = run;
-    const output = tellingLines(outputOf(run));
+    const output = failureLines(outputOf(run));
     return {
       id: name,
       actual: outcomeText(run),
@@ -121,7 +121,7 @@ const maxNames = 5;
 const maxOutputLines = 20;
 
 /** Returns the lines with the names of failed tests, or the last lines if there are none. */
-export function tellingLines(output: readonly string[]): string[] {
+export function failureLines(output: readonly string[]): string[] {
   const named = [...new Set(output.filter((line) => failedTest.test(line)))];
   return named.length > 0 ? named.slice(0, maxNames) : output.slice(-maxOutputLines);
 }
@@ -130,9 +130,9 @@ const errorLine = /^\s*(?:Uncaught )?\w*(?:Error|Exception)\b(?: \[\w+\])?:/;
 
 /** Returns the last lines of a client's output, after the earlier lines that show what failed. */
 export function lastOutput(output: readonly string[]): string[] {
-  const isTelling = (line: string) => failedTest.test(line) || errorLine.test(line);
-  const telling = output.slice(0, -maxOutputLines).filter(isTelling).slice(0, maxNames);
-  return [...telling, ...output.slice(-maxOutputLines)];
+  const showsFailure = (line: string) => failedTest.test(line) || errorLine.test(line);
+  const earlier = output.slice(0, -maxOutputLines).filter(showsFailure).slice(0, maxNames);
+  return [...earlier, ...output.slice(-maxOutputLines)];
 }
 
 function whatToDoWithout({ name, outcome }: Run, { command }: CertifyResult): string {

@@ -76,8 +76,8 @@ function operationRow(
   differences: readonly ContractDifference[],
 ) {
   const rows = attempts.map((attempt) => pathRow(attempt, differences));
-  const telling = ["differs", "agrees"].flatMap((one) => rows.find(({ verdict }) => verdict === one) ?? []);
-  const [row = { verdict: "not_tried", reason }]: readonly Row[] = [...telling, ...rows];
+  const first = ["differs", "agrees"].flatMap((one) => rows.find(({ verdict }) => verdict === one) ?? []);
+  const [row = { verdict: "not_tried", reason }]: readonly Row[] = [...first, ...rows];
   return { operation, ...row };
 }
 

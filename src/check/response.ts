@@ -142,7 +142,7 @@ export function quoted(text: string): string {
 }
 
 /** From this length on, a key without its prefix cannot be one of the server's words. */
-const tellingLength = 12;
+const minSecretLength = 12;
 
 interface Redact {
   readonly text: (given: string) => string;
@@ -158,7 +158,7 @@ export function createRedact(secrets: readonly string[]): Redact {
       const prefix = keyPrefixes.find((row) => secret.startsWith(row.prefix))?.prefix ?? "";
       const rest = secret.slice(prefix.length);
       const whole = [secret, encodeURIComponent(secret)].map((text) => ({ text, shown: `${prefix}…` }));
-      return rest.length < tellingLength ? whole : [...whole, { text: rest, shown: "…" }];
+      return rest.length < minSecretLength ? whole : [...whole, { text: rest, shown: "…" }];
     })
     .sort((one, other) => other.text.length - one.text.length);
 

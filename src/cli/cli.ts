@@ -6,13 +6,13 @@ import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
 import { verbose } from "./flags.js";
 import {
+  errorFormOf,
   type GivenIo,
   type Io,
   type Output,
   type Printer,
   programIn,
   splitAtDashes,
-  tellingOf,
 } from "./io.js";
 import { checkHelpFlags, lacksDashes, parse, printHelp, unknownWord } from "./program.js";
 import { wrapLines } from "./terminal.js";
@@ -40,10 +40,10 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
   try {
     return await run(argv, io);
   } catch (error) {
-    const telling = tellingOf(argv, io.env);
-    const text = describeFailure(error, telling);
+    const form = errorFormOf(argv, io.env);
+    const text = describeFailure(error, form);
     // A line of JSON stays a line.
-    if (telling.json) io.stderr.write(withProgram(text, program));
+    if (form.json) io.stderr.write(withProgram(text, program));
     else io.stderr.say(text);
     return exitCodeOf(error);
   }
@@ -123,9 +123,9 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   if (names.length === 0) return;
   const all = await Promise.all(Object.keys(commands).map((name) => load(name, io)));
   const known = all.flatMap(variablesOf);
-  const endings = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
+  const suffixes = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
   for (const name of unknownTo(known, names)) {
-    const meant = nearest(name.slice(prefix.length), endings);
+    const meant = nearest(name.slice(prefix.length), suffixes);
     if (meant !== undefined) stderr.say(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
   }
 }

@@ -2,7 +2,7 @@ import { existsSync, promises } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { pluralize } from "../report/plain-text.js";
-import { endingWords, formatOfEnding, type ReportFormat } from "../report/render/document.js";
+import { extensionWords, formatOfExtension, type ReportFormat } from "../report/render/document.js";
 import { SandboxError } from "../spec/errors.js";
 import { redactKeys } from "../spec/redact.js";
 import { quote } from "../spec/schema/words.js";
@@ -62,15 +62,15 @@ export function reportTargets(
   return files.map((file) => {
     // All steps of a job add to one file, which has no extension.
     const isAppended = resolve(cwd, file) === env.GITHUB_STEP_SUMMARY;
-    const ending = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
-    const format = given ?? formatOfEnding(ending);
+    const extension = { "-": ".txt" }[file] ?? (isAppended ? ".md" : extname(file).toLowerCase());
+    const format = given ?? formatOfExtension(extension);
     const folder = dirname(file);
     if (!existsSync(resolve(cwd, folder))) {
       throw usageError(`${name}: there is no folder ${quote(folder)} for ${quote(file)}. Create it first.`);
     }
     if (format !== undefined) return { file, format, isAppended };
     throw usageError(
-      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${endingWords}.`,
+      `${name}: the name ${quote(file)} does not set the format of ${what}. End it with ${extensionWords}.`,
     );
   });
 }

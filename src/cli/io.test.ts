@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { processIo, tellingOf } from "./io.js";
+import { errorFormOf, processIo } from "./io.js";
 
 /** A process with its own streams and listeners, which records how it ends. */
 function fakeProcess(argv: readonly string[] = []) {
@@ -121,5 +121,5 @@ test.each([
   ],
   [[], { SVC_SANDBOX_VERBOSE: "1", SVC_SANDBOX_JSON: "true" }, { json: true, verbose: true }],
 ])("errors of %j with %j are told as %j", (argv, env, expected) => {
-  expect(tellingOf(argv, env)).toEqual(expected);
+  expect(errorFormOf(argv, env)).toEqual(expected);
 });

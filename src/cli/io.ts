@@ -61,7 +61,7 @@ export function splitAtDashes(argv: readonly string[]): [own: readonly string[],
 }
 
 /** Returns how to describe an error: as JSON if a program reads it. Also works if the command line cannot be read. */
-export function tellingOf(argv: readonly string[], env: Io["env"]) {
+export function errorFormOf(argv: readonly string[], env: Io["env"]) {
   const [own] = splitAtDashes(argv);
   const isSet = (value = "") => !["", "0", "false", "no", "off"].includes(value.toLowerCase());
   const format = /(?:^| )--format[ =](?:json|brief)(?= |$)/.test(own.join(" "));
@@ -84,7 +84,7 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 export function processIo(process: NodeJS.Process): GivenIo {
   const stderr = outputOf(process.stderr);
   let uncaught: (error: unknown) => void = (error) => {
-    stderr.write(describeFailure(error, tellingOf(process.argv, process.env)));
+    stderr.write(describeFailure(error, errorFormOf(process.argv, process.env)));
     process.exit(exitCode.defect);
   };
   process.on("uncaughtException", (error) => uncaught(error));

@@ -162,7 +162,7 @@ type Expectation = NonNullable<StoryStep["expect"]>;
 
 function expectationOf({ response, delivery, fault, pathId, status }: Exchange): Expectation {
   const sent = sentResponse(response, delivery);
-  const headers = telling(response.headers);
+  const headers = unusualHeaders(response.headers);
   const body = sent.body === "" ? undefined : (parsedJson(sent.body) ?? sent.body);
   return {
     status,
@@ -173,7 +173,7 @@ function expectationOf({ response, delivery, fault, pathId, status }: Exchange):
 }
 
 // Leaves out headers that follow from the request's number, the body or the usual form of a response.
-function telling(flat: FlatHeaders): [name: string, value: string][] {
+function unusualHeaders(flat: FlatHeaders): [name: string, value: string][] {
   const headers = new Map<string, [string, string]>();
   for (const [name, value] of headerPairs(flat)) {
     const [first = name, earlier] = headers.get(name.toLowerCase()) ?? [];

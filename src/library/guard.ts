@@ -70,6 +70,6 @@ export function guard(request: Request, { scope = null, sandbox }: GuardOptions 
   const { response, id } = completeCall(state, call, result);
   if (!isAdmitted) return { rejection: toResponse(response, request.method), caller: undefined };
   const entry = call.entry as KeyEntry;
-  const organization = viewOrganization(entry.holder.organization);
+  const organization = viewOrganization(entry.owner.organization);
   return { rejection: undefined, caller: { organization, key: viewKey(entry, state), requestId: id } };
 }

@@ -36,7 +36,7 @@ export function clientReport(
   const rows = [...known, ...(others as PathId[]).map(outcomeOf)];
   const paths = rows.map(({ path, promised, when }): ReportedPath => {
     const pathId = path as PathId;
-    const { count, isMet: met } = counted.paths[pathId] ?? { count: 0, isMet: false };
+    const { count, isCovered: met } = counted.paths[pathId] ?? { count: 0, isCovered: false };
     return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
   });
   const isCovered = (id: string) => paths.some(({ pathId, met }) => met && pathId === id);

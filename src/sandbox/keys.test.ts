@@ -28,8 +28,8 @@ test("R11 a key is found only by its hash, and an unknown key never, with or wit
 test("a key that a change ends no longer counts, and one that a change makes work again does", () => {
   const registry = registryOf(hashOf("a"), hashOf("b"));
   const [first, second] = [registry.key("key-0"), registry.key("key-1")];
-  first.holder.open = new Set(first.holder.keys);
-  const open = () => withoutOver(first.holder.open ?? new Set(), 5);
+  first.owner.open = new Set(first.owner.keys);
+  const open = () => withoutOver(first.owner.open ?? new Set(), 5);
   registry.change(first, { expiresAt: 4 });
   expect([open(), registry.dated.has(first)]).toEqual([[second], true]);
   registry.change(first, { expiresAt: 6 });

@@ -46,7 +46,7 @@ export interface OrganizationEntry {
 /** A key's entry in the registry. A change replaces its record. */
 export interface KeyEntry {
   key: KeyRecord;
-  readonly holder: OrganizationEntry;
+  readonly owner: OrganizationEntry;
   /** As of the last request that counted; `usageAt` returns the usage now. */
   usage: Usage;
   replacement?: KeyEntry;
@@ -76,7 +76,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   const byHash = new Map<string, KeyEntry>();
   const dated = new Set<KeyEntry>();
   const track = (entry: KeyEntry) => {
-    entry.holder.open?.add(entry);
+    entry.owner.open?.add(entry);
     if ((entry.key.expiresAt ?? entry.key.overlapEndsAt) !== undefined) dated.add(entry);
   };
 
@@ -85,9 +85,9 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
 
   /** Its organization must exist. */
   function addKey({ key, usage }: UsedKey): KeyEntry {
-    const holder = organization(key.organization);
-    const entry: KeyEntry = { key, holder, usage };
-    holder.keys.push(entry);
+    const owner = organization(key.organization);
+    const entry: KeyEntry = { key, owner, usage };
+    owner.keys.push(entry);
     track(entry);
     keys.set(key.ref, entry);
     // A pinned hash may be of a secret of the scenario: `find` returns the first key.

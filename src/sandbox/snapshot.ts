@@ -8,7 +8,7 @@ import { type KeyEntry, usageAt } from "./keys.js";
 import { describeRecords } from "./records/records.js";
 import type { SandboxState } from "./sandbox.js";
 import { remainingSteps } from "./timeline.js";
-import { endingOfName, withoutGrantedScopes } from "./varied-records.js";
+import { nameSuffixOf, withoutGrantedScopes } from "./varied-records.js";
 
 /**
  * Describes the current state as a scenario: a sandbox that starts from it behaves the same. Keys that were created at
@@ -28,7 +28,7 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
   > = {};
   for (const { organization } of registry.organizations.values()) {
     const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
-    const name = organization.name.slice(0, organization.name.length - endingOfName(sandbox, ref).length);
+    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox, ref).length);
     const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
     organizations[ref] = { name, id, type, status, ...access, keys: {} };
   }

@@ -32,7 +32,7 @@ import {
 import { snapshotSandbox } from "./snapshot.js";
 import type { PlayedStep, StoryProgress } from "./steps.js";
 import { createTimeline, type Timeline } from "./timeline.js";
-import { withNameEnding } from "./varied-records.js";
+import { withNameSuffix } from "./varied-records.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
@@ -177,7 +177,7 @@ function startedWith(
     timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
     registry: createRegistry(
-      organizations.map((one) => withNameEnding(profiled, one)),
+      organizations.map((one) => withNameSuffix(profiled, one)),
       keys.map((one) => startKey(one, start, windows, profiled, documented)),
     ),
     requestIds: createRequestIds(seed, scenario.requests_responded, idGroup),

@@ -66,8 +66,8 @@ export function addedLimitsOf(profiled: Profiled, first: string): KeyLimits {
   return chosen(profiled, ["key.limits", addedLimits], first);
 }
 
-/** Endings of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
-const endingsOfNames: RecordRow<string> = {
+/** Suffixes of names: accents, decomposed letters, other scripts, characters beyond 16 bits, markup, extra length. */
+const nameSuffixes: RecordRow<string> = {
   none: "",
   accents: " – Société Générale d’Épargne & Fils",
   decomposed: " Cafe\u0301 A\u030angstro\u0308m",
@@ -77,14 +77,14 @@ const endingsOfNames: RecordRow<string> = {
   long: ` ${"of the United Valleys ".repeat(12).trim()}`,
 };
 
-export function withNameEnding(profiled: Profiled, organization: Organization): Organization {
-  const ending = endingOfName(profiled, organization.ref);
-  return ending === "" ? organization : { ...organization, name: organization.name + ending };
+export function withNameSuffix(profiled: Profiled, organization: Organization): Organization {
+  const suffix = nameSuffixOf(profiled, organization.ref);
+  return suffix === "" ? organization : { ...organization, name: organization.name + suffix };
 }
 
-/** Returns the profile's ending for an organization's name; empty in most profiles. */
-export function endingOfName(profiled: Profiled, ref: string): string {
+/** Returns the profile's suffix for an organization's name; empty in most profiles. */
+export function nameSuffixOf(profiled: Profiled, ref: string): string {
   return profiled.profile === "varied"
-    ? chosen(profiled, ["organization.name_ending", endingsOfNames], ref)
+    ? chosen(profiled, ["organization.name_ending", nameSuffixes], ref)
     : "";
 }

@@ -254,8 +254,8 @@ function isExtension({ code, path }: ScenarioMistake): boolean {
 }
 
 function removeAt(fields: Members, path: Path): void {
-  const holder = path.slice(0, -1).reduce<unknown>((inside, step) => (inside as Members)[step], fields);
-  delete (holder as Record<string, unknown>)[String(path.at(-1))];
+  const members = path.slice(0, -1).reduce<unknown>((inside, step) => (inside as Members)[step], fields);
+  delete (members as Record<string, unknown>)[String(path.at(-1))];
 }
 
 /**

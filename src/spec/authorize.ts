@@ -35,7 +35,7 @@ interface Check extends RequestCheck {
 }
 
 /** Each 403 tells its cause. A 401 never does (R14), and the cause of a 429 is a limit. */
-type TellingCheck =
+type CheckWithCause =
   | (Required<Check> & { readonly exits: readonly `403.${string}`[] })
   | (Check & { readonly exits: readonly (`401.${string}` | `429.${string}`)[]; readonly tell?: never });
 
@@ -105,7 +105,7 @@ export const authorizationChecks: readonly Check[] = [
     exits: ["429.per_day"],
     reject: ({ key, usedToday }) => (usedToday < (key?.limits.perDay ?? 0) ? undefined : "429.per_day"),
   },
-] satisfies readonly TellingCheck[];
+] satisfies readonly CheckWithCause[];
 
 /** Decides the outcome of a request to an endpoint. Pure: the same facts always have the same path id. */
 export function authorize(facts: AuthorizationFacts): ApiPathId {

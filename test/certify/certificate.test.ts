@@ -1,6 +1,6 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { certificateBrief, lastOutput, tellingLines } from "../../src/certify/brief.js";
+import { certificateBrief, failureLines, lastOutput } from "../../src/certify/brief.js";
 import { renderCertificate } from "../../src/certify/document.js";
 import {
   type CertifyResult,
@@ -37,8 +37,8 @@ test("a client whose requests reach no endpoint sent none, and its next step is 
 
 test.each(filesForPeople)(
   "a certificate as $title is what the golden file has",
-  async ({ format, ending }) => {
-    const golden = `./golden/certificate.${ending}`;
+  async ({ format, extension }) => {
+    const golden = `./golden/certificate.${extension}`;
     await expect(renderCertificate(failed, format)).toMatchFileSnapshot(golden);
   },
 );
@@ -89,8 +89,8 @@ test.each([
   [".NET", "  Failed Whoami.Revoked [12 ms]"],
 ])("a brief shows the failed test in the output of %s, and not its last lines", (_, line) => {
   const rest = Array.from({ length: 30 }, (_, i) => `  at line ${i}`);
-  expect(tellingLines(["12 tests passed", line, ...rest])).toEqual([line]);
-  expect(tellingLines(rest)).toEqual(rest.slice(-20));
+  expect(failureLines(["12 tests passed", line, ...rest])).toEqual([line]);
+  expect(failureLines(rest)).toEqual(rest.slice(-20));
 });
 
 test("the last output starts with earlier lines that show what failed", () => {

@@ -48,11 +48,11 @@ describe.skipIf(noBrowser)("the report", () => {
     await fetch(server.url + mePath);
     await go("overview");
     const headers = { authorization: "Bearer a-token-of-the-test" };
-    for (const { title, format, ending } of reportFiles) {
+    for (const { title, format, extension } of reportFiles) {
       const download = page.waitForEvent("download");
       await page.getByRole("button", { name: title, exact: true }).click();
       const file = await download;
-      expect(file.suggestedFilename()).toBe(`report-key-states.${ending}`);
+      expect(file.suggestedFilename()).toBe(`report-key-states.${extension}`);
       const { text } = await ask(`/report?format=${format}`, { headers });
       expect(readFileSync(await file.path(), "utf8")).toBe(text);
     }

@@ -385,9 +385,9 @@ function localesPart(): string {
 
 function formatsPart(): string {
   const rows = reportFormats.map((format) => {
-    const { title, words, mediaType, endings } = formats[format];
+    const { title, words, mediaType, extensions } = formats[format];
     const about = words === undefined ? title : words;
-    return `| \`${format}\` | ${about} | ${endings.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
+    return `| \`${format}\` | ${about} | ${extensions.map((one) => `\`${one}\``).join(", ")} | \`${mediaType}\` |`;
   });
   return ["| format | is | endings | media type |", "|---|---|---|---|", ...rows].join("\n");
 }

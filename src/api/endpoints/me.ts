@@ -54,8 +54,8 @@ export function contextOf(caller: KeyEntry): TextBody {
 // Only `usage.today` changes between responses. The rest depends on the key's and the organization's records, so it is
 // built once for each pair of records and stored with the key.
 function preparedFor(caller: KeyEntry): TextBody {
-  const { key, holder, prepared } = caller;
-  const { organization } = holder;
+  const { key, owner, prepared } = caller;
+  const { organization } = owner;
   if (prepared !== undefined && prepared.key === key && prepared.organization === organization)
     return prepared;
   const whole = JSON.stringify({

@@ -5,7 +5,7 @@ import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
-import { endingWords, type ReportFormat } from "../../report/render/document.js";
+import { extensionWords, type ReportFormat } from "../../report/render/document.js";
 import { faultPathIds } from "../../spec/outcomes.js";
 import { redactKeys } from "../../spec/redact.js";
 import { didYouMean, quote } from "../../spec/schema/words.js";
@@ -104,7 +104,7 @@ const flags = {
   ),
   certificate: option(
     "--certificate <file>",
-    `write the certificate to this file, in the format of its extension: ${endingWords}; repeatable`,
+    `write the certificate to this file, in the format of its extension: ${extensionWords}; repeatable`,
     (text, from) => [fileName(text, from)],
   ),
   format: plainOption(

@@ -9,7 +9,7 @@ import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { missedEndpoints, type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { execAgain } from "../../report/plain-text.js";
-import { endingWords } from "../../report/render/document.js";
+import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
 import type { Report } from "../../report/report-shape.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
@@ -76,7 +76,7 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Varian
 const flags = {
   report: option(
     "--report <file>",
-    `write the report to this file and not to stderr, in the format of its extension: ${endingWords}; - is stdout; repeatable`,
+    `write the report to this file and not to stderr, in the format of its extension: ${extensionWords}; - is stdout; repeatable`,
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,

@@ -24,7 +24,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
   writeFileSync(join(folder, variantFile), text, { mode: 0o600 });
-  const files = new Map<string, ReturnType<typeof followFile>>();
+  const files = new Map<string, () => RunLine[]>();
   const others = new Set<string>();
   const isLines = new RegExp(`^${linesOf(".+")}$`);
   return {

@@ -1,6 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { draftEnding, fileFailure } from "../../node/files/write-file.js";
+import { draftSuffix, fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { InstanceState } from "../instances.js";
@@ -54,8 +54,8 @@ export function findState(place: StatePlace, { own, imported }: Options) {
 export function removeDrafts({ file }: StatePlace): void {
   const folder = folderOf(file);
   const names = existsSync(folder) ? readdirSync(folder) : [];
-  const inFolder = names.filter((name) => name.endsWith(draftEnding)).map((name) => join(folder, name));
-  for (const draft of [file + draftEnding, ...inFolder]) {
+  const inFolder = names.filter((name) => name.endsWith(draftSuffix)).map((name) => join(folder, name));
+  for (const draft of [file + draftSuffix, ...inFolder]) {
     try {
       rmSync(draft, { force: true });
     } catch {

@@ -13,8 +13,8 @@ import { basename, dirname, join } from "node:path";
 // O_NONBLOCK does not wait for the reader of a pipe.
 const { O_WRONLY, O_CREAT, O_TRUNC, O_APPEND, O_NONBLOCK = 0 } = constants;
 
-/** The ending of a draft's name. A draft that a killed process has left may contain keys. */
-export const draftEnding = ".svc-sandbox-draft";
+/** The end of a draft's name. A draft that a killed process has left may contain keys. */
+export const draftSuffix = ".svc-sandbox-draft";
 
 /** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
@@ -25,7 +25,7 @@ export async function writeFileAtomically(
 ): Promise<void> {
   if (statSync(file, { throwIfNoEntry: false })?.isFile() === false) return writeInto(file, text);
   const target = targetOf(file);
-  const draft = `${target}${draftEnding}`;
+  const draft = `${target}${draftSuffix}`;
   const discard = () => promises.rm(draft, { force: true });
   try {
     await discard();

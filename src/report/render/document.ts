@@ -3,25 +3,25 @@ import { listed } from "../../spec/schema/words.js";
 
 /** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
 const formatTable = {
-  text: { title: "Text", mediaType: "text/plain", endings: [".txt"] },
+  text: { title: "Text", mediaType: "text/plain", extensions: [".txt"] },
   brief: {
     title: "Brief",
     words: "one line of JSON for scripts and agents",
     mediaType: "application/json",
-    endings: [],
+    extensions: [],
   },
-  json: { title: "JSON", mediaType: "application/json", endings: [".json"] },
-  markdown: { title: "Markdown", mediaType: "text/markdown", endings: [".md", ".markdown"] },
-  junit: { title: "JUnit", mediaType: "application/xml", endings: [".xml"] },
-  html: { title: "HTML", mediaType: "text/html", endings: [".html"] },
+  json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
+  markdown: { title: "Markdown", mediaType: "text/markdown", extensions: [".md", ".markdown"] },
+  junit: { title: "JUnit", mediaType: "application/xml", extensions: [".xml"] },
+  html: { title: "HTML", mediaType: "text/html", extensions: [".html"] },
 } satisfies Readonly<Record<string, FormatRow>>;
 
 interface FormatRow {
   readonly title: string;
   readonly words?: string;
   readonly mediaType: string;
-  /** The endings of file names that set it. New files get the first one; without one, the format is not for files. */
-  readonly endings: readonly string[];
+  /** The extensions of file names that set it. New files get the first one; without one, the format is not for files. */
+  readonly extensions: readonly string[];
 }
 
 export type ReportFormat = keyof typeof formatTable;
@@ -38,19 +38,23 @@ export const formatWords = listed(
   "or",
 );
 
-/** The endings of file names in a sentence. */
-export const endingWords = listed(
+/** The extensions of file names in a sentence. */
+export const extensionWords = listed(
   reportFormats.flatMap((format) => {
-    const { title, endings } = formats[format];
-    const [ending] = endings;
-    return ending === undefined ? [] : ending === `.${format}` ? [ending] : [`${ending} (${title})`];
+    const { title, extensions } = formats[format];
+    const [extension] = extensions;
+    return extension === undefined
+      ? []
+      : extension === `.${format}`
+        ? [extension]
+        : [`${extension} (${title})`];
   }),
   "or",
 );
 
-/** The format that a file name's ending sets. */
-export function formatOfEnding(ending: string): ReportFormat | undefined {
-  return reportFormats.find((format) => formats[format].endings.includes(ending));
+/** The format that a file name's extension sets. */
+export function formatOfExtension(extension: string): ReportFormat | undefined {
+  return reportFormats.find((format) => formats[format].extensions.includes(extension));
 }
 
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */

@@ -23,7 +23,7 @@ test("a success of another endpoint than /me has a count of its own, and each en
   counters.count(exchange("401.revoked", { operation: "createThing" }));
   counters.count(exchange("404.unknown_path", { operation: null }));
   const { paths, endpoints, requests } = counters.read();
-  expect(paths["201.createThing"]).toEqual({ count: 1, isMet: true });
-  expect(paths["401.revoked"]).toEqual({ count: 1, isMet: true });
+  expect(paths["201.createThing"]).toEqual({ count: 1, isCovered: true });
+  expect(paths["401.revoked"]).toEqual({ count: 1, isCovered: true });
   expect([endpoints, requests]).toEqual([{ createThing: 2 }, 3]);
 });

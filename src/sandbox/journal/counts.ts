@@ -17,7 +17,7 @@ export interface AdviceCount {
 interface PathCount {
   count: number;
   /** Whether a request ended here other than by a misplaced key. */
-  isMet: boolean;
+  isCovered: boolean;
 }
 
 /** How often a key was resent after a path rejected it, and was rejected there again. */
@@ -111,11 +111,11 @@ function countExchange(counts: Counts, exchange: Exchange, keys?: KeysOfAdvice):
   for (const id of exchange.advice) countAdvice(counts, id, exchange, keys?.[id]);
 }
 
-function countPath({ paths }: Counts, pathId: PathId, isMet: boolean): void {
-  const row = paths[pathId] ?? { count: 0, isMet: false };
+function countPath({ paths }: Counts, pathId: PathId, isCovered: boolean): void {
+  const row = paths[pathId] ?? { count: 0, isCovered: false };
   paths[pathId] = row;
   row.count += 1;
-  row.isMet ||= isMet;
+  row.isCovered ||= isCovered;
 }
 
 function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange): void {

@@ -226,13 +226,13 @@ function requireScopes({ assumptions: { scopes: known } }: SandboxState, scopes:
 
 /** Returns how many of an organization's keys in an environment count toward the maximum (R32). */
 export function activeKeysIn(
-  holder: OrganizationEntry,
+  owner: OrganizationEntry,
   environment: Environment,
   assumptions: Assumptions,
   now: number,
 ): number {
-  holder.open ??= new Set(holder.keys);
-  return withoutOver(holder.open, now).filter(
+  owner.open ??= new Set(owner.keys);
+  return withoutOver(owner.open, now).filter(
     ({ key }) => key.environment === environment && countsAsActive(keyStateAt(key, now), assumptions),
   ).length;
 }

@@ -7,7 +7,7 @@ import { activateFaults, type Fault } from "../faults.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
 import { unknownFaultPaths } from "../path-ids.js";
 import { replaceState, type SandboxState } from "../sandbox.js";
-import { endingOfName, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
+import { nameSuffixOf, withGrantedScopes, withoutGrantedScopes } from "../varied-records.js";
 import type { OrganizationView } from "../view-shapes.js";
 import { viewOrganization } from "../views.js";
 import { activeKeysIn } from "./keys.js";
@@ -89,9 +89,9 @@ function varyRecords(sandbox: SandboxState, next: SandboxState): void {
   const { organizations, keys } = sandbox.registry;
   for (const entry of organizations.values()) {
     const { ref, name } = entry.organization;
-    const [old, ending] = [endingOfName(sandbox, ref), endingOfName(next, ref)];
-    if (old === ending) continue;
-    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + ending };
+    const [old, suffix] = [nameSuffixOf(sandbox, ref), nameSuffixOf(next, ref)];
+    if (old === suffix) continue;
+    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + suffix };
   }
   if (sandbox.profile !== "varied" && next.profile !== "varied") return;
   for (const entry of keys.values()) {
@@ -113,10 +113,10 @@ function heldScopeProblem(sandbox: SandboxState, { scopes }: Assumptions): strin
 }
 
 function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now: number) {
-  for (const holder of registry.organizations.values()) {
-    const full = environments.find((one) => activeKeysIn(holder, one, next, now) > maximumActiveKeys);
+  for (const owner of registry.organizations.values()) {
+    const full = environments.find((one) => activeKeysIn(owner, one, next, now) > maximumActiveKeys);
     if (full !== undefined)
-      return `would give ${holder.organization.ref} (${full}) more than ${maximumActiveKeys} active keys (R32)`;
+      return `would give ${owner.organization.ref} (${full}) more than ${maximumActiveKeys} active keys (R32)`;
   }
   return undefined;
 }

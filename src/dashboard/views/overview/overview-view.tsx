@@ -175,8 +175,12 @@ function WholeReport(read: Shown<"Report">) {
       </p>
       <div class="bar no-print">
         <span class="muted">Download</span>
-        {reportFiles.map(({ title, format, ending }) => (
-          <ActionButton key={format} class="quiet" run={() => download(format, `report-${scenario}`, ending)}>
+        {reportFiles.map(({ title, format, extension }) => (
+          <ActionButton
+            key={format}
+            class="quiet"
+            run={() => download(format, `report-${scenario}`, extension)}
+          >
             {title}
           </ActionButton>
         ))}

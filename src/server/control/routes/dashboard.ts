@@ -155,7 +155,7 @@ function withNextRequest(key: KeyView, sandbox: SandboxState) {
 }
 
 interface Row {
-  readonly holder: OrganizationEntry;
+  readonly owner: OrganizationEntry;
   readonly entry?: KeyEntry;
   /** The index among the listed keys of its organization. */
   readonly place: number;
@@ -170,13 +170,13 @@ function directoryOf(
 ) {
   const now = sandbox.clock.now();
   const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-  const isChosen = ({ key, holder }: KeyEntry) =>
+  const isChosen = ({ key, owner }: KeyEntry) =>
     (state === undefined || keyStateAt(key, now) === state) &&
-    words.every((word) => `${textOf(holder, key)} ${keyStateAt(key, now)}`.includes(word));
+    words.every((word) => `${textOf(owner, key)} ${keyStateAt(key, now)}`.includes(word));
   const listsEmpty = words.length === 0 && state === undefined;
-  const rows = [...sandbox.registry.organizations.values()].flatMap((holder): Row[] => {
-    if (holder.keys.length === 0) return listsEmpty ? [{ holder, place: 0 }] : [];
-    return holder.keys.filter(isChosen).map((entry, place) => ({ holder, entry, place }));
+  const rows = [...sandbox.registry.organizations.values()].flatMap((owner): Row[] => {
+    if (owner.keys.length === 0) return listsEmpty ? [{ owner, place: 0 }] : [];
+    return owner.keys.filter(isChosen).map((entry, place) => ({ owner, entry, place }));
   });
   const pages = Math.max(1, Math.ceil(rows.length / rowsOnAPage));
   const page = Math.min(Math.max(1, wanted), pages);
@@ -185,11 +185,11 @@ function directoryOf(
   const keysIn = (some: readonly Row[]) => some.filter(({ entry }) => entry !== undefined).length;
   const before = keysIn(rows.slice(0, start));
   return {
-    sections: [...new Set(shown.map(({ holder }) => holder))].map((holder) => {
-      const own = shown.filter((row) => row.holder === holder);
+    sections: [...new Set(shown.map(({ owner }) => owner))].map((owner) => {
+      const own = shown.filter((row) => row.owner === owner);
       return {
-        organization: viewOrganization(holder.organization),
-        active: activeIn(holder, now),
+        organization: viewOrganization(owner.organization),
+        active: activeIn(owner, now),
         isContinued: (own[0]?.place ?? 0) > 0,
         keys: own.flatMap(({ entry }) =>
           entry === undefined ? [] : withNextRequest(viewKey(entry, sandbox), sandbox),

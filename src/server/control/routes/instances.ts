@@ -259,7 +259,7 @@ function trafficOf(instance: Instance | undefined) {
   const counted = Object.entries(paths) as [PathId, { count: number }][];
   const passed = counted.reduce((sum, [path, { count }]) => sum + (isSuccess(path) ? count : 0), 0);
   const promised = outcomesOf(endpointsOf(instance.sandbox)).filter((row) => row.promised);
-  const met = promised.filter(({ path }) => paths[path]?.isMet);
+  const met = promised.filter(({ path }) => paths[path]?.isCovered);
   return {
     requests,
     errors: requests - passed,
