@@ -219,13 +219,8 @@ function variablesPart(): string {
 
 function promisesPart(): string {
   const promised = outcomes.filter((one) => one.promised).map(({ path }) => path);
-  const rows = promisesOn(promised, "all").filter(({ kind }) => kind === "other");
-  const losses = [...new Set(rows.map(({ loss }) => loss))];
-  const idsOf = (loss: string) => rows.filter((row) => row.loss === loss).map(({ id }) => code(id));
-  return table(
-    ["promise", "what your users lose if nobody notices"],
-    ...losses.map((loss) => [idsOf(loss).join(", "), loss]),
-  );
+  const others = promisesOn(promised, "all").filter(({ kind }) => kind === "other");
+  return `${others.map(({ id }) => code(id)).join(", ")}.`;
 }
 
 const firstPart = (path: string) => path.split("/")[1] as string;
@@ -237,14 +232,13 @@ test("docs/control-plane.md lists every call in one table", () => {
 
 function callsPart(group: string): string {
   const listed = routes.filter(({ path }) => callGroups[group]?.includes(firstPart(path)));
-  const rows = listed.map(({ method, path, body, query, status, summary }) => [
+  const rows = listed.map(({ method, path, body, query, summary }) => [
     code(`${method} ${path}`),
     [...fieldsOf(body), ...Object.keys(query?.fields ?? {}).map((name) => `?${name}=`)].map(code).join(", ") +
       (body === "assumptions_change" ? ", any [assumption](specification.md#the-assumptions)" : ""),
-    String(status),
     summary,
   ]);
-  return table(["call", "fields", "status", "effect"], ...rows);
+  return table(["call", "fields", "effect"], ...rows);
 }
 
 function fieldsOf(body: (typeof routes)[number]["body"] = "nothing"): string[] {

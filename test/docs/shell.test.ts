@@ -6,7 +6,6 @@ import { execCommand as exec } from "../../src/cli/commands/exec.js";
 import { startCommand as start } from "../../src/cli/commands/start.js";
 import type { SandboxServer } from "../../src/server/index.js";
 import { blocksOf, blockWith, pageOf, root } from "../support/pages.js";
-import { missing, programPath } from "../support/programs.js";
 import { runCli } from "../support/run-cli.js";
 import { commandLine, type RunningCommand, runCommand } from "../support/running-command.js";
 import { served } from "../support/servers.js";
@@ -21,10 +20,7 @@ const run: Readonly<Record<string, readonly string[]>> = {
     ...["payments", "--instance-rate 600\n", "> link.txt", "claim ", "instance link", "create namespace"],
     "get secret",
   ],
-  "docs/control-plane.md": [
-    ...["send() {", "send P", "curl -sN", "urllib", "HttpClient"],
-    ...["/story/next", "/metrics", "/control.openapi.json"],
-  ],
+  "docs/control-plane.md": [...["send() {", "send P", "curl -sN", "/metrics", "/control.openapi.json"]],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {
@@ -153,25 +149,6 @@ const openServer = async () => (await served()) as SandboxServer;
 const promised = (text: string) =>
   [...text.matchAll(/(?:#|\/\/) (\d{3})$/gm)].map(([, status]) => `${status}\n`).join("");
 
-for (const [language, words, file, command] of [
-  ["python", "urllib", "session.py", "python3"],
-  ["java", "HttpClient", "Main.java", "java"],
-] as const) {
-  test.skipIf(missing(command))(`docs/control-plane.md: the session in ${language}`, async () => {
-    const server = await openServer();
-    const text = blockFor(server, "docs/control-plane.md", language, words);
-    const { code, stdout, stderr } = await ended(
-      `${programPath(command)} ${file}`,
-      temporaryFolder({ [file]: text }),
-    );
-    expect([code, stdout, stderr]).toEqual([0, promised(text), ""]);
-    expect(stdout).not.toBe("");
-    // It leaves the sandbox as it was.
-    expect(server.sandbox.keys.list().map(({ ref }) => ref)).not.toContain("nightly");
-    expect((await (await fetch(`${server.controlUrl}/instances`)).json()).data).toEqual([]);
-  });
-}
-
 test("docs/control-plane.md: the line for events shows them as they happen", async () => {
   const server = await openServer();
   const line = blockFor(server, "docs/control-plane.md", "sh", "curl -sN").trim();
@@ -206,12 +183,6 @@ test("docs/control-plane.md: its commands print the responses below them", async
   }
   // The programs below them use its keys.
   expect(server.sandbox.name).toBe("key-states");
-});
-
-test("docs/control-plane.md: the line for a story runs its next step", async () => {
-  const line = blockFor(await openServer(), page, "sh", "/story/next");
-  const { stdout } = await ended(line, temporaryFolder());
-  expect(JSON.parse(stdout).data).toMatchObject({ step: { number: 1, kind: "say" } });
 });
 
 test("docs/control-plane.md: the line for metrics shows each metric of the table, and no other of ours", async () => {
