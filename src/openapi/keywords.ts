@@ -29,6 +29,8 @@ export interface Work {
   nested: number;
   /** Whether values are texts of a query or a form, which are converted to the type of the schema. */
   readonly reads: boolean;
+  /** Whether alternatives are tested next to the one that a discriminator names. */
+  readonly isStrict: boolean;
   /** For each object, the results by schema: alternatives of a recursive type look at the same values again. */
   readonly known: Map<object, Map<object, Mismatch | undefined>>;
 }
@@ -39,6 +41,12 @@ export const tooMuchWork: Mismatch = { path: [], message: "needs too much work t
 export function spend(run: Work, steps: number): void {
   run.left -= steps;
   if (run.left < 0) throw tooMuchWork;
+}
+
+/** The schemas that a member chooses between, by its values. */
+export interface Discriminator {
+  readonly name: string;
+  readonly branches: ReadonlyMap<string, unknown>;
 }
 
 /** What keywords need of the schemas around them. */
@@ -197,8 +205,19 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     const all = nodes.map(test);
     return (value, run) => first(all, (one) => one(value, run));
   },
-  anyOf: (nodes: readonly unknown[], { test }) => alternatives(nodes.map(test), Number.POSITIVE_INFINITY),
-  oneOf: (nodes: readonly unknown[], { test }) => alternatives(nodes.map(test), 1),
+  anyOf: (nodes: readonly unknown[], around) =>
+    unlessChosen(around, alternatives(nodes.map(around.test), Number.POSITIVE_INFINITY)),
+  oneOf: (nodes: readonly unknown[], around) => unlessChosen(around, alternatives(nodes.map(around.test), 1)),
+  discriminator({ name, branches }: Discriminator, { test }) {
+    const tests = new Map([...branches].map(([value, node]) => [value, test(node)]));
+    const wrong = within(name, wrongChoice("must be one of", [...branches.keys()]));
+    return (value, run) => {
+      if (!isMapping(value)) return undefined;
+      if (!Object.hasOwn(value, name)) return { ...mismatch("is missing"), missing: name };
+      const one = tests.get(value[name] as string);
+      return one === undefined ? wrong : one(value, run);
+    };
+  },
   not(node: unknown, { test }) {
     const one = test(node);
     return (value, run) => (one(value, run) === undefined ? mismatch("must not be valid") : undefined);
@@ -214,6 +233,12 @@ export const keywords: Readonly<Record<string, Keyword>> = {
 };
 
 const none = {} as StartContext;
+
+/** With a discriminator, alternatives of objects are only tested for samples, which other validators may check. */
+function unlessChosen({ schema }: StartContext, test: Test): Test {
+  if (schema.discriminator === undefined) return test;
+  return (value, run) => (isMapping(value) && !run.isStrict ? undefined : test(value, run));
+}
 
 function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
   for (const item of items) {
@@ -303,10 +328,14 @@ function isMultiple(value: number, step: number): boolean {
 
 const isPlain = (value: unknown) => typeof value !== "object" || value === null;
 
+function wrongChoice(words: string, choices: readonly unknown[]): Mismatch {
+  return mismatch(`${words} ${choices.slice(0, 10).map(quote).join(", ")}`);
+}
+
 function choiceOf(words: string, choices: readonly unknown[]): Test {
   const plain = new Set(choices.filter(isPlain));
   const others = new Set(choices.filter((one) => !isPlain(one)).map(canonicalJson));
-  const wrong = mismatch(`${words} ${choices.slice(0, 10).map(quote).join(", ")}`);
+  const wrong = wrongChoice(words, choices);
   return (value, run) => {
     const isChoice = isPlain(value) ? plain.has(value) : others.has(textOf(value, run));
     return isChoice ? undefined : wrong;
@@ -322,7 +351,7 @@ function textOf(value: unknown, run: Work): string {
 // Of ajv-formats, it accepts every whole number.
 const int64 = {
   type: "number",
-  validate: (value: number) => Number.isInteger(value) && value >= -(2 ** 63) && value < 2 ** 63,
+  validate: (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63,
 };
 
 /** The test of each format, which accepts values of other types. */

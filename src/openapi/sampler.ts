@@ -5,9 +5,11 @@ import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import type { Discriminator } from "./keywords.js";
 import { sizeOf } from "./keywords.js";
 import { documentLimits } from "./limits.js";
-import { merged, type SchemaReader, whole } from "./schemas.js";
+import { merged, whole } from "./merge.js";
+import type { SchemaReader } from "./schemas.js";
 
 // Seeded values of schemas. Each part draws from its own stream, so that another part of the document changes no other.
 
@@ -54,7 +56,7 @@ export function sampleOf(
   node: unknown,
   sampling: Sampling,
 ): { readonly value: unknown } | undefined {
-  const check = reader.checkOf(node, { steps: maxChecked });
+  const check = reader.checkOf(node, { isStrict: true, steps: maxChecked });
   let made = 0;
   const tries = [
     { usesExamples: true, fill: "all", turn: 0 } as const,
@@ -89,7 +91,7 @@ function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   const made = whole(attempt.reader, node);
   if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
   // A sample of one alternative may also fit another one.
-  const check = attempt.reader.checkOf(node, { steps: partChecks.steps });
+  const check = attempt.reader.checkOf(node, { isStrict: true, steps: partChecks.steps });
   for (const value of candidates(made, made.oneOf, place, attempt)) {
     attempt.work.checks += 1;
     if (attempt.work.checks > partChecks.max || check(value) === undefined) return value;
@@ -113,9 +115,11 @@ function* candidates(made: Members, oneOf: readonly unknown[], place: Place, att
 }
 
 function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
-  const schema = settled(made, attempt);
-  const { examples, enum: choices } = schema;
-  if (attempt.usesExamples && Array.isArray(examples) && examples.length > 0) return examples[0];
+  const schema = chosen(made, attempt);
+  const { examples = [], enum: choices } = schema;
+  const [example] = examples as readonly unknown[];
+  const isChoice = !Array.isArray(choices) || typeof example === "object" || choices.includes(example);
+  if (attempt.usesExamples && example !== undefined && isChoice) return example;
   if (Object.hasOwn(schema, "const")) return schema.const;
   const draw = randomStream(attempt.seed, "sample", String(attempt.turn), ...place);
   if (Array.isArray(choices) && choices.length > 0) return pick(draw, choices);
@@ -124,8 +128,9 @@ function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
 }
 
 /** A schema with one of its alternatives. */
-function settled(schema: Members, attempt: Attempt, nested = 0): Members {
+function chosen(schema: Members, attempt: Attempt, nested = 0): Members {
   if (nested > maxNested) throw noSample;
+  if (schema.discriminator !== undefined) return chosen(namedBranch(schema, attempt), attempt, nested + 1);
   const { oneOf, anyOf, if: condition, ...own } = schema;
   const { turn, reader } = attempt;
   const all = [oneOf, anyOf].flatMap((some) => {
@@ -137,9 +142,30 @@ function settled(schema: Members, attempt: Attempt, nested = 0): Members {
   if (condition !== undefined) all.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
   return all.reduce<Members>((made, node) => {
     count(attempt, 1);
-    return merged(made, settled(whole(reader, node), attempt, nested + 1));
+    return merged(made, chosen(whole(reader, node), attempt, nested + 1));
   }, own);
 }
+
+/** A schema with one of the schemas that its discriminator names, and the value of this one. */
+function namedBranch({ discriminator, oneOf: _, anyOf: __, ...own }: Members, attempt: Attempt): Members {
+  const { name, branches } = discriminator as Discriminator;
+  const { reader, turn } = attempt;
+  count(attempt, 1);
+  const known = whole(reader, memberOf(own, name));
+  const fitting = [...branches].filter(([value]) => canBoth(known, { const: value }));
+  const [value, node] = fitting[turn % fitting.length] ?? [];
+  if (value === undefined) throw noSample;
+  const made = merged(own, whole(reader, node));
+  const { properties, required = [] } = made as { properties?: Members; required?: readonly string[] };
+  return {
+    ...made,
+    properties: { ...properties, [name]: { const: value } },
+    required: [...new Set([...required, name])],
+  };
+}
+
+const memberOf = ({ properties = {} }: Members, name: string): unknown =>
+  isMapping(properties) && Object.hasOwn(properties, name) ? properties[name] : {};
 
 const choicesOfSchema = ({ enum: choices, const: only }: Members): readonly unknown[] | undefined =>
   only === undefined ? (choices as readonly unknown[] | undefined) : [only];

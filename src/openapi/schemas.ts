@@ -1,9 +1,18 @@
-import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
+import { discriminatorOf, inheriting, type NamedSchemas, namedSchemas } from "./discriminators.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
-import { isFlag, isList, isNumber, isText, linearPattern, type Pattern, typeNames } from "./keywords.js";
+import {
+  type Discriminator,
+  isFlag,
+  isList,
+  isNumber,
+  isText,
+  linearPattern,
+  type Pattern,
+  typeNames,
+} from "./keywords.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -18,17 +27,25 @@ export type Schemas = ReturnType<typeof schemasOf>;
 export type SchemaReader = Schemas[Direction];
 
 export function schemasOf(document: ApiDocument) {
-  return { request: readerOf(document, "request"), response: readerOf(document, "response") };
+  const named = namedSchemas(document);
+  return { request: readerOf(named, "request"), response: readerOf(named, "response") };
 }
 
 const anyText: Pattern = { test: () => true, cost: 0 };
 
-function readerOf(document: ApiDocument, direction: Direction) {
+function readerOf(named: NamedSchemas, direction: Direction) {
+  const { document } = named;
   const views = new WeakMap<object, Members>();
   /** A schema's own keywords. */
   const view = (node: unknown): Members => {
     if (!isMapping(node)) return node === false ? { not: {} } : {};
-    return keptIn(views, node, () => viewOf(document, node, direction));
+    const known = views.get(node);
+    if (known !== undefined) return known;
+    const made = viewOf(named, node, direction);
+    const found = node.nullable === true && made.$ref === undefined ? orNull(made) : made;
+    // It may be a part of what was found.
+    views.set(made, made).set(node, found);
+    return found;
   };
   const targets = new Map<string, unknown>();
   const target = (reference: string): unknown =>
@@ -45,11 +62,11 @@ function readerOf(document: ApiDocument, direction: Direction) {
   };
 }
 
-function viewOf(document: ApiDocument, node: Members, direction: Direction): Members {
-  const { isOld } = document;
+function viewOf(named: NamedSchemas, node: Members, direction: Direction): Members {
+  const { document } = named;
   // OpenAPI 3.0 ignores everything next to a reference.
-  if (isOld && typeof node.$ref === "string") return { $ref: node.$ref };
-  const own = Object.entries(node).filter(([name]) => readKeywords.has(name));
+  if (document.isOld && typeof node.$ref === "string") return { $ref: node.$ref };
+  const own = Object.entries(inheriting(node, named)).filter(([name]) => readKeywords.has(name));
   const made: Record<string, unknown> = Object.fromEntries(own);
   const { properties, required } = made;
   if (isMapping(properties) && Array.isArray(required)) {
@@ -63,11 +80,14 @@ function viewOf(document: ApiDocument, node: Members, direction: Direction): Mem
     made.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
   }
   if (Object.hasOwn(node, "example")) made.examples = [node.example];
-  return ofOld(made, node);
+  made.discriminator = discriminatorOf(node, named);
+  if (made.discriminator === undefined) delete made.discriminator;
+  replaceFlags(made);
+  return made;
 }
 
-// OpenAPI 3.0: `nullable`, and limits that are flags. Documents of 3.1 may still have them.
-function ofOld(made: Record<string, unknown>, { nullable }: Members): Members {
+/** Replaces the flags of OpenAPI 3.0 by limits. Documents of 3.1 may still have them. */
+function replaceFlags(made: Record<string, unknown>): void {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],
@@ -79,70 +99,18 @@ function ofOld(made: Record<string, unknown>, { nullable }: Members): Members {
     made[flag] = made[limit];
     delete made[limit];
   }
-  if (nullable !== true) return made;
-  if (typeof made.type !== "string") return { anyOf: [made, { type: "null" }] };
-  if (Array.isArray(made.enum) && !made.enum.includes(null)) made.enum = [...made.enum, null];
-  return { ...made, type: [made.type, "null"] };
 }
 
-const maxMerged = 200;
+const combining = ["allOf", "anyOf", "oneOf", "not", "const", "discriminator"];
 
-/** One schema in place of a schema with its references and the parts of `allOf`. */
-export function whole({ view, target }: Pick<SchemaReader, "view" | "target">, node: unknown): Members {
-  const parts: Members[] = [];
-  const seen = new Set<unknown>();
-  const add = (one: unknown) => {
-    if (seen.has(one) || parts.length >= maxMerged) return;
-    seen.add(one);
-    const { $ref, allOf, ...own } = view(one);
-    parts.push(own);
-    if (typeof $ref === "string") add(target($ref));
-    for (const part of Array.isArray(allOf) ? allOf : []) add(part);
-  };
-  add(node);
-  return parts.length === 1 ? (parts[0] as Members) : parts.reduceRight(merged, {});
+/** A schema that also allows `null`, no matter what else it has. */
+function orNull(made: Members): Members {
+  const isCombined = combining.some((name) => Object.hasOwn(made, name));
+  if (typeof made.type !== "string" || isCombined) return { anyOf: [made, { type: "null" }] };
+  const { enum: choices } = made;
+  const isChoice = Array.isArray(choices) && !choices.includes(null);
+  return { ...made, ...(isChoice && { enum: [...choices, null] }), type: [made.type, "null"] };
 }
-
-/** A schema for values that are valid for both. Leaves out what only a check can decide. */
-export function merged(one: Members, other: Members): Members {
-  const made: Record<string, unknown> = { ...one, ...other };
-  for (const name of Object.keys(one)) {
-    if (!Object.hasOwn(other, name)) continue;
-    const join = Object.hasOwn(together, name) ? together[name] : undefined;
-    if (join !== undefined) made[name] = join([one[name], other[name]] as never);
-  }
-  return made;
-}
-
-const max = (both: readonly number[]) => Math.max(...both);
-const min = (both: readonly number[]) => Math.min(...both);
-const all = (both: readonly unknown[]) => ({ allOf: both });
-const together: Readonly<Record<string, (both: never) => unknown>> = {
-  ...{ minimum: max, exclusiveMinimum: max, minLength: max, minItems: max, minProperties: max },
-  ...{ maximum: min, exclusiveMaximum: min, maxLength: min, maxItems: min, maxProperties: min },
-  ...{ items: all, additionalProperties: all, contains: all },
-  required: (both: readonly unknown[]) => [...new Set(both.flat())],
-  type: (both: readonly unknown[]) => {
-    const [one = [], other = []] = both.map((types) => {
-      const given = [types].flat() as string[];
-      return given.includes("number") ? [...given, "integer"] : given;
-    });
-    const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
-    return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
-  },
-  enum: ([one = [], other = []]: readonly (readonly unknown[])[]) => {
-    const known = new Set(one.map(canonicalJson));
-    return other.filter((value) => known.has(canonicalJson(value)));
-  },
-  properties: ([one = {}, other = {}]: readonly Members[]) => {
-    const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
-    return {
-      ...one,
-      ...other,
-      ...Object.fromEntries(inBoth.map((name) => [name, all([one[name], other[name]])])),
-    };
-  },
-};
 
 type Parts = readonly (readonly [Path, unknown])[];
 type Kind = readonly [
@@ -183,6 +151,7 @@ const keywordKinds: readonly Kind[] = [
   ["propertyNames unevaluatedProperties unevaluatedItems", isSchema, "a schema", itself],
   ["allOf anyOf oneOf prefixItems", areSchemas, "a list of schemas", inside],
   ["properties patternProperties dependentSchemas", areByName(isSchema), "schemas by name", inside],
+  ["discriminator", isMapping, "a mapping"],
 ];
 
 /** The keywords that are read. */
@@ -203,6 +172,12 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
     if (name === "$ref") return [[stepsOf(value as string), target(value as string)]];
     return (partsOf?.(value as never) ?? []).map(([steps, one]) => [[...path, name, ...steps], one]);
   };
+  const partsIn = (path: Path, one: Members): Parts => {
+    const { discriminator } = view(one) as { readonly discriminator?: Discriminator };
+    const chosen = [...(discriminator?.branches.values() ?? [])].map((branch) => [path, branch] as const);
+    const own = Object.entries(isOld ? view(one) : one);
+    return [...own.flatMap(([name, value]) => within(path, name, value)), ...chosen];
+  };
   /** Reports what is wrong in a schema and in everything that it reaches. */
   return (node: unknown, at: Path): void => {
     const left: Parts[number][] = [[at, node]];
@@ -210,19 +185,20 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
       const [path, one] = next;
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
-      for (const note of oddities(one))
+      for (const note of oddities(one, view(one)))
         notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
-      for (const [name, value] of Object.entries(isOld ? view(one) : one))
-        left.push(...within(path, name, value));
+      left.push(...partsIn(path, one));
     }
   };
 }
 
 /** What is odd in a schema that can be read. */
-function* oddities(schema: Members): Generator<string> {
+function* oddities(schema: Members, { discriminator }: Members): Generator<string> {
   for (const limit of ["imum", "Length", "Items", "Properties", "Contains"])
     if (Number(schema[`min${limit}`]) > Number(schema[`max${limit}`]))
       yield `min${limit} is above max${limit}, so that no value is valid`;
+  if (schema.discriminator !== undefined && discriminator === undefined)
+    yield "the discriminator is not checked: each schema needs its own value in mapping";
   const { pattern, $dynamicRef } = schema;
   if (typeof pattern === "string" && linearPattern(pattern) === undefined)
     yield `the pattern is not checked: ${whyUnchecked(pattern)}`;

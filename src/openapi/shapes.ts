@@ -3,8 +3,10 @@ import { describeApi } from "../api/openapi.js";
 import type { Members } from "../spec/schema/messages.js";
 import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../spec/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
+import type { Discriminator } from "./keywords.js";
+import { whole } from "./merge.js";
 import { type Operation, routeKey } from "./operations.js";
-import { type SchemaReader, whole } from "./schemas.js";
+import type { SchemaReader } from "./schemas.js";
 
 // The shapes of schemas, and the differences between a document and the operations that the sandbox has built in.
 
@@ -24,6 +26,10 @@ export function shapeOfSchema(reader: Pick<SchemaReader, "view" | "target">, sch
     if (made.const !== undefined) return choiceOf([made.const]);
     if (Array.isArray(choices)) return choiceOf(choices);
     const either = anyOf ?? oneOf;
+    if (made.discriminator !== undefined && either === undefined) {
+      const { branches } = made.discriminator as Discriminator;
+      return alternatives([...branches.values()].map((one) => shapeAt(one, level + 1)));
+    }
     if (Array.isArray(either)) {
       const isMixed = isMapping(made.properties) || (anyOf !== undefined && oneOf !== undefined);
       return isMixed ? anything() : alternatives(either.map((one) => shapeAt(one, level + 1)));

@@ -1,6 +1,7 @@
 import { parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
+import type { Discriminator } from "./keywords.js";
 import {
   fits,
   type Keyword,
@@ -48,10 +49,13 @@ export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
     });
   const compiler: Compiler = { ...source, patternOf, testOf };
   /** The check of a schema. With `reads`, values are texts that it converts first. */
-  return (node: unknown, { reads = false, steps = documentLimits.steps as number } = {}): Check =>
+  return (
+    node: unknown,
+    { reads = false, isStrict = false, steps = documentLimits.steps as number } = {},
+  ): Check =>
     (value) => {
       try {
-        return testOf(node)(value, { left: steps, nested: 0, reads, known: new Map() });
+        return testOf(node)(value, { left: steps, nested: 0, reads, isStrict, known: new Map() });
       } catch (thrown) {
         // A caller may have left only a small stack.
         if (thrown === tooMuchWork || thrown instanceof RangeError) return tooMuchWork;
@@ -143,13 +147,16 @@ function ownItems(schema: Members, value: readonly unknown[], run: Work, { testO
 
 /** The schemas next to each other that describe the same value. */
 function appliedTo(
-  { $ref, allOf, anyOf, oneOf, if: condition, dependentSchemas = {}, ...schema }: Members,
+  { $ref, allOf, anyOf, oneOf, discriminator, if: condition, dependentSchemas = {}, ...schema }: Members,
   value: object,
   target: SchemaSource["target"],
   isMet: (node: unknown) => boolean,
 ): unknown[] {
   const needed = Object.entries(dependentSchemas as Members);
+  const { name = "", branches } = (discriminator ?? {}) as Partial<Discriminator>;
+  const chosen = branches?.get((value as Members)[name] as string);
   return [
+    ...(chosen === undefined ? [] : [chosen]),
     ...(typeof $ref === "string" ? [target($ref)] : []),
     ...[allOf, anyOf, oneOf].flatMap((all) => (Array.isArray(all) ? all : [])),
     ...(condition === undefined ? [] : [condition, (isMet(condition) ? schema.then : schema.else) ?? {}]),

@@ -105,3 +105,20 @@ test("a chain of three references leads to a schema, a response, a parameter and
   expect((await send("POST /a", json, "true")).status).toBe(400);
   expect((await send("POST /a?n=1", json, "1")).status).toBe(400);
 });
+
+test.each([
+  ["with a type", { type: "object" }],
+  ["without a type", {}],
+])("nullable next to allOf allows null %s", async (_, more) => {
+  const Owner = { type: "object", required: ["name"], properties: { name: { type: "string" } } };
+  const owner = { ...more, nullable: true, allOf: [{ $ref: "#/components/schemas/Owner" }] };
+  const body = content({ type: "object", required: ["owner"], properties: { owner } });
+  const post = { operationId: "make", requestBody: body, responses: { 204: { description: "" } } };
+  const document = {
+    ...documentOf({ "/a": { post } }, { components: { schemas: { Owner } } }),
+    openapi: "3.0.3",
+  };
+  const { ask } = serving(document);
+  const statusOf = async (value: unknown) => (await ask("POST /a", { body: { owner: value } })).status;
+  expect([await statusOf(null), await statusOf({ name: "a" }), await statusOf({})]).toEqual([204, 204, 400]);
+});

@@ -243,6 +243,7 @@ test("a number above int64 is not valid", async () => {
   const { send } = serving(documentOf({ "/a": operation({ parameters }) }));
   expect((await send("GET /a?n=99999999999999999999")).status).toBe(400);
   expect((await send("GET /a?n=-9007199254740991")).status).toBe(200);
+  expect((await send("GET /a?n=9223372036854775807")).status).toBe(200);
 });
 
 test.each(["matrix", "label"])(

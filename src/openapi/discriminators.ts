@@ -1,0 +1,152 @@
+import type { Members } from "../spec/schema/messages.js";
+import { isMapping } from "../spec/schema/shape.js";
+import { type ApiDocument, resolved, valueAt } from "./document.js";
+import type { Discriminator } from "./keywords.js";
+import { whole } from "./merge.js";
+import { keptIn } from "./once.js";
+
+// A discriminator is a member of a value whose text names the schema of the value: an alternative of the schema with the
+// discriminator, or a schema that inherits from it by `allOf`.
+
+/** The named schemas of a document. */
+export interface NamedSchemas {
+  readonly document: ApiDocument;
+  readonly byName: Members;
+  readonly names: ReadonlyMap<unknown, string>;
+  /** By a schema, those with it in their `allOf`. */
+  readonly heirs: ReadonlyMap<unknown, readonly unknown[]>;
+  readonly discriminators: Map<unknown, Discriminator | undefined>;
+  /** Schemas without what chooses between others. */
+  readonly plain: Map<unknown, Members>;
+}
+
+export function namedSchemas(document: ApiDocument): NamedSchemas {
+  const found = valueAt(document.root, "#/components/schemas");
+  const byName: Members = isMapping(found) ? found : {};
+  const names = new Map(Object.entries(byName).map(([name, node]) => [node, name]));
+  const heirs = new Map<unknown, unknown[]>();
+  for (const node of names.keys())
+    for (const part of partsOf(node)) keptIn(heirs, targetOf(document, part), () => []).push(node);
+  return { document, byName, names, heirs, discriminators: new Map(), plain: new Map() };
+}
+
+const partsOf = (node: unknown): readonly unknown[] =>
+  isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
+
+const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(document, node, []).at;
+
+/** A schema and those that inherit from it, in the order of the document. */
+function familyOf(node: unknown, { heirs }: NamedSchemas): Set<unknown> {
+  const all = new Set([node]);
+  for (const one of all) for (const heir of heirs.get(one) ?? []) all.add(heir);
+  return all;
+}
+
+/** What the discriminator of a schema chooses between; `undefined` for a schema without, or if no names are known. */
+export function discriminatorOf(node: Members, named: NamedSchemas): Discriminator | undefined {
+  const { discriminator } = node;
+  if (!isMapping(discriminator) || typeof discriminator.propertyName !== "string") return undefined;
+  const { propertyName: name, mapping } = discriminator;
+  return keptIn(named.discriminators, node, () => {
+    const all = branchesOf(node, name, mappedBy(mapping, named), named);
+    const branches = new Map(all);
+    // A value of several schemas chooses none.
+    return all.length === 0 || branches.size < all.length ? undefined : { name, branches };
+  });
+}
+
+type Branches = (readonly [value: string, node: unknown])[];
+
+function branchesOf(
+  node: Members,
+  name: string,
+  mapped: ReadonlyMap<string, unknown>,
+  named: NamedSchemas,
+): Branches {
+  const { oneOf, anyOf } = node;
+  const alternatives = [oneOf, anyOf].find(Array.isArray)?.filter((one) => !isNull(one));
+  const nodes: readonly unknown[] = alternatives ?? inheritingOf(node, mapped, named);
+  const valued = nodes.map((one) => ({ one, values: valuesFor(one, name, mapped, named) }));
+  // Each alternative needs a value. A parent may have heirs that none names.
+  const isNamed = (values: readonly string[]) => values.length === 1 || mapped.has(values[0] ?? "");
+  if (alternatives !== undefined && valued.some(({ values }) => values.length === 0)) return [];
+  return valued
+    .filter(({ values }) => alternatives !== undefined || isNamed(values))
+    .flatMap(({ one, values }) =>
+      values.map((value) => [value, one === node ? withoutChoice(node, named) : one] as const),
+    );
+}
+
+const isNull = (node: unknown) => isMapping(node) && node.type === "null";
+
+/** The schemas that a parent chooses between: its heirs, and with a mapping only itself if that names it. */
+function inheritingOf(node: Members, mapped: ReadonlyMap<string, unknown>, named: NamedSchemas): unknown[] {
+  const all = new Set(familyOf(node, named));
+  all.delete(node);
+  for (const one of mapped.values()) all.add(one);
+  if (mapped.size === 0 && all.size > 0) all.add(node);
+  return [...all];
+}
+
+/** The schemas that a mapping has values for: by their names or their places. */
+function mappedBy(mapping: unknown, { document, byName }: NamedSchemas): Map<string, unknown> {
+  const known = Object.entries(isMapping(mapping) ? mapping : {}).map(([value, to]) => {
+    const name = String(to);
+    const node = Object.hasOwn(byName, name) ? byName[name] : valueAt(document.root, name);
+    return [value, targetOf(document, node)] as const;
+  });
+  return new Map(known);
+}
+
+/** The values that name a schema: those of the mapping, its own name, or the choices that only it has. */
+function valuesFor(
+  node: unknown,
+  member: string,
+  mapped: ReadonlyMap<string, unknown>,
+  { document, names }: NamedSchemas,
+): string[] {
+  const target = targetOf(document, node);
+  const own = [...mapped].filter(([, one]) => one === target).map(([value]) => value);
+  if (own.length > 0) return own;
+  const choices = choicesIn(node, member, document);
+  const name = names.get(target);
+  if (name !== undefined && (choices === undefined || choices.includes(name))) return [name];
+  return (choices ?? []).map(String).filter((value) => !mapped.has(value));
+}
+
+/** The values that a schema allows for a member; `undefined` for any. */
+function choicesIn(node: unknown, member: string, { root }: ApiDocument): readonly unknown[] | undefined {
+  const source = {
+    view: (one: unknown) => (isMapping(one) ? one : {}),
+    target: (reference: string) => valueAt(root, reference),
+  };
+  const { properties } = whole(source, node);
+  if (!isMapping(properties) || !Object.hasOwn(properties, member)) return undefined;
+  const { enum: choices, const: only } = whole(source, properties[member]);
+  return only !== undefined ? [only] : Array.isArray(choices) ? choices : undefined;
+}
+
+function withoutChoice(node: Members, { plain }: NamedSchemas): Members {
+  return keptIn(plain, node, () => {
+    const { discriminator: _, oneOf: __, anyOf: ___, ...rest } = node;
+    return rest;
+  });
+}
+
+/** A schema with the values that name it, if it inherits a discriminator. */
+export function inheriting(node: Members, named: NamedSchemas): Members {
+  const own: Members[] = [];
+  const allOf = partsOf(node).map((part) => {
+    const parent = targetOf(named.document, part);
+    const found = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
+    if (!isMapping(parent) || found === undefined) return part;
+    const family = familyOf(node, named);
+    const values = [...found.branches]
+      .filter(([, one]) => family.has(targetOf(named.document, one)))
+      .map(([value]) => value);
+    if (values.length === 0) return part;
+    own.push({ properties: { [found.name]: { enum: values } }, required: [found.name] });
+    return withoutChoice(parent, named);
+  });
+  return own.length === 0 ? node : { ...node, allOf: [...allOf, ...own] };
+}

@@ -1,0 +1,185 @@
+import { describe, expect, test } from "vitest";
+import { builtIn } from "../../src/api/routes.js";
+import { readApi } from "../../src/openapi/read-api.js";
+import { content, documentOf, serving } from "../support/documents.js";
+
+// A member of the body names the schema that the body has.
+
+type Schemas = Readonly<Record<string, object>>;
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const object = (properties: object, required = Object.keys(properties)) => ({
+  type: "object",
+  required,
+  properties,
+});
+const text = { type: "string" };
+const chooses = (mapping?: object) => ({
+  discriminator: { propertyName: "kind", ...(mapping && { mapping }) },
+});
+
+const card = object({ kind: text, number: text });
+const transfer = object({ kind: text, iban: text });
+const either = (keyword: string, more: object) => ({ [keyword]: [ref("Card"), ref("Transfer")], ...more });
+const byParent = (more: object, kind: object = text): Schemas => ({
+  Payment: { ...object({ kind }), ...more },
+  Card: { allOf: [ref("Payment"), object({ number: text })] },
+  Transfer: { allOf: [ref("Payment"), object({ iban: text })] },
+});
+const mapping = { card: ref("Card").$ref, transfer: "Transfer" };
+
+const forms: Readonly<Record<string, readonly [card: string, transfer: string, schemas: Schemas]>> = {
+  "oneOf with mapping": [
+    "card",
+    "transfer",
+    { Payment: either("oneOf", chooses(mapping)), Card: card, Transfer: transfer },
+  ],
+  "oneOf without mapping": [
+    "Card",
+    "Transfer",
+    { Payment: either("oneOf", chooses()), Card: card, Transfer: transfer },
+  ],
+  "anyOf with a mapping of one schema": [
+    "card",
+    "Transfer",
+    { Payment: either("anyOf", chooses({ card: "Card" })), Card: card, Transfer: transfer },
+  ],
+  "oneOf with choices of its schemas": [
+    "c",
+    "t",
+    {
+      Payment: either("oneOf", chooses()),
+      Card: object({ kind: { enum: ["c"] }, number: text }),
+      Transfer: object({ kind: { enum: ["t"] }, iban: text }),
+    },
+  ],
+  "oneOf with a shared enum": [
+    "Card",
+    "Transfer",
+    {
+      Payment: either("oneOf", chooses()),
+      Kind: { type: "string", enum: ["Transfer", "Card"] },
+      Card: object({ kind: ref("Kind"), number: text }),
+      Transfer: object({ kind: ref("Kind"), iban: text }),
+    },
+  ],
+  "a parent with mapping": ["card", "transfer", byParent(chooses(mapping))],
+  "a parent without mapping": ["Card", "Transfer", byParent(chooses())],
+  "a parent with a shared enum": [
+    "Card",
+    "Transfer",
+    byParent(chooses(), { type: "string", enum: ["Transfer", "Card"] }),
+  ],
+  "a parent with alternatives": ["card", "transfer", byParent(either("oneOf", chooses(mapping)))],
+};
+
+const rows = Object.entries(forms).flatMap(([name, form]) =>
+  ["3.0.3", "3.1.0"].map((openapi) => ({ name: `${name} in ${openapi}`, openapi, form })),
+);
+
+describe.each(rows)("$name", ({ openapi, form: [card, transfer, schemas] }) => {
+  const pay = {
+    post: {
+      operationId: "pay",
+      requestBody: { required: true, ...content(ref("Payment")) },
+      responses: {
+        201: { description: "", ...content({ type: "array", minItems: 1, items: ref("Payment") }) },
+      },
+    },
+    put: {
+      operationId: "payByCard",
+      requestBody: { required: true, ...content(ref("Card")) },
+      responses: { 200: { description: "", ...content(ref("Card")) } },
+    },
+  };
+  const document = { ...documentOf({ "/pay": pay }, { components: { schemas } }), openapi };
+
+  test("a sample has the value of its schema", async () => {
+    for (let seed = 1; seed <= 5; seed++) {
+      const { ask } = serving(document, {}, { seed });
+      const { body } = await ask("POST /pay", { body: { kind: card, number: "1" } });
+      for (const one of body) {
+        expect([card, transfer]).toContain(one.kind);
+        expect(one).toHaveProperty(one.kind === card ? "number" : "iban");
+      }
+    }
+  });
+
+  test("a request is checked against the schema that it names", async () => {
+    const { ask } = serving(document);
+    const send = async (body: object) => {
+      const { status, body: response } = await ask("POST /pay", { body });
+      return status === 400 ? response.error.details.fields : status;
+    };
+    expect(await send({ kind: card, number: "1" })).toBe(201);
+    expect(await send({ kind: transfer, iban: "1", number: 1 })).toBe(201);
+    expect(await send({ kind: transfer, number: "1" })).toEqual({ "body.iban": "is missing" });
+    expect(await send({ kind: card, number: 1 })).toEqual({ "body.number": "must be string" });
+    expect(await send({ number: "1" })).toEqual({ "body.kind": "is missing" });
+    const { "body.kind": message } = (await send({ kind: "cash", number: "1" })) as Record<string, string>;
+    for (const name of [card, transfer]) expect(message).toContain(`"${name}"`);
+  });
+});
+
+test("a schema of a parent has its own value where only it is expected", async () => {
+  const schemas = byParent(chooses(mapping));
+  const one = { operationId: "read", responses: { 200: { description: "", ...content(ref("Transfer")) } } };
+  const put = { ...one, operationId: "put", requestBody: content(ref("Transfer")) };
+  const { ask } = serving(documentOf({ "/a": { get: one, put } }, { components: { schemas } }));
+  expect((await ask("GET /a")).body).toMatchObject({ kind: "transfer", iban: expect.any(String) });
+  expect((await ask("PUT /a", { body: { kind: "card", iban: "1" } })).body.error.details.fields).toEqual({
+    "body.kind": 'must be one of "transfer"',
+  });
+  expect((await ask("PUT /a", { body: { kind: "transfer", iban: "1" } })).status).toBe(200);
+});
+
+test("a type of itself is checked by its names at each level", async () => {
+  const schemas = {
+    Filter: { ...object({ op: text }), discriminator: { propertyName: "op", mapping: { not: "Not" } } },
+    Not: { allOf: [ref("Filter"), object({ of: ref("Filter") })] },
+    Is: { allOf: [ref("Filter"), object({ field: text })] },
+  };
+  const post = {
+    operationId: "find",
+    requestBody: content(ref("Filter")),
+    responses: { 204: { description: "" } },
+  };
+  const { ask } = serving(documentOf({ "/a": { post } }, { components: { schemas } }));
+  const nested = (levels: number, inner: object): object =>
+    levels === 0 ? inner : { op: "not", of: nested(levels - 1, inner) };
+  expect((await ask("POST /a", { body: nested(14, { op: "Is", field: "a" }) })).status).toBe(204);
+  expect((await ask("POST /a", { body: nested(3, { op: "Is" }) })).body.error.details.fields).toEqual({
+    "body.of.of.of.field": "is missing",
+  });
+});
+
+test.each(["__proto__", "constructor", "toString"])("%s names no schema", async (kind) => {
+  const post = {
+    operationId: "pay",
+    requestBody: content(ref("Payment")),
+    responses: { 204: { description: "" } },
+  };
+  const { send } = serving(documentOf({ "/a": { post } }, { components: { schemas: byParent(chooses()) } }));
+  const type = { "content-type": "application/json" };
+  expect((await send("POST /a", type, `{"kind":"${kind}"}`)).status).toBe(400);
+});
+
+test("a discriminator whose values are not known is a note", async () => {
+  const kind = { type: "string", enum: ["c", "t"] };
+  const schemas = {
+    Payment: either("oneOf", chooses()),
+    Card: object({ kind, number: text }),
+    Transfer: object({ kind, iban: text }),
+  };
+  const post = {
+    operationId: "pay",
+    requestBody: content(ref("Payment")),
+    responses: { 204: { description: "" } },
+  };
+  const document = documentOf({ "/a": { post } }, { components: { schemas } });
+  const { notes } = readApi({ text: JSON.stringify(document) }, builtIn);
+  expect(notes.list().join()).toContain("the discriminator is not checked");
+  const { ask } = serving(document);
+  expect((await ask("POST /a", { body: { kind: "t", number: "1" } })).status).toBe(204);
+  expect((await ask("POST /a", { body: { kind: "t", other: "1" } })).status).toBe(400);
+});
