@@ -4,7 +4,6 @@ import { stateOf } from "../library/create-sandbox.js";
 import type { Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { connectionReset } from "../library/web-request.js";
-import { createMemoryLog } from "../log/memory-log.js";
 import { readBaseUrl } from "../node/addresses.js";
 import { olderVersion } from "../node/package-files.js";
 import { clearTimeout, nextTick, setImmediate, setTimeout } from "../node/platform.js";
@@ -12,6 +11,7 @@ import { createHttpServer } from "../server/sockets/http-server.js";
 import { createServerState } from "../server/sockets/server-state.js";
 import { SandboxError } from "../spec/errors.js";
 import { requireKnownOptions } from "../spec/schema/check.js";
+import { createMemoryStore } from "../store/memory-store.js";
 
 const wanted = { entry: "svc-sandbox/undici", name: "undici", since: "5.20" };
 const { Agent, getGlobalDispatcher } = await usersPackage(
@@ -46,7 +46,7 @@ export interface DispatcherOptions {
 export function createDispatcher(sandbox: Sandbox, options: DispatcherOptions = {}): Dispatcher {
   requireKnownOptions("make a dispatcher", options, ["baseUrl", "fallback"]);
   const { baseUrl = "*", fallback = getGlobalDispatcher() } = options;
-  const { server } = createHttpServer(createServerState(createMemoryLog(stateOf(sandbox))));
+  const { server } = createHttpServer(createServerState(createMemoryStore(stateOf(sandbox))));
   const agent = new Agent({
     connect(_to, connected) {
       const pair = connectionPair();

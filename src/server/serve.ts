@@ -1,8 +1,8 @@
-import type { Log } from "../log/log.js";
-import { createMemoryLog } from "../log/memory-log.js";
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
 import { clearInterval, nodeCrypto, setInterval } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { Store } from "../store/store.js";
 import { mountControl } from "./control/mount.js";
 import { closeServer } from "./sockets/connections.js";
 import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
@@ -41,14 +41,14 @@ export interface RunningServer {
 const pauseOfDue = 250;
 
 export function serveSandbox(sandbox: SandboxState, options: ServeOptions & Hosting): Promise<RunningServer> {
-  return serve(createMemoryLog(sandbox, options), options);
+  return serve(createMemoryStore(sandbox, options), options);
 }
 
-/** Resolves once it accepts requests. The caller closes the log. */
-export async function serve(log: Log, options: ServeOptions & Hosting): Promise<InterceptingServer> {
+/** Resolves once it accepts requests. The caller closes the store. */
+export async function serve(store: Store, options: ServeOptions & Hosting): Promise<InterceptingServer> {
   const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
-  const state = createServerState(log, { onStop: () => void close(), ...options });
-  const { sandbox, instances } = log;
+  const state = createServerState(store, { onStop: () => void close(), ...options });
+  const { sandbox, instances } = store;
   if (handlers !== undefined) {
     // Loaded when needed: most servers have no handlers.
     const { createCustomHandlers } = await import("./sockets/handlers.js");
@@ -68,7 +68,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
   const proxy = await proxyOf(state, options);
-  const due = setInterval(log.runDue, pauseOfDue).unref();
+  const due = setInterval(store.runDue, pauseOfDue).unref();
   const close = async (grace = 2000, drained?: Promise<unknown>) => {
     state.draining.abort();
     await drained;
@@ -78,7 +78,7 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
     await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
   };
   try {
-    await log.begin();
+    await store.begin();
   } catch (error) {
     await close(0);
     throw error;
@@ -96,11 +96,11 @@ export async function serve(log: Log, options: ServeOptions & Hosting): Promise<
 }
 
 async function certificateOf(
-  { log, allowedHosts }: Server,
+  { store, allowedHosts }: Server,
   { tls = false, host = "127.0.0.1" }: ServeOptions,
 ): Promise<CertificatePair | undefined> {
   if (tls === false) return undefined;
-  log.sandbox.counters.curlOptions = "-k";
+  store.sandbox.counters.curlOptions = "-k";
   // Loaded when needed: most servers speak HTTP.
   const { certificatePair } = await import("./sockets/tls.js");
   return certificatePair(tls, [host, ...allowedHosts.map(bareName)]);

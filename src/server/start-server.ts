@@ -14,13 +14,13 @@ import type {
   ScenarioSource,
   WithKnownFields,
 } from "../library/sandbox.js";
-import type { Log } from "../log/log.js";
-import { createMemoryLog } from "../log/memory-log.js";
 import { type LoadedScenario, loadScenario, requireDocument } from "../node/files/load-scenario.js";
 import { startInNode } from "../node/platform.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
 import { quote } from "../spec/schema/words.js";
+import { createMemoryStore } from "../store/memory-store.js";
+import type { Store } from "../store/store.js";
 import { type RunningServer, serve } from "./serve.js";
 import type { ServeOptions } from "./sockets/server-state.js";
 
@@ -120,29 +120,29 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   const given = run?.optionsFor(named.scenario, own) ?? own;
   const start = () => startInNode(named.scenario, { name: named.name, text: named.text, ...given, given });
   const onProblem = rest.onDefect ?? (() => {});
-  const openLog = async (): Promise<Log> => {
+  const openStore = async (): Promise<Store> => {
     if (file !== undefined) {
       const place = { file: resolve(file), given: file };
       const options = { ...rest, own: () => named, start, given, onProblem };
-      return (await import("../log/file/file-log.js")).openFileLog(place, options);
+      return (await import("../store/file/file-store.js")).openFileStore(place, options);
     }
-    return createMemoryLog(start(), rest);
+    return createMemoryStore(start(), rest);
   };
-  const log = await openLog();
-  run?.follow(log.sandbox, own);
+  const store = await openStore();
+  run?.follow(store.sandbox, own);
   const close = async (grace?: number) => {
     await running.close(grace);
-    await log.close();
+    await store.close();
   };
-  const running = await serve(log, {
+  const running = await serve(store, {
     ...rest,
     port,
     own: () => named,
     // The process belongs to the caller and continues.
     onStop: () => void close().catch(onProblem),
   }).catch(async (error) => {
-    await log.close();
+    await store.close();
     throw error;
   });
-  return { ...running, close, sandbox: sandboxOn(log.sandbox), [Symbol.asyncDispose]: () => close() };
+  return { ...running, close, sandbox: sandboxOn(store.sandbox), [Symbol.asyncDispose]: () => close() };
 }

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { createSandbox, SandboxError } from "../../src/index.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
-import { parseState, type SavedState, stateLine } from "../../src/log/state-format.js";
+import { parseState, type SavedState, stateLine } from "../../src/store/state-format.js";
 import { version } from "../../src/node/package-files.js";
 import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";

@@ -101,7 +101,7 @@ test("every sample of output on a page is made by the product, or compared by an
   });
   expect(unknown).toEqual([]);
   // Replicas need a Redis.
-  expect(pageOf("src/cli/serve/named-store.ts")).toContain(compared["docs/store.md"]?.[0]);
+  expect(pageOf("src/cli/serve/named-redis.ts")).toContain(compared["docs/store.md"]?.[0]);
 });
 
 test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(

@@ -3,7 +3,6 @@ import { EventEmitter, once } from "node:events";
 import { createServer, type Server } from "node:http";
 import { connect, Socket } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { createMemoryLog } from "../../src/log/memory-log.js";
 import { version } from "../../src/node/package-files.js";
 import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -12,6 +11,7 @@ import { serveSandbox } from "../../src/server/serve.js";
 import { type AnyServer, followConnections } from "../../src/server/sockets/connections.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
+import { createMemoryStore } from "../../src/store/memory-store.js";
 import { scenarioWith } from "../support/faulty.js";
 import { withInput } from "../support/own-endpoints.js";
 import { readResponses } from "../support/raw-socket.js";
@@ -120,8 +120,8 @@ test.each([
 
 test("a defect of the control plane gets 500, and the server continues", async () => {
   const defects: unknown[] = [];
-  const log = createMemoryLog(startInNode(bundledScenarios["key-states"]));
-  const state = createServerState(log, { onDefect: (error) => defects.push(error) });
+  const store = createMemoryStore(startInNode(bundledScenarios["key-states"]));
+  const state = createServerState(store, { onDefect: (error) => defects.push(error) });
   state.control = () => {
     throw new Error("a defect");
   };

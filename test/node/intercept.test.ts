@@ -3,14 +3,14 @@ import { request } from "node:http";
 import { type AddressInfo, connect, createServer, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { createMemoryLog } from "../../src/log/memory-log.js";
+import { createMemoryStore } from "../../src/store/memory-store.js";
 import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { startInterceptor } from "../../src/server/sockets/intercept.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
 
-const state = createServerState(createMemoryLog(startInNode(bundledScenarios["key-states"])));
+const state = createServerState(createMemoryStore(startInNode(bundledScenarios["key-states"])));
 
 /** A proxy that passes other hosts through, an origin, and the two ends of what goes through, once both are connected. */
 async function passingThrough(messageTo: (host: string) => string) {

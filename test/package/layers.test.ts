@@ -10,7 +10,7 @@ import { pageOf, root, sectionOf } from "../support/pages.js";
 const core = ["spec", "scenario", "sandbox", "farmers", "api", "openapi", "report", "library"];
 
 /** The layers that only run in Node, likewise. */
-const nodeLayers = ["node", "log", "server"];
+const nodeLayers = ["node", "store", "server"];
 
 const before = (layers: readonly string[], name: string) => layers.slice(0, layers.indexOf(name));
 
@@ -24,7 +24,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
   // The entry point `svc-sandbox`.
   "index.ts": core,
   ...Object.fromEntries(nodeLayers.map((name) => [name, [...core, ...before(nodeLayers, name)]])),
-  redis: [...core, "node", "log"],
+  "store/redis": [...core, "node", "store"],
   cli: [...core, ...nodeLayers, "check", "certify"],
   integrations: [...core, ...nodeLayers],
   // Of these, only msw runs in browsers.
@@ -34,7 +34,7 @@ const leftOf: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The plugs, each with the only other file that knows it, and loads it by name. */
-const plugs: Readonly<Record<string, string>> = { redis: "src/cli/serve/named-store.ts" };
+const plugs: Readonly<Record<string, string>> = { "store/redis": "src/cli/serve/named-redis.ts" };
 
 /** The types of the control plane's responses, and the only file of the dashboard that may import them. */
 const responseTypes = ["src/server/control/responses.ts", "src/dashboard/control/responses.ts"];
@@ -44,9 +44,10 @@ const ofNode = /\bprocess\.|\bBuffer\.|\bBuffer\(|\b__dirname\b|\brequire\(/;
 
 const withoutComments = (text: string) => text.replace(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g, "");
 
-const onlyInNode = [...nodeLayers, "check", "redis", "integrations", "cli"];
+const onlyInNode = [...nodeLayers, "check", "store/redis", "integrations", "cli"];
 
-const layerOf = (file: string) => file.split("/")[1] as string;
+const layerOf = (file: string) =>
+  file.startsWith("src/store/redis/") ? "store/redis" : (file.split("/")[1] as string);
 
 /** Whose rights a file has: its layer's, or its own. */
 const rightsOf = (file: string) => (file.slice(4) in leftOf ? file.slice(4) : layerOf(file));
@@ -214,9 +215,9 @@ test.each([
   ["src/scenario/yaml.ts", "src/sandbox/population/names.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],
-  ["src/log/log.ts", "src/server/serve.ts"],
-  ["src/server/serve.ts", "src/redis/redis-log.ts"],
-  ["src/redis/redis-log.ts", "src/server/serve.ts"],
+  ["src/store/store.ts", "src/server/serve.ts"],
+  ["src/server/serve.ts", "src/store/redis/redis-store.ts"],
+  ["src/store/redis/redis-store.ts", "src/server/serve.ts"],
   ["src/integrations/msw.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "left-pad"],
   ["src/cli/cli.ts", "preact"],

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { createSandbox, guard } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { createInstances } from "../../src/log/memory-log.js";
+import { createInstances } from "../../src/store/memory-store.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-document.js";

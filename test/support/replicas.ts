@@ -1,21 +1,21 @@
 import type { Sandbox, Scenario, ScenarioName } from "../../src/index.js";
 import { sandboxOn } from "../../src/library/create-sandbox.js";
-import type { Log } from "../../src/log/log.js";
 import { readRedisAddress } from "../../src/node/addresses.js";
 import { loadScenario } from "../../src/node/files/load-scenario.js";
-import { openStore, type StoreOptions } from "../../src/redis/redis-log.js";
 import { instantOf } from "../../src/sandbox/clock.js";
 import { givenOptions } from "../../src/sandbox/start.js";
 import { parseDuration } from "../../src/scenario/format/fields.js";
 import { resolveSource } from "../../src/scenario/parse-scenario.js";
 import { type RunningServer, serve } from "../../src/server/serve.js";
+import { openRedisStore, type RedisOptions } from "../../src/store/redis/redis-store.js";
+import type { Store } from "../../src/store/store.js";
 import { control } from "./call-control.js";
 import type { Operated } from "./conformance-script.js";
 import type { OpenOptions } from "./doors.js";
 
 /** A server on a socket that is one replica. */
 export interface ReplicaServer extends RunningServer {
-  readonly log: Log;
+  readonly store: Store;
   /** Looks at this replica's own copy; what is changed by it, the others do not know. */
   readonly copy: Sandbox;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface ReplicaServer extends RunningServer {
   readonly lines: readonly string[];
 }
 
-export interface ReplicaTestOptions extends OpenOptions, Partial<StoreOptions> {
+export interface ReplicaTestOptions extends OpenOptions, Partial<RedisOptions> {
   readonly controlToken?: string;
   /** Default: a free one. */
   readonly port?: number;
@@ -39,25 +39,25 @@ export async function startReplica(
   if (address === undefined) throw new Error("no address");
   const lines: string[] = [];
   const add = (line: string) => void lines.push(line);
-  const log = await openStore({
+  const store = await openRedisStore({
     ...{ address, onProblem: fail, onNote: add, onWarning: add },
     named: typeof source === "string" ? await loadScenario(source) : resolveSource(source),
     given: givenOptions({ frozen, seed, profile, now: now === undefined ? undefined : instantOf(now) }),
     ...options,
   });
-  const server = await serve(log, {
+  const server = await serve(store, {
     port,
     onDefect: fail,
     onAudit: ({ action, result }) => add(`${result} ${action}`),
     ...(controlToken && { controlToken }),
   });
   return {
-    ...{ ...server, log, lines },
-    copy: sandboxOn(log.sandbox),
+    ...{ ...server, store, lines },
+    copy: sandboxOn(store.sandbox),
     port: Number(new URL(server.url).port),
     async close(...how) {
       await server.close(...how);
-      await log.close();
+      await store.close();
     },
   };
 }

@@ -1,5 +1,4 @@
 import { finished } from "node:stream";
-import type { Log } from "../../log/log.js";
 import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
@@ -10,6 +9,7 @@ import { type RunningServer, serve } from "../../server/serve.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactKeys } from "../../spec/redact.js";
 import { listed } from "../../spec/schema/words.js";
+import type { Store } from "../../store/store.js";
 import { type CallOf, declareCommand, fileName, option, plainToggle, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { json, log, quiet, readPort, sandboxFlags, scenarioWord, serverFlags } from "../flags.js";
@@ -18,7 +18,7 @@ import { loadNamed, warnOfDates, warnOfDocument, warnOfPinned, warnOfSteps } fro
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
 import { keepingFlags } from "../serve/keeping.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { openNamedLog } from "../serve/open-log.js";
+import { openNamedStore } from "../serve/open-store.js";
 import { serveOptions } from "../serve/serve-options.js";
 import { styleFor } from "../terminal.js";
 
@@ -123,22 +123,22 @@ export const startCommand = declareCommand({
     const served = { loaded };
     const own = () => served.loaded;
     let code: number = exitCode.fine;
-    // The last start ends first: no file changes a server that stops, and no request comes to a log that closes.
+    // The last start ends first: no file changes a server that stops, and no request comes to a store that closes.
     const shutdown: (() => Promise<void>)[] = [];
     try {
       const onProblem = (error: unknown) => options.onDefect?.(error);
-      const log = await openNamedLog(call, { own, logger, onProblem, stop });
-      if (log === undefined) return code;
+      const store = await openNamedStore(call, { own, logger, onProblem, stop });
+      if (store === undefined) return code;
       shutdown.push(async () => {
-        if (!(await closeLog(log, logger))) code = exitCode.failed;
+        if (!(await closeStore(store, logger))) code = exitCode.failed;
       });
-      logEvents(log, flags, logger);
-      const server = await serve(log, { ...options, own, onAudit: logger.audit });
+      logEvents(store, flags, logger);
+      const server = await serve(store, { ...options, own, onAudit: logger.audit });
       // A second signal ends the process.
       const drained = () =>
         isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
       shutdown.push(() => server.close(undefined, drained()));
-      const { sandbox } = log;
+      const { sandbox } = store;
       const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
       const warn = () => warnOf(served.loaded, runDue(sandbox), call, logger);
       await writeVariables();
@@ -173,9 +173,9 @@ export const startCommand = declareCommand({
 });
 
 /** Returns whether everything could be stored. */
-async function closeLog(log: Log, logger: Logger): Promise<boolean> {
+async function closeStore(store: Store, logger: Logger): Promise<boolean> {
   try {
-    await log.close();
+    await store.close();
     return true;
   } catch (error) {
     if (!(error instanceof SandboxError)) throw error;

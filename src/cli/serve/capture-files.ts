@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
 import { captureText } from "../../library/capture.js";
-import type { SandboxPlace } from "../../log/log.js";
 import { writeReportFile } from "../../node/files/write-file.js";
 import { pluralize } from "../../report/plain-text.js";
 import { runDue } from "../../sandbox/operations/operations.js";
@@ -8,6 +7,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { freeRefIn, refOfName } from "../../scenario/format/fields.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
+import type { SandboxPlace } from "../../store/store.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

@@ -50,7 +50,7 @@ export interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlag
   readonly watch?: boolean;
 }
 
-export interface LogContext {
+export interface StoreContext {
   readonly own: () => LoadedScenario;
   readonly logger: Logger;
   readonly onProblem: (error: unknown) => void;

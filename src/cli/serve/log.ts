@@ -1,4 +1,3 @@
-import type { Log } from "../../log/log.js";
 import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
@@ -6,6 +5,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { adviceOf } from "../../spec/advice.js";
 import { outcomes } from "../../spec/outcomes.js";
 import { escapeCommands, escapeControls, printable, redactKeys } from "../../spec/redact.js";
+import type { Store } from "../../store/store.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
 import { type Palette, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
@@ -49,7 +49,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
 }
 
 export function logEvents(
-  { sandbox, instances, isOwn }: Pick<Log, "sandbox" | "instances" | "isOwn">,
+  { sandbox, instances, isOwn }: Pick<Store, "sandbox" | "instances" | "isOwn">,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {

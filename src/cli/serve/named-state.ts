@@ -1,20 +1,20 @@
 import { resolve } from "node:path";
-import { openFileLog } from "../../log/file/file-log.js";
-import type { Log } from "../../log/log.js";
 import { listed, quote } from "../../spec/schema/words.js";
+import { openFileStore } from "../../store/file/file-store.js";
+import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";
 import { givenFlags, startNamed } from "../open-scenario.js";
-import { type KeepingFlags, type LogContext, readImport } from "./keeping.js";
+import { type KeepingFlags, readImport, type StoreContext } from "./keeping.js";
 
 /** Continues the sandbox of a file, or starts one, and notes which. */
 export async function openNamedState(
   name: string,
   { flags, io }: CommandCall<KeepingFlags>,
-  { own, logger, onProblem }: LogContext,
-): Promise<Log> {
+  { own, logger, onProblem }: StoreContext,
+): Promise<Store> {
   const given = givenFlags(flags, own());
   const { maxInstances, instanceTtl, maxMemory } = flags;
-  const log = await openFileLog(
+  const store = await openFileStore(
     { file: resolve(io.cwd, name), given: name },
     {
       own,
@@ -27,16 +27,16 @@ export async function openNamedState(
       imported: await readImport(flags, io),
     },
   );
-  if (log.note !== "") logger.note(log.note);
-  if (log.savedAt !== undefined) {
+  if (store.note !== "") logger.note(store.note);
+  if (store.savedAt !== undefined) {
     const ignored = Object.entries(given).flatMap(([flag, value]) =>
       value === undefined ? [] : `--${flag}`,
     );
     const wins =
       ignored.length === 0 ? "" : ` It overrides ${listed(ignored, "and")}; remove it to start again.`;
     logger.note(
-      `Continuing from ${quote(flags.import ?? name)}, saved ${new Date(log.savedAt).toISOString()}.${wins}`,
+      `Continuing from ${quote(flags.import ?? name)}, saved ${new Date(store.savedAt).toISOString()}.${wins}`,
     );
   }
-  return log;
+  return store;
 }

@@ -1,5 +1,3 @@
-import type { Instance } from "../../log/instances.js";
-import { createMemoryLog } from "../../log/memory-log.js";
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
@@ -9,6 +7,8 @@ import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
 import { SandboxError } from "../../spec/errors.js";
 import { findKeys } from "../../spec/redact.js";
 import { quote } from "../../spec/schema/words.js";
+import type { Instance } from "../../store/instances.js";
+import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { SandboxFlags } from "../flags.js";
@@ -35,10 +35,10 @@ export async function runServed(
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const own = createMemoryLog(sandbox, served);
+  const own = createMemoryStore(sandbox, served);
   const read = () => folder.read(sandbox);
   // The control plane and the page show what other processes have added.
-  const log: typeof own = {
+  const store: typeof own = {
     ...own,
     look(...call) {
       read();
@@ -49,9 +49,9 @@ export async function runServed(
       return own.call(...call);
     },
   };
-  logEvents(log, served, logger);
-  if (onInstance !== undefined) log.instances.follow(onInstance);
-  const server = await serve(log, await serveOptions(served, io, logger));
+  logEvents(store, served, logger);
+  if (onInstance !== undefined) store.instances.follow(onInstance);
+  const server = await serve(store, await serveOptions(served, io, logger));
   warnOfPinned(runDue(sandbox), flags, logger);
   const { name, seed, profile } = runDue(sandbox);
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);

@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
-import { type ControlCall, type ControlPlace, controlPlace } from "../../log/log.js";
 import { controlPath } from "../../node/addresses.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import type { Actor } from "../../sandbox/steps.js";
@@ -12,6 +11,7 @@ import { checkValue } from "../../spec/schema/check.js";
 import { jsonOf } from "../../spec/schema/json.js";
 import { anything, isMapping, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
+import { type ControlCall, type ControlPlace, controlPlace } from "../../store/store.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
@@ -84,12 +84,12 @@ async function runRoute(row: Route, local: LocalContext) {
 
 function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
   const { server, request, sandbox, instance } = local;
-  const { log, baseUrlFor } = server;
+  const { store, baseUrlFor } = server;
   const from = { sandbox, instance, baseUrl: () => baseUrlFor(request) };
   const run = (place: ControlPlace) => runCall(call, place, local);
-  if (row.isLocal) return run(controlPlace(from, log.instances));
-  if (row.method === "GET") return log.look(run, from);
-  return row.isOfInstances ? log.manage(run, from) : log.call(call, run, from);
+  if (row.isLocal) return run(controlPlace(from, store.instances));
+  if (row.method === "GET") return store.look(run, from);
+  return row.isOfInstances ? store.manage(run, from) : store.call(call, run, from);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

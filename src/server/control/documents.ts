@@ -14,7 +14,7 @@ type Document = Extract<Scenario["openapi"], { readonly text: string }>;
  */
 export async function documentSent(
   sent: unknown,
-  server: Pick<Server, "log" | "own">,
+  server: Pick<Server, "store" | "own">,
 ): Promise<Document | undefined> {
   const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
   const inherited =
@@ -24,12 +24,15 @@ export async function documentSent(
   return document;
 }
 
-function documentNamed(openapi: unknown, { log, own }: Pick<Server, "log" | "own">): Document | undefined {
+function documentNamed(
+  openapi: unknown,
+  { store, own }: Pick<Server, "store" | "own">,
+): Document | undefined {
   const { text, file, operations } = isMapping(openapi) ? openapi : { file: openapi };
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [log.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const known = [store.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
   const found = known.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );

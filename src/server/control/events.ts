@@ -1,12 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { requestJson } from "../../api/request-details.js";
-import { instanceTraffic } from "../../log/instances.js";
-import type { Log } from "../../log/log.js";
 import { clearInterval, clearTimeout, setInterval, setTimeout } from "../../node/platform.js";
 import { stepData } from "../../node/step-data.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { HistoryEvent } from "../../sandbox/steps.js";
 import { snakeCase } from "../../spec/schema/json.js";
+import { instanceTraffic } from "../../store/instances.js";
+import type { Store } from "../../store/store.js";
 import { type Server, unreadiness } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 import type { LocalContext, RouteContext } from "./route.js";
@@ -41,7 +41,7 @@ interface Broadcast {
 
 const broadcasts = new WeakMap<SandboxState, Broadcast>();
 
-function broadcastOf(sandbox: SandboxState, { firstEvent }: Log): Broadcast {
+function broadcastOf(sandbox: SandboxState, { firstEvent }: Store): Broadcast {
   const found = broadcasts.get(sandbox);
   if (found !== undefined) return found;
   const { history } = sandbox;
@@ -105,7 +105,7 @@ const watchTime = 250;
 
 /** The states that no event of the sandbox changes: why the server is not ready and, for its own page, the traffic of instances. */
 function statesOf(server: Server, isOwn: boolean): ReadonlyMap<string, string> {
-  const { instances } = server.log;
+  const { instances } = server.store;
   const store = ["store.changed", JSON.stringify({ problem: unreadiness(server) ?? null })] as const;
   if (!isOwn) return new Map([store]);
   const counts = { instances: instances.count(), ...instanceTraffic(instances) };
@@ -163,7 +163,7 @@ export function streamEvents(
     response.end();
     return;
   }
-  const broadcast = broadcastOf(sandbox, server.log);
+  const broadcast = broadcastOf(sandbox, server.store);
   const receive = (bytes: Buffer) => {
     response.write(bytes);
     if (response.writableLength <= maxUnread) return;

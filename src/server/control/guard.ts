@@ -1,10 +1,10 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler, Response } from "express";
-import type { ListedInstance } from "../../log/instances.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactPath } from "../../spec/redact.js";
+import type { ListedInstance } from "../../store/instances.js";
 import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -31,12 +31,12 @@ export const auditChange: RequestHandler = (_request, { locals }, next) => {
 };
 
 // Records each change and each rejected token, once its response is known.
-function auditCalls({ log, audit }: Server, instanceOf: InstanceOf): RequestHandler {
+function auditCalls({ store, audit }: Server, instanceOf: InstanceOf): RequestHandler {
   return (request, response, next) => {
     const path = request.path.slice(controlPath.length);
     const named = instanceOf(request) ?? /^\/instances\/([0-9A-Za-z]+)/.exec(path)?.[1];
     // Before it is removed.
-    const existing = named === undefined ? undefined : log.instances.find(named);
+    const existing = named === undefined ? undefined : store.instances.find(named);
     response.once("close", () => {
       const { locals, statusCode, writableFinished } = response;
       const { isChange, actor = "unknown", code, instance = existing } = locals;
@@ -87,7 +87,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   };
 }
 
-function requireToken({ token, log }: Server, instanceOf: InstanceOf): RequestHandler {
+function requireToken({ token, store }: Server, instanceOf: InstanceOf): RequestHandler {
   return (request, response, next) => {
     const { path } = request;
     const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
@@ -98,7 +98,7 @@ function requireToken({ token, log }: Server, instanceOf: InstanceOf): RequestHa
     const opensOne = (found: Pick<ListedInstance, "tenancy"> | undefined) =>
       isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
     if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
-      response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(log.instances.find(id)));
+      response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(store.instances.find(id)));
       response.locals.actor = "link";
       return next();
     }
@@ -108,7 +108,7 @@ function requireToken({ token, log }: Server, instanceOf: InstanceOf): RequestHa
     response.locals.actor = "unknown";
     if (id === undefined) throw noToken(response);
     // Another replica may just have replaced the token.
-    Promise.resolve(log.instances.get(id)).then((found) => {
+    Promise.resolve(store.instances.get(id)).then((found) => {
       if (!opensOne(found)) return next(noToken(response));
       response.locals.actor = "instance_token";
       next();

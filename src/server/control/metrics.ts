@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
-import type { LogStatus } from "../../log/log.js";
-import { statesOf } from "../../log/log.js";
 import { version } from "../../node/package-files.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { keyStateAt, keyStates } from "../../spec/api-key.js";
+import type { StoreStatus } from "../../store/store.js";
+import { statesOf } from "../../store/store.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 import { subscribersOf } from "./events.js";
 
@@ -12,7 +12,7 @@ export async function metricsOf(sandbox: SandboxState, server: Server) {
   const registry = new Registry();
   addTraffic(registry, server.traffic);
   addSandbox(registry, sandbox, server);
-  const status = server.log.status();
+  const status = server.store.status();
   if (status !== undefined) addStored(registry, status, server.traffic.unstored);
   const texts = await Promise.all([registry.metrics(), processMetrics().metrics()]);
   // Node's metrics have no value before they have seen something.
@@ -73,7 +73,7 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, def
 }
 
 function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxState, server: Server) {
-  const { log } = server;
+  const { store } = server;
   const byState = new Gauge({
     ...named(registry, "keys", "Keys of the server's own sandbox, by state."),
     labelNames: ["state"],
@@ -81,20 +81,20 @@ function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxSt
   for (const state of keyStates) byState.set({ state }, 0);
   for (const { key } of keys.values()) byState.inc({ state: keyStateAt(key, clock.now()) });
   const set = gaugesIn(registry);
-  set("instances", "Instances that exist now.", log.instances.count());
-  set("instances_loaded", "Instances whose sandbox is in this process.", log.instances.loaded().length);
-  const open = statesOf(log).reduce((sum, one) => sum + subscribersOf(one), 0);
+  set("instances", "Instances that exist now.", store.instances.count());
+  set("instances_loaded", "Instances whose sandbox is in this process.", store.instances.loaded().length);
+  const open = statesOf(store).reduce((sum, one) => sum + subscribersOf(one), 0);
   set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
   const isReady = unreadiness(server) === undefined;
   set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);
-  const { max, used } = log.memory();
+  const { max, used } = store.memory();
   set("memory_budget_bytes", "Heap above which the server starts no instances.", max);
   set("memory_used_bytes", "Heap that the server uses, compared with the budget.", used);
   const build = named(registry, "build_info", "The version that runs; always 1.");
   new Gauge({ ...build, labelNames: ["version"] }).set({ version }, 1);
 }
 
-function addStored(registry: Registry, status: LogStatus, unstored: number) {
+function addStored(registry: Registry, status: StoreStatus, unstored: number) {
   const set = gaugesIn(registry);
   const { reachable, losses, bytes, problem, isFull } = status;
   const place = status.in;

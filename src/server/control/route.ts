@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
-import type { ControlCall, ControlPlace } from "../../log/log.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import { isTooDeep, maxLevels, parsedJson } from "../../spec/schema/json.js";
 import { count, described, optional, type Shape, type ValueOf } from "../../spec/schema/shape.js";
+import type { ControlCall, ControlPlace } from "../../store/store.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 

@@ -7,7 +7,6 @@ import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
 import { inputAt, routeOf } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
-import { endedInstance, type Instance } from "../../log/instances.js";
 import { controlPath } from "../../node/addresses.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
 import { SandboxError } from "../../spec/errors.js";
@@ -15,6 +14,7 @@ import { failures } from "../../spec/fault-effects.js";
 import { outcomeOf, type PathId } from "../../spec/outcomes.js";
 import { redactPath } from "../../spec/redact.js";
 import type { ApiRequest } from "../../spec/request.js";
+import { endedInstance, type Instance } from "../../store/instances.js";
 import {
   type AnyServer,
   followConnections,
@@ -95,13 +95,13 @@ function receive(state: Server, response: ServerResponse) {
 }
 
 function serve(state: Server, response: ServerResponse) {
-  const { log, stopping } = state;
+  const { store, stopping } = state;
   const read = readRequest(response.req, response);
   if (read === undefined) return reject(response, 400);
-  const own = { sandbox: log.sandbox, instance: undefined, gone: stopping.signal };
+  const own = { sandbox: store.sandbox, instance: undefined, gone: stopping.signal };
   const place = placeOf(read.path);
   if (place === undefined) return serveTarget(state, own, read, response);
-  const enter = () => log.enter(place.id);
+  const enter = () => store.enter(place.id);
   whenDone(state, enter, response, (entered) => {
     const hasNone = entered === undefined || "ended" in entered;
     if (hasNone && state.control !== undefined && isPagePath(place.path)) {
@@ -145,7 +145,7 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
 }
 
 function respond(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
-  const start = () => state.log.request(read, target);
+  const start = () => state.store.request(read, target);
   whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
 
@@ -166,7 +166,7 @@ function whenDone<Result>(
 }
 
 function send(state: Server, target: CallTarget, exchange: Exchange, response: ServerResponse) {
-  const { traffic, explain, log, control } = state;
+  const { traffic, explain, store, control } = state;
   const { pathId, delivery, at, date = at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
   const message = isLost ? toDashboard(state.baseUrlFor(response.req), target) : exchange.response;
@@ -183,7 +183,7 @@ function send(state: Server, target: CallTarget, exchange: Exchange, response: S
   response.once("close", () => count(traffic, pathId, status, stopwatch() - arrived));
   // A client that gives up does not see the response that the report counts as covered. For other faults, giving up is right.
   if (onlyWaits(delivery)) {
-    response.once("close", () => response.writableFinished || log.countUnread(target, exchange.id));
+    response.once("close", () => response.writableFinished || store.countUnread(target, exchange.id));
   }
   sendFaulty(delivery, { ...message, headers: [...message.headers, ...more] }, response);
 }

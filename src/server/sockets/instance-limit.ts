@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import { errorBody } from "../../api/messages.js";
 import { stopwatch } from "../../library/real-time.js";
-import type { Instance } from "../../log/instances.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { Instance } from "../../store/instances.js";
 
 const minute = 60_000;
 

@@ -1,6 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type InstanceLimits, limitsOf } from "../../log/instances.js";
-import type { Log, SandboxPlace } from "../../log/log.js";
 import { baseUrlFor, readBaseUrl, readHostName } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
@@ -9,6 +7,8 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { PathId } from "../../spec/outcomes.js";
+import { type InstanceLimits, limitsOf } from "../../store/instances.js";
+import type { SandboxPlace, Store } from "../../store/store.js";
 import type { CustomHandlers, UserHandlerOptions } from "./handlers.js";
 import { createInstanceLimit } from "./instance-limit.js";
 import type { CertificatePair } from "./tls.js";
@@ -66,9 +66,9 @@ export type Traffic = Server["traffic"];
 
 export type Server = ReturnType<typeof createServerState>;
 
-export function createServerState(log: Log, options: Partial<ServeOptions> & Hosting = {}) {
+export function createServerState(store: Store, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario } = runDue(log.sandbox);
+  const { name, scenario } = runDue(store.sandbox);
   const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),
@@ -82,7 +82,7 @@ export function createServerState(log: Log, options: Partial<ServeOptions> & Hos
   const names = namesOf(options);
   const state = {
     instanceTtl: limitsOf(options).instanceTtl,
-    log,
+    store,
     traffic,
     explain,
     instanceRate,
@@ -130,9 +130,9 @@ function namesOf({ publicUrl: given, allowHosts = [] }: Partial<ServeOptions>) {
 }
 
 /** Why the server is not ready for requests, as a sentence; `undefined` if it is ready. */
-export function unreadiness({ log, draining }: Server): string | undefined {
+export function unreadiness({ store, draining }: Server): string | undefined {
   if (draining.signal.aborted) return "The sandbox is stopping.";
-  const status = log.status();
+  const status = store.status();
   // A full disk has lost no change yet, and no other server has this state.
   return status?.in === "store" || status?.isTaken ? status.problem : undefined;
 }

@@ -1,12 +1,5 @@
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import type { ScenarioSource } from "../../../library/sandbox.js";
-import {
-  endedInstance,
-  type Instance,
-  type Instances,
-  type ListedInstance,
-  type Tenancy,
-} from "../../../log/instances.js";
 import { controlPath } from "../../../node/addresses.js";
 import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
@@ -23,6 +16,13 @@ import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
 import { choice, described, flag, mapping, optional, text } from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
+import {
+  endedInstance,
+  type Instance,
+  type Instances,
+  type ListedInstance,
+  type Tenancy,
+} from "../../../store/instances.js";
 import { instanceTokenPrefix } from "../guard.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, type RouteContext } from "../route.js";
@@ -57,7 +57,7 @@ export const instanceRoutes: readonly Route[] = [
       const all = (await instances.list()).filter(({ id, tenancy }) =>
         `${tenancy.label ?? ""} ${id}`.toLowerCase().includes(label.toLowerCase()),
       );
-      const broken = server.log.status()?.broken ?? [];
+      const broken = server.store.status()?.broken ?? [];
       const orderOf = orders[sort];
       const traffic = ({ id }: ListedInstance) => trafficOf(instances.find(id));
       // Counting is only needed for the page that is returned, unless the counts choose it.
@@ -170,7 +170,7 @@ export const instanceRoutes: readonly Route[] = [
       const listed = await instances.get(id);
       if (listed !== undefined) requireCode(listed.tenancy);
       // The same error for an unknown instance, which reveals nothing to callers without a code.
-      const instance = await server.log.enter(id);
+      const instance = await server.store.enter(id);
       if (instance === undefined) throw unknownLink(id);
       if ("ended" in instance) throw new SandboxError("not_found", endedInstance(instance).message);
       // The last step: whoever gets an error can try again.

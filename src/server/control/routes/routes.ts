@@ -1,10 +1,10 @@
 import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
-import type { ControlCall, ControlPlace } from "../../../log/log.js";
-import { identityOf, stateLine } from "../../../log/state-format.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
+import { identityOf, stateLine } from "../../../store/state-format.js";
+import type { ControlCall, ControlPlace } from "../../../store/store.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
@@ -34,10 +34,10 @@ export const routes: readonly Route[] = [
     response: document,
     isBare: true,
     isLocal: true,
-    async run(context, { server: { log, own } }) {
+    async run(context, { server: { store, own } }) {
       requireInstances(context);
-      const without = log.status()?.broken?.map(({ id }) => id);
-      const state = { startedWith: identityOf(own()), without, ...(await log.describe()) };
+      const without = store.status()?.broken?.map(({ id }) => id);
+      const state = { startedWith: identityOf(own()), without, ...(await store.describe()) };
       return textResponse("application/json", stateLine(state).text);
     },
   }),

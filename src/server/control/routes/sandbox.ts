@@ -1,5 +1,4 @@
 import { variationTable } from "../../../api/variation/table.js";
-import type { LogStatus } from "../../../log/log.js";
 import { version } from "../../../node/package-files.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
@@ -13,6 +12,7 @@ import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
 import words from "../../../spec/assumptions.json" with { type: "json" };
 import { list } from "../../../spec/schema/shape.js";
+import type { StoreStatus } from "../../../store/store.js";
 import { unreadiness } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
 import { responses } from "../responses.js";
@@ -25,7 +25,7 @@ export const sandboxRoutes: readonly Route[] = [
     isBare: true,
     isLocal: true,
     run({ sandbox }, { server, response, instance }) {
-      const store = server.log.status();
+      const store = server.store.status();
       return {
         status: "ok",
         version,
@@ -39,7 +39,7 @@ export const sandboxRoutes: readonly Route[] = [
         }),
         ...(response.locals.mayKnowAll &&
           instance !== undefined && {
-            label: server.log.instances.find(instance)?.tenancy.label ?? null,
+            label: server.store.instances.find(instance)?.tenancy.label ?? null,
           }),
       };
     },
@@ -52,11 +52,11 @@ export const sandboxRoutes: readonly Route[] = [
     run(_context, { server }) {
       const why = unreadiness(server);
       if (why !== undefined) throw new HttpRejection("not_ready", why);
-      const stored = server.log.status();
+      const stored = server.store.status();
       return {
         status: "ready" as const,
         version,
-        memory: server.log.memory().isFull ? ("full" as const) : ("free" as const),
+        memory: server.store.memory().isFull ? ("full" as const) : ("free" as const),
         ...(stored?.in === "file" && { state: stateOf(stored, "saved") }),
         ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
       };
@@ -166,7 +166,7 @@ export function running(sandbox: SandboxState) {
 }
 
 function stateOf<const Good extends string>(
-  { isFull, problem }: LogStatus,
+  { isFull, problem }: StoreStatus,
   good: Good,
 ): Good | "full" | "unwritable" {
   if (isFull) return "full";

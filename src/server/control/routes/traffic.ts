@@ -2,7 +2,6 @@ import { requestChecksOf, requestDetails, requireRequest } from "../../../api/re
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
 import { repeatedRequest } from "../../../library/repeated-request.js";
-import { instanceTraffic } from "../../../log/instances.js";
 import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -31,6 +30,7 @@ import {
   mapping,
   optional,
 } from "../../../spec/schema/shape.js";
+import { instanceTraffic } from "../../../store/instances.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 

@@ -170,7 +170,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const [idle, followed] = [await create(server), await create(server)];
     const follower = await subscribe(server.url, { base: followed });
     expect(await statusAt(server, idle)).toBe(200);
-    const loaded = () => server.log.instances.loaded().map(({ id }) => `/i/${id}`);
+    const loaded = () => server.store.instances.loaded().map(({ id }) => `/i/${id}`);
     expect(loaded()).toEqual([idle, followed]);
     watch.advance(61_000);
     await expect.poll(loaded).toEqual([followed]);
@@ -185,7 +185,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const watch = stoppedWatch();
     const [small, other] = [await open({ maxMemory: 1 }), await open()];
     // Measures its memory, and not again while the watch stands.
-    small.log.runDue();
+    small.store.runDue();
     const bases: string[] = [];
     for (let n = 0; n < 11; n += 1) bases.push(await create(other));
     const follower = await subscribe(small.url, { base: bases[0] as string });
@@ -193,7 +193,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
       watch.advance(1);
       expect(await statusAt(small, base)).toBe(200);
     }
-    const loaded = small.log.instances.loaded().map(({ id }) => `/i/${id}`);
+    const loaded = small.store.instances.loaded().map(({ id }) => `/i/${id}`);
     expect(loaded).toEqual(bases.filter((_, index) => index !== 1 && index !== 2));
     expect((await call(small, "POST /instances", {})).body.error.code).toBe("memory_limit_reached");
     follower.leave();
@@ -303,7 +303,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     await statusAt(server);
     const waiting = statusAt(server);
     // Until the request is sent to Redis.
-    await expect.poll(() => server.log.status()?.reachable).toBe(true);
+    await expect.poll(() => server.store.status()?.reachable).toBe(true);
     const end = performance.now() + 600;
     while (performance.now() < end);
     expect(await waiting).toBe(200);
@@ -340,7 +340,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     };
     await Promise.all(Array.from({ length: 24 }, (_, n) => client(n % 3)));
     for (const count of counts) expect(count / total()).toBeGreaterThan(1 / 5);
-    const [{ sandbox }] = three.map(({ log }) => log) as [ReplicaServer["log"]];
+    const [{ sandbox }] = three.map(({ store }) => store) as [ReplicaServer["store"]];
     await statusAt(three[0] as ReplicaServer);
     expect(sandbox.counters.requests()).toBe(total() + 1);
   });
@@ -446,7 +446,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     const [server, other] = [await open(), await open()];
     const { id, claim_url } = (await call(server, "POST /instances", {})).body.data;
     const claim = async (code: string) => (await call(other, `POST /instances/${id}/claim`, { code })).status;
-    const loaded = () => other.log.instances.loaded().length;
+    const loaded = () => other.store.instances.loaded().length;
     expect([await claim("wrong"), loaded()]).toEqual([404, 0]);
     expect([await claim(claim_url.replace(/^.*#code=/, "")), loaded()]).toEqual([200, 1]);
   });

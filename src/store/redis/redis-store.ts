@@ -1,5 +1,14 @@
 import { basename } from "node:path";
-import { handle } from "../api/handle.js";
+import { handle } from "../../api/handle.js";
+import { loadReader } from "../../node/platform.js";
+import { isoOf } from "../../sandbox/clock.js";
+import type { Exchange } from "../../sandbox/journal/exchange.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import type { GivenOptions } from "../../sandbox/sandbox.js";
+import { describeSandbox, type SavedSandbox } from "../../sandbox/start.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { ApiRequest } from "../../spec/request.js";
 import {
   endedInstance,
   type InstanceLimits,
@@ -7,18 +16,9 @@ import {
   instanceState,
   limitsOf,
   type ServerState,
-} from "../log/instances.js";
-import {
-  type CallOrigin,
-  type ControlPlace,
-  controlPlace,
-  distantId,
-  type Log,
-  type LogStatus,
-  type RunIn,
-} from "../log/log.js";
-import { markUnread } from "../log/memory-log.js";
-import { changeSince, originOf, originSettings, requireSame, sandboxExists } from "../log/origin.js";
+} from "../instances.js";
+import { markUnread } from "../memory-store.js";
+import { changeSince, originOf, originSettings, requireSame, sandboxExists } from "../origin.js";
 import {
   continueState,
   identityOf,
@@ -26,16 +26,16 @@ import {
   type SavedState,
   savedAt,
   stateFormat,
-} from "../log/state-format.js";
-import { loadReader } from "../node/platform.js";
-import { isoOf } from "../sandbox/clock.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
-import { runDue } from "../sandbox/operations/operations.js";
-import type { GivenOptions } from "../sandbox/sandbox.js";
-import { describeSandbox, type SavedSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
-import type { ApiRequest } from "../spec/request.js";
+} from "../state-format.js";
+import {
+  type CallOrigin,
+  type ControlPlace,
+  controlPlace,
+  distantId,
+  type RunIn,
+  type Store,
+  type StoreStatus,
+} from "../store.js";
 import {
   changeSandbox,
   type FollowedSandbox,
@@ -66,8 +66,8 @@ import {
   listInstances,
   loadInstance,
   openServer,
+  type Replica,
   relistInstance,
-  type StoreServer,
   sandboxesOf,
   unloadUnused,
   waits,
@@ -76,7 +76,7 @@ import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
 import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 
-export interface StoreOptions extends ConnectionOptions, InstanceLimits {
+export interface RedisOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;
   readonly onProblem: (error: unknown) => void;
   readonly named: NamedScenario;
@@ -89,7 +89,7 @@ export interface StoreOptions extends ConnectionOptions, InstanceLimits {
  * Throws `store_unavailable`, `store_unusable`, or `store_mismatch` if another scenario or other options
  * started it.
  */
-export async function openStore(options: StoreOptions): Promise<Log> {
+export async function openRedisStore(options: RedisOptions): Promise<Store> {
   let connection: RedisConnection | undefined;
   try {
     connection = await connectRedis(options);
@@ -105,7 +105,7 @@ export async function openStore(options: StoreOptions): Promise<Log> {
   }
 }
 
-async function openOn(connection: RedisConnection, options: StoreOptions): Promise<Log> {
+async function openOn(connection: RedisConnection, options: RedisOptions): Promise<Store> {
   const { given, imported } = options;
   const { shown } = connection;
   const [what, elsewhere] = [`The sandbox in the store ${shown}`, "give it its own keys with --store-prefix"];
@@ -134,7 +134,7 @@ async function openOn(connection: RedisConnection, options: StoreOptions): Promi
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.origin), ours);
   await noteSettings(connection, options);
   beginRedis(connection);
-  return createRedisLog(connection, own, startOwn, options);
+  return createRedisStore(connection, own, startOwn, options);
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
@@ -148,7 +148,7 @@ async function importInstances(connection: RedisConnection, state: SavedState, l
 }
 
 /** Keeps the version and the settings of the server that started last, and notes a change. */
-async function noteSettings(connection: RedisConnection, options: StoreOptions): Promise<void> {
+async function noteSettings(connection: RedisConnection, options: RedisOptions): Promise<void> {
   const [hash] = connection.keys.of(ownId);
   const now = originSettings(options);
   const before = await commandRedis(connection, "HGET", hash, "settings");
@@ -188,12 +188,12 @@ async function checkRedis(connection: RedisConnection): Promise<string | undefin
  * through its log there, and each server that has loaded the sandbox applies the entries to its own copy. `recreate` creates the
  * server's own sandbox again, after the store lost it.
  */
-function createRedisLog(
+function createRedisStore(
   connection: RedisConnection,
   loaded: Loaded,
   recreate: () => Promise<unknown>,
-  { given, onProblem, ...limits }: StoreOptions,
-): Log {
+  { given, onProblem, ...limits }: RedisOptions,
+): Store {
   const report = (error: unknown) => {
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (connection.state !== "closed" && !isAway) onProblem(error);
@@ -238,7 +238,7 @@ function createRedisLog(
   };
 }
 
-function statusOf({ shared: { connection, rejection }, stored }: StoreServer): LogStatus {
+function statusOf({ shared: { connection, rejection }, stored }: Replica): StoreStatus {
   const { losses } = connection;
   const reachable = connectionProblem(connection) === undefined;
   const { reason, isFull = false } = rejection ?? {};
@@ -247,7 +247,7 @@ function statusOf({ shared: { connection, rejection }, stored }: StoreServer): L
   return { in: "store", reachable, isFull, losses, problem, bytes: stored.bytes };
 }
 
-async function describeAll(server: StoreServer): Promise<ServerState> {
+async function describeAll(server: Replica): Promise<ServerState> {
   const instances: InstanceState[] = [];
   const own = await describeFollowed(server.own);
   for (const listed of await listInstances(server)) {
@@ -266,18 +266,18 @@ function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
-async function act(server: StoreServer, from: CallOrigin, on: Act): Promise<unknown> {
+async function act(server: Replica, from: CallOrigin, on: Act): Promise<unknown> {
   const place = controlPlace(from, instancesUntil(server));
   const outcome = await inside(server, from.instance, (one) => on(one, { ...place, sandbox: one.sandbox }));
   if (outcome === noSandbox) throw new SandboxError("not_found", "The instance has been removed.");
   return outcome;
 }
 
-function lookOn(server: StoreServer, read: RunIn, from: CallOrigin): Promise<unknown> {
+function lookOn(server: Replica, read: RunIn, from: CallOrigin): Promise<unknown> {
   return act(server, from, (sandbox, place) => lookAt(sandbox, () => read(place)));
 }
 
-async function callOn(server: StoreServer, run: RunIn, from: CallOrigin) {
+async function callOn(server: Replica, run: RunIn, from: CallOrigin) {
   const outcome = await act(server, from, (sandbox, place) =>
     changeSandbox(sandbox, () => {
       // Runs what is due first.
@@ -290,7 +290,7 @@ async function callOn(server: StoreServer, run: RunIn, from: CallOrigin) {
   return outcome;
 }
 
-function requestOwn({ own }: StoreServer, request: ApiRequest): Promise<Exchange> {
+function requestOwn({ own }: Replica, request: ApiRequest): Promise<Exchange> {
   return respondIn(own, request) as Promise<Exchange>;
 }
 
@@ -298,7 +298,7 @@ function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unkno
   return changeSandbox(sandbox, () => handle(runDue(sandbox.sandbox), request));
 }
 
-async function requestIn(server: StoreServer, id: string, request: ApiRequest): Promise<Exchange> {
+async function requestIn(server: Replica, id: string, request: ApiRequest): Promise<Exchange> {
   const outcome = await inside(server, id, (one) => respondIn(one, request));
   if (outcome !== noSandbox) return outcome as Exchange;
   const found = await enterInstance(server, id, waits.token);
@@ -307,7 +307,7 @@ async function requestIn(server: StoreServer, id: string, request: ApiRequest): 
   return requestOwn(server, { ...request, path: `/i/${id}${request.path}` });
 }
 
-async function runAllDue(server: StoreServer): Promise<void> {
+async function runAllDue(server: Replica): Promise<void> {
   const { shared } = server;
   const { connection } = shared;
   server.isRunningDue = true;

@@ -8,9 +8,9 @@ import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
-import { distantId, type Log } from "../log.js";
-import { createMemoryLog, type MemoryLog } from "../memory-log.js";
+import { createMemoryStore, type MemoryStore } from "../memory-store.js";
 import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
+import { distantId, type Store } from "../store.js";
 import {
   findState,
   folderOf,
@@ -44,7 +44,7 @@ import {
   unwritableState,
 } from "./kept-sandbox.js";
 
-export interface FileLogOptions extends InstanceLimits {
+export interface FileStoreOptions extends InstanceLimits {
   readonly own: () => NamedScenario;
   readonly start: () => SandboxState;
   /** The options of scenarios that start later; the saved state has its own. */
@@ -53,8 +53,8 @@ export interface FileLogOptions extends InstanceLimits {
   readonly onProblem: (error: unknown) => void;
 }
 
-export interface FileLog extends Log {
-  readonly instances: MemoryLog["instances"];
+export interface FileStore extends Store {
+  readonly instances: MemoryStore["instances"];
   /** When the state was saved (epoch milliseconds, wall clock); `undefined` for a new state. */
   readonly savedAt: number | undefined;
   /** Sentences about another version or a missing file; empty if there is nothing to note. */
@@ -71,7 +71,7 @@ const pause = 500;
  * sandbox, `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the
  * files unchanged. A use of an instance whose file is broken throws `state_unreadable`.
  */
-export async function openFileLog(place: StatePlace, options: FileLogOptions): Promise<FileLog> {
+export async function openFileStore(place: StatePlace, options: FileStoreOptions): Promise<FileStore> {
   // All names of a state's file share one lock.
   const file = orUnreadable(place.given, () => targetOf(place.file));
   const unlock = await lock(file);
@@ -92,7 +92,7 @@ export async function openFileLog(place: StatePlace, options: FileLogOptions): P
 type Continued = Awaited<ReturnType<typeof continued>>;
 
 /** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
-async function continued(place: StatePlace, options: FileLogOptions) {
+async function continued(place: StatePlace, options: FileStoreOptions) {
   const found = findState(place, options);
   removeDrafts(place);
   if (found.own?.scenario.openapi !== undefined) await loadReader();
@@ -101,7 +101,7 @@ async function continued(place: StatePlace, options: FileLogOptions) {
   // No start gives out the request ids of another one, even if the disk is read-only.
   if (sandbox.idGroup !== undefined || found.ids.length + found.inside.length > 0)
     sandbox.idSeries.last = sandbox.idGroup ?? newGroup();
-  const log = createMemoryLog(sandbox, options);
+  const log = createMemoryStore(sandbox, options);
   const broken = new Map<string, SandboxError>();
   const stoppedAt = found.own === undefined ? 0 : savedAt(found.own);
   const restore = async (id: string, read: () => InstanceState) => {
@@ -121,7 +121,7 @@ async function continued(place: StatePlace, options: FileLogOptions) {
   return { place, log, broken, found };
 }
 
-function fileLog(server: Continued, options: FileLogOptions, unlock: () => void): FileLog {
+function fileLog(server: Continued, options: FileStoreOptions, unlock: () => void): FileStore {
   const { log, broken, found } = server;
   const files = openFiles({ ...server, ...options });
   const { ownFile } = files;
@@ -229,7 +229,7 @@ function keptInstances(server: Continued, files: KeptFiles, changed: Set<KeptSan
   };
 }
 
-function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Log["status"]> {
+function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Store["status"]> {
   const isTaken = isForeign(files.ownFile);
   const all = listFiles(files);
   const failure = isTaken ? takenOver : all.find((one) => one.failure !== undefined)?.failure;

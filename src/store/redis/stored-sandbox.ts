@@ -1,10 +1,10 @@
-import { checkedOptions } from "../library/create-sandbox.js";
-import type { EndedInstance, ListedInstance } from "../log/instances.js";
-import { nodePlatform } from "../node/platform.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import { type SavedSandbox, startSandbox } from "../sandbox/start.js";
-import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
+import { checkedOptions } from "../../library/create-sandbox.js";
+import { nodePlatform } from "../../node/platform.js";
+import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
+import { type SavedSandbox, startSandbox } from "../../sandbox/start.js";
+import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { SandboxError } from "../../spec/errors.js";
+import type { EndedInstance, ListedInstance } from "../instances.js";
 import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
 import { brokenEntry } from "./redis-problems.js";
 import { createScript, loadScript, ownId, type StoredLine, storeFormat } from "./redis-scripts.js";

@@ -50,7 +50,7 @@ export function controlPlace({ instance, ...place }: CallOrigin, instances?: Ins
 export type RunIn = (place: ControlPlace) => unknown;
 
 /** The state of the place where sandboxes are stored, for health checks and metrics. */
-export interface LogStatus {
+export interface StoreStatus {
   readonly in: "store" | "file";
   /** Why changes cannot be stored now, as a sentence; `undefined` if they can. */
   readonly problem: string | undefined;
@@ -72,7 +72,7 @@ export interface LogStatus {
  * Orders and stores everything that happens to the sandboxes of a server: in memory, in a file, or in a store that several
  * servers share. With a store, functions return promises, which reject with `store_unavailable` if the outcome is unknown.
  */
-export interface Log {
+export interface Store {
   /** The server's own sandbox, for reading. With a store, only the log may change it. */
   readonly sandbox: SandboxState;
   readonly instances: Instances;
@@ -95,7 +95,7 @@ export interface Log {
   readonly runDue: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */
   readonly begin: () => void | Promise<void>;
-  readonly status: () => LogStatus | undefined;
+  readonly status: () => StoreStatus | undefined;
   /** Describes the server's own sandbox and all instances, loaded or not. Does not count as a use. */
   readonly describe: () => ServerState | Promise<ServerState>;
   readonly memory: () => MemoryStatus;
@@ -105,6 +105,6 @@ export interface Log {
 
 export type Entered = Instance | EndedInstance | undefined;
 
-export function statesOf({ sandbox, instances }: Pick<Log, "sandbox" | "instances">): SandboxState[] {
+export function statesOf({ sandbox, instances }: Pick<Store, "sandbox" | "instances">): SandboxState[] {
   return [sandbox, ...instances.loaded().map((one) => one.sandbox)];
 }

@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { storySender } from "../../src/api/story-sender.js";
 import { parseScenario } from "../../src/index.js";
-import { markUnread } from "../../src/log/memory-log.js";
 import { loadReader, startInNode } from "../../src/node/platform.js";
 import {
   applyLine,
@@ -18,6 +17,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { viewKeys } from "../../src/sandbox/views.js";
+import { markUnread } from "../../src/store/memory-store.js";
 import { scenario } from "../operations/sandbox.js";
 import { loanRecords, loans } from "../records/sandbox.js";
 import { asked } from "../support/send.js";

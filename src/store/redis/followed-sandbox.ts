@@ -1,4 +1,4 @@
-import { nodePlatform, setTimeout } from "../node/platform.js";
+import { nodePlatform, setTimeout } from "../../node/platform.js";
 import {
   applyLine,
   describeLine,
@@ -9,10 +9,10 @@ import {
   requestsIn,
   requestsInJournal,
   tellLine,
-} from "../sandbox/line.js";
-import { runDue } from "../sandbox/operations/operations.js";
-import type { Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SandboxSettings } from "../sandbox/start.js";
+} from "../../sandbox/line.js";
+import { runDue } from "../../sandbox/operations/operations.js";
+import type { Platform, SandboxState } from "../../sandbox/sandbox.js";
+import { describeSandbox, restoreSandbox, type SandboxSettings } from "../../sandbox/start.js";
 import {
   type AppendReply,
   callFor,

@@ -9,8 +9,8 @@ import {
   markChanged,
   openKept,
   saveKept,
-} from "../../src/log/file/kept-sandbox.js";
-import { parseState } from "../../src/log/state-format.js";
+} from "../../src/store/file/kept-sandbox.js";
+import { parseState } from "../../src/store/state-format.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";

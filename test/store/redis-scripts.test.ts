@@ -1,6 +1,6 @@
 import { createClient } from "@redis/client";
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
-import * as scripts from "../../src/redis/redis-scripts.js";
+import * as scripts from "../../src/store/redis/redis-scripts.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 
 // What each script does to the keys of Redis. Servers run them, and see only a part of that.

@@ -1,4 +1,7 @@
 import { getEventListeners } from "node:events";
+import { createMemoryBudget } from "../../node/memory.js";
+import { nodePlatform } from "../../node/platform.js";
+import { describeSandbox } from "../../sandbox/start.js";
 import {
   type EndedInstance,
   type Instance,
@@ -11,10 +14,7 @@ import {
   noInstance,
   type Tenancy,
   tooMany,
-} from "../log/instances.js";
-import { createMemoryBudget } from "../node/memory.js";
-import { nodePlatform } from "../node/platform.js";
-import { describeSandbox } from "../sandbox/start.js";
+} from "../instances.js";
 import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
@@ -42,7 +42,7 @@ const isOpen = (found: Found): found is Open => found !== undefined && "followed
 export const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
 
 /** A server whose sandboxes are in Redis: its own, and those of the instances that it has loaded. */
-export interface StoreServer {
+export interface Replica {
   readonly shared: Shared;
   readonly own: FollowedSandbox;
   readonly budget: ReturnType<typeof createMemoryBudget>;
@@ -58,9 +58,9 @@ export interface StoreServer {
   isRunningDue: boolean;
 }
 
-export function openServer(shared: Shared, own: FollowedSandbox, given: InstanceLimits): StoreServer {
+export function openServer(shared: Shared, own: FollowedSandbox, given: InstanceLimits): Replica {
   const limits = limitsOf(given);
-  const server: StoreServer = {
+  const server: Replica = {
     shared,
     own,
     limits,
@@ -77,7 +77,7 @@ export function openServer(shared: Shared, own: FollowedSandbox, given: Instance
 }
 
 /** The instances for a call whose outcome is awaited until then (on the stopwatch): later, it changes no link. */
-export function instancesUntil(server: StoreServer, latest?: number): Instances {
+export function instancesUntil(server: Replica, latest?: number): Instances {
   return {
     ...server.loaded,
     create: (...given) => create(server, ...given),
@@ -100,24 +100,24 @@ export function instancesUntil(server: StoreServer, latest?: number): Instances 
 }
 
 /** Returns the own sandbox and those of loaded instances. */
-export function sandboxesOf({ own, loaded }: StoreServer, isIn: (one: Open) => boolean = () => true) {
+export function sandboxesOf({ own, loaded }: Replica, isIn: (one: Open) => boolean = () => true) {
   return [own, ...loaded.loaded().flatMap((one) => (isIn(one) ? one.followed : []))];
 }
 
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
-export function enterInstance(server: StoreServer, id: string, max = waits.load): Found | Promise<Found> {
+export function enterInstance(server: Replica, id: string, max = waits.load): Found | Promise<Found> {
   const { loaded, shared } = server;
   return loaded.use(id) ?? withinTimeout(shared.connection, () => useInstance(server, id), max);
 }
 
-async function useInstance(server: StoreServer, id: string): Promise<Found> {
+async function useInstance(server: Replica, id: string): Promise<Found> {
   const found = await loadInstance(server, id);
   return server.loaded.use(id) ?? found;
 }
 
 /** Acts on the own sandbox or that of an instance, and counts this as a use; resolves to `noSandbox` if it is gone. */
 export async function inside(
-  server: StoreServer,
+  server: Replica,
   id: string | undefined,
   act: (sandbox: FollowedSandbox) => Promise<unknown>,
 ): Promise<unknown> {
@@ -126,7 +126,7 @@ export async function inside(
   return isOpen(found) ? act(found.followed) : noSandbox;
 }
 
-export async function loadInstance(server: StoreServer, id: string): Promise<Found> {
+export async function loadInstance(server: Replica, id: string): Promise<Found> {
   const { loaded, loading } = server;
   const there = loaded.find(id);
   if (there !== undefined) return there;
@@ -135,7 +135,7 @@ export async function loadInstance(server: StoreServer, id: string): Promise<Fou
   return found;
 }
 
-export async function listInstances(server: StoreServer): Promise<ListedInstance[]> {
+export async function listInstances(server: Replica): Promise<ListedInstance[]> {
   const { limits, margin } = server;
   const { at, alive } = await readList(server);
   return alive.map(([id, text, head, left]) => {
@@ -148,13 +148,13 @@ export async function listInstances(server: StoreServer): Promise<ListedInstance
 }
 
 /** Updates the list after a call, which may have given the instance another scenario. */
-export async function relistInstance(server: StoreServer, id: string): Promise<void> {
+export async function relistInstance(server: Replica, id: string): Promise<void> {
   const one = server.loaded.find(id);
   if (one !== undefined) await change(server, id, () => ({ name: one.name, seed: one.seed }));
 }
 
 /** Unloads instances that nobody uses, and removes from the list what has expired. */
-export async function unloadUnused(server: StoreServer): Promise<void> {
+export async function unloadUnused(server: Replica): Promise<void> {
   for (const one of server.loaded.loaded()) {
     if (one.idle >= times.idle && !isFollowed(one)) server.loaded.remove(one.id);
   }
@@ -162,14 +162,14 @@ export async function unloadUnused(server: StoreServer): Promise<void> {
 }
 
 /** Unloads the least recently used instances until `max` are left, except those whose events are followed. */
-function unloadTo({ loaded }: StoreServer, max: number): void {
+function unloadTo({ loaded }: Replica, max: number): void {
   const all = loaded.loaded();
   const idle = all.filter((one) => !isFollowed(one)).sort((one, other) => other.idle - one.idle);
   // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
   for (const { id } of idle.slice(0, Math.max(0, all.length - max))) loaded.remove(id);
 }
 
-async function load(server: StoreServer, id: string): Promise<Found> {
+async function load(server: Replica, id: string): Promise<Found> {
   const { shared, loaded, margin, limits, budget } = server;
   const loadedAt = now();
   const found = await loadSandbox(shared.connection, id);
@@ -197,7 +197,7 @@ async function load(server: StoreServer, id: string): Promise<Found> {
   return instance;
 }
 
-async function readList(server: StoreServer) {
+async function readList(server: Replica) {
   server.listedAt = now();
   const { connection } = server.shared;
   const { list, parts, of } = connection.keys;
@@ -217,7 +217,7 @@ async function readList(server: StoreServer) {
   return { at, alive };
 }
 
-async function textOf({ shared: { connection } }: StoreServer, id: string): Promise<string | null> {
+async function textOf({ shared: { connection } }: Replica, id: string): Promise<string | null> {
   return (await commandRedis(connection, "HGET", connection.keys.list, id)) as string | null;
 }
 
@@ -226,7 +226,7 @@ async function textOf({ shared: { connection } }: StoreServer, id: string): Prom
  * after `latest` (on the stopwatch).
  */
 async function change(
-  server: StoreServer,
+  server: Replica,
   id: string,
   make: (before: Tenancy | undefined) => Partial<Settings>,
   latest?: number,
@@ -246,7 +246,7 @@ async function change(
 }
 
 /** Returns how many instances fit into Redis, next to what others keep there. */
-async function roomInRedis({ shared, stored }: StoreServer): Promise<number> {
+async function roomInRedis({ shared, stored }: Replica): Promise<number> {
   const info = String(await commandRedis(shared.connection, "INFO", "memory").catch(() => ""));
   const numberOf = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
   const max = numberOf("maxmemory");
@@ -254,7 +254,7 @@ async function roomInRedis({ shared, stored }: StoreServer): Promise<number> {
   return max === 0 ? Number.POSITIVE_INFINITY : Math.floor((max - others) / bytesOfSandbox) - 1;
 }
 
-async function create(server: StoreServer, ...asked: Parameters<Instances["create"]>): Promise<Open> {
+async function create(server: Replica, ...asked: Parameters<Instances["create"]>): Promise<Open> {
   const [source, given, tenancy = {}, id = newInstanceId()] = asked;
   const { limits, budget, margin } = server;
   const { connection } = server.shared;
@@ -275,7 +275,7 @@ async function create(server: StoreServer, ...asked: Parameters<Instances["creat
   return made;
 }
 
-async function remove(server: StoreServer, id: string): Promise<void> {
+async function remove(server: Replica, id: string): Promise<void> {
   const { connection } = server.shared;
   const removed = await runScript(connection, removeScript, connection.keys.of(id), [id]);
   server.loaded.remove(id);

@@ -1,26 +1,26 @@
-import type { Log } from "../../log/log.js";
 import type { RedisAddress } from "../../node/addresses.js";
-import { openStore } from "../../redis/redis-log.js";
 import { SandboxError } from "../../spec/errors.js";
 import { listed } from "../../spec/schema/words.js";
+import { openRedisStore } from "../../store/redis/redis-store.js";
+import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { givenFlags } from "../open-scenario.js";
-import { type KeepingFlags, type LogContext, readImport } from "./keeping.js";
+import { type KeepingFlags, readImport, type StoreContext } from "./keeping.js";
 
 // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
 
 /** Waits for an unreachable Redis; resolves to `undefined` if stopped before it is reachable. */
-export async function openNamedStore(
+export async function openNamedRedis(
   address: RedisAddress,
   { flags, io }: CommandCall<KeepingFlags>,
-  { own, logger, onProblem, stop }: LogContext,
-): Promise<Log | undefined> {
+  { own, logger, onProblem, stop }: StoreContext,
+): Promise<Store | undefined> {
   rejectOthers(flags);
   const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
   const imported = await readImport(flags, io);
   const open = () =>
-    openStore({
+    openRedisStore({
       imported,
       address,
       named: own(),
@@ -38,9 +38,9 @@ export async function openNamedStore(
   let known = "";
   while (!stop.aborted) {
     try {
-      const log = await open();
+      const store = await open();
       logger.note(`This is one replica of the sandbox in ${address.shown}.`);
-      return log;
+      return store;
     } catch (error) {
       if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
       if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);

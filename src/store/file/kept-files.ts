@@ -6,7 +6,7 @@ import { describeRequests, describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type Instance, instanceState } from "../instances.js";
-import type { MemoryLog } from "../memory-log.js";
+import type { MemoryStore } from "../memory-store.js";
 import { identityOf } from "../state-format.js";
 import { folderOf, instancePlace } from "./found-state.js";
 import {
@@ -28,7 +28,7 @@ const maxWrites = 4;
 
 interface FilesOptions {
   readonly place: StatePlace;
-  readonly log: Pick<MemoryLog, "sandbox" | "instances">;
+  readonly log: Pick<MemoryStore, "sandbox" | "instances">;
   readonly own: () => NamedScenario;
   readonly onProblem: (error: unknown) => void;
 }

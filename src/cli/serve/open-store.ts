@@ -1,23 +1,23 @@
-import type { Log } from "../../log/log.js";
-import { createMemoryLog } from "../../log/memory-log.js";
+import { createMemoryStore } from "../../store/memory-store.js";
+import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { startNamed } from "../open-scenario.js";
-import type { KeepingFlags, LogContext } from "./keeping.js";
+import type { KeepingFlags, StoreContext } from "./keeping.js";
 
 /**
- * Opens the log that the flags set: in Redis with `--store`, in a file with `--state`, or in memory. Waits for an
+ * Opens the store that the flags set: in Redis with `--store`, in a file with `--state`, or in memory. Waits for an
  * unreachable Redis; resolves to `undefined` if stopped before it is reachable.
  *
- * Throws `usage` for conflicting flags, and the errors of `openStore` and `openFileLog`.
+ * Throws `usage` for conflicting flags, and the errors of `openRedisStore` and `openFileStore`.
  */
-export async function openNamedLog(
+export async function openNamedStore(
   call: CommandCall<KeepingFlags>,
-  context: LogContext,
-): Promise<Log | undefined> {
+  context: StoreContext,
+): Promise<Store | undefined> {
   const { store, storePrefix, storeTimeout, state, import: imported } = call.flags;
   if (store !== undefined) {
-    return (await import("./named-store.js")).openNamedStore(store, call, context);
+    return (await import("./named-redis.js")).openNamedRedis(store, call, context);
   }
   if (storePrefix !== undefined || storeTimeout !== undefined) {
     const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
@@ -28,5 +28,5 @@ export async function openNamedLog(
   }
   if (imported !== undefined)
     throw usageError("--import requires a stored sandbox. Add --state <file> or --store.");
-  return createMemoryLog(startNamed(context.own(), call.flags), call.flags);
+  return createMemoryStore(startNamed(context.own(), call.flags), call.flags);
 }

@@ -23,15 +23,22 @@ import {
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import { type CallOrigin, controlPlace, type Log, type RunIn, type SandboxPlace, statesOf } from "./log.js";
+import {
+  type CallOrigin,
+  controlPlace,
+  type RunIn,
+  type SandboxPlace,
+  type Store,
+  statesOf,
+} from "./store.js";
 
-export interface MemoryLog extends Log {
+export interface MemoryStore extends Store {
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange;
   readonly instances: ReturnType<typeof createInstances>;
 }
 
 /** Creates the log of a single server. It ends with the process. */
-export function createMemoryLog(sandbox: SandboxState, options: InstanceLimits = {}): MemoryLog {
+export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits = {}): MemoryStore {
   const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
     max: maxInstances,
@@ -83,7 +90,7 @@ export function markUnread({ counters, history }: SandboxState, id: string): voi
   if (exchange !== undefined) exchange.isUnread = true;
 }
 
-function describeServer({ sandbox, instances }: Pick<Log, "sandbox" | "instances">): ServerState {
+function describeServer({ sandbox, instances }: Pick<Store, "sandbox" | "instances">): ServerState {
   return {
     own: describeSandbox(sandbox),
     instances: instances.loaded().map((one) => instanceState(one, describeSandbox(one.sandbox))),
