@@ -23,21 +23,14 @@ import {
   type Tenancy,
   tooMany,
 } from "./instances.js";
-import {
-  type CallOrigin,
-  controlPlace,
-  type RunIn,
-  type SandboxPlace,
-  type Store,
-  statesOf,
-} from "./store.js";
+import { controlPlace, type SandboxPlace, type Store, statesOf } from "./store.js";
 
 export interface MemoryStore extends Store {
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange;
   readonly instances: ReturnType<typeof createInstances>;
 }
 
-/** Creates the log of a single server. It ends with the process. */
+/** Creates the store of a single server. It ends with the process. */
 export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits = {}): MemoryStore {
   const { maxInstances, instanceTtl } = limitsOf(options);
   const instances = createInstances({
@@ -47,23 +40,19 @@ export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits
     requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);
-  const run = (act: RunIn, from: CallOrigin) => {
-    // Runs what is due first.
-    runDue(from.sandbox);
-    return act(controlPlace(from, instances));
-  };
   return {
     sandbox,
     instances,
     enter: instances.use,
     request: (request, { sandbox: here }) => handle(runDue(here), request),
     countUnread: ({ sandbox: here }, id) => markUnread(here, id),
-    call: (_call, act, from) => run(act, from),
-    manage: run,
-    look: run,
+    run(_kind, act, from) {
+      // Runs what is due first.
+      runDue(from.sandbox);
+      return act(controlPlace(from, instances));
+    },
     describe: () => describeServer({ sandbox, instances }),
     firstEvent: () => 0,
-    isOwn: () => true,
     runDue() {
       instances.sweep(instanceTtl);
       budget.check();

@@ -2,8 +2,6 @@ import type { MemoryStatus } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Actor } from "../sandbox/steps.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 import type { ApiRequest } from "../spec/request.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
@@ -17,23 +15,9 @@ export interface CallOrigin extends SandboxPlace {
   readonly baseUrl: () => string;
 }
 
-/** A call to the control plane as plain data, validated by its route. */
-export interface ControlCall {
-  /** The method and path of its route: `POST /keys/{ref}/rotate`. */
-  readonly route: string;
-  readonly actor: Actor;
-  readonly params: Readonly<Record<string, string>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  /** The text of a YAML body, or a parsed body. */
-  readonly body: unknown;
-  readonly isYaml: boolean;
-  /** The document of the host that a scenario in the body names. */
-  readonly document?: Scenario["openapi"];
-}
-
 export interface ControlPlace {
   readonly sandbox: SandboxState;
-  /** The server's instances; `undefined` inside an instance, and for a call that another server got. */
+  /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
   readonly baseUrl: () => string;
 }
@@ -48,6 +32,9 @@ export function controlPlace({ instance, ...place }: CallOrigin, instances?: Ins
 }
 
 export type RunIn = (place: ControlPlace) => unknown;
+
+/** What a call may do: only read, also change its sandbox, or also change the list of instances. */
+export type CallKind = "read" | "change" | "list";
 
 /** The state of the place where sandboxes are stored, for health checks and metrics. */
 export interface StoreStatus {
@@ -73,7 +60,7 @@ export interface StoreStatus {
  * servers share. With a store, functions return promises, which reject with `store_unavailable` if the outcome is unknown.
  */
 export interface Store {
-  /** The server's own sandbox, for reading. With a store, only the log may change it. */
+  /** The server's own sandbox, for reading. With Redis, only the store may change it. */
   readonly sandbox: SandboxState;
   readonly instances: Instances;
   /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there was none. */
@@ -81,16 +68,10 @@ export interface Store {
   readonly request: (request: ApiRequest, place: SandboxPlace) => Exchange | Promise<Exchange>;
   /** Counts a response whose client had gone, by its request id. */
   readonly countUnread: (place: SandboxPlace, id: string) => void;
-  /** Runs a call that may change a sandbox; `run` is the route's part. */
-  readonly call: (call: ControlCall, run: RunIn, from: CallOrigin) => unknown;
-  /** Runs a call that may change the list of instances, in this process. */
-  readonly manage: (run: RunIn, from: CallOrigin) => unknown;
-  /** Calls `read` after applying everything that any server has acknowledged. */
-  readonly look: (read: RunIn, from: CallOrigin) => unknown;
+  /** Runs a call after applying everything that any server has acknowledged. A change may run more than once until it is stored. */
+  readonly run: (kind: CallKind, act: RunIn, from: CallOrigin) => unknown;
   /** Returns the id before the first event of a sandbox that is followed. */
   readonly firstEvent: () => number;
-  /** Whether the current change was requested from this server, not from another with the same store. */
-  readonly isOwn: () => boolean;
   /** Runs everything that is due: timeline steps, and the removal of idle instances. */
   readonly runDue: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */

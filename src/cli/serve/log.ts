@@ -49,7 +49,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
 }
 
 export function logEvents(
-  { sandbox, instances, isOwn }: Pick<Store, "sandbox" | "instances" | "isOwn">,
+  { sandbox, instances }: Pick<Store, "sandbox" | "instances">,
   { log = "pretty", quiet = false }: LogFlags,
   logger: Logger,
 ): void {
@@ -58,9 +58,9 @@ export function logEvents(
   const follow = (one: SandboxState, instance?: LoggedInstance) =>
     one.history.subscribe((event) => {
       const { type } = event;
-      if (type === "timeline.step" || type === "story.step" || (type === "request" && isOwn())) {
-        logger.event(event, instance);
-      }
+      // The other server logs its own requests.
+      const isOwnRequest = type === "request" && event.isForeign !== true;
+      if (type === "timeline.step" || type === "story.step" || isOwnRequest) logger.event(event, instance);
     });
   follow(sandbox);
   instances.follow(({ id, tenancy: { label }, sandbox }) => void follow(sandbox, { id, label }));

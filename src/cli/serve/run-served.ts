@@ -40,13 +40,9 @@ export async function runServed(
   // The control plane and the page show what other processes have added.
   const store: typeof own = {
     ...own,
-    look(...call) {
+    run(...call) {
       read();
-      return own.look(...call);
-    },
-    call(...call) {
-      read();
-      return own.call(...call);
+      return own.run(...call);
     },
   };
   logEvents(store, served, logger);

@@ -23,6 +23,8 @@ export interface Beginning {
 export interface RequestEvent {
   readonly type: "request";
   readonly exchange: Exchange;
+  /** Whether another server responded, with the same store. */
+  readonly isForeign?: true;
 }
 
 /** Receives events. An error is thrown to the caller after all listeners ran; the event has already happened. */
@@ -118,12 +120,12 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     },
     /** Returns what has happened since it holds its events. */
     held: (): Happening<Event>[] => (held?.entries ?? []).map(({ entry }) => entry),
-    /** Tells listeners what has happened in between, unless they know it. */
-    release({ isKnown = false } = {}): void {
+    /** Tells listeners what has happened in between, here or on another server, unless they know it. */
+    release({ isKnown = false, isForeign = false } = {}): void {
       const entries = held?.entries ?? [];
       held = undefined;
       if (isKnown) return;
-      for (const { position, entry } of entries) tellOf(entry, listeners, position);
+      for (const { position, entry } of entries) tellOf(entry, listeners, position, isForeign);
     },
     /** Forgets what has happened in between: nobody has heard of it. */
     drop(): void {
@@ -182,11 +184,18 @@ function tellOf<Event>(
   happening: Happening<Event>,
   listeners: ReadonlySet<Listener<Event>>,
   position: number,
+  isForeign = false,
 ): void {
   if (listeners.size === 0 || "operation" in happening) return;
-  const event =
-    "event" in happening ? happening.event : ({ type: "request", exchange: happening.request } as const);
-  notifyAll(listeners, event, position);
+  notifyAll(
+    listeners,
+    "event" in happening ? happening.event : requestEvent(happening.request, isForeign),
+    position,
+  );
+}
+
+function requestEvent(exchange: Exchange, isForeign = false): RequestEvent {
+  return isForeign ? { type: "request", exchange, isForeign } : { type: "request", exchange };
 }
 
 /** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
@@ -250,7 +259,7 @@ function notifyAll<Event>(
 const bytesIn = (all: readonly Exchange[]) => all.reduce((sum, one) => sum + bytesOf(one), 0);
 
 function asEvent({ position, entry }: Entry<Exchange>): Entry<RequestEvent> {
-  return { position, entry: { type: "request", exchange: entry } };
+  return { position, entry: requestEvent(entry) };
 }
 
 function matchingRequests(

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import express, { type NextFunction, type Request, type Response } from "express";
 import { controlPath } from "../../node/addresses.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
+import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import { writtenFields } from "../../scenario/parse-scenario.js";
@@ -11,14 +12,21 @@ import { checkValue } from "../../spec/schema/check.js";
 import { jsonOf } from "../../spec/schema/json.js";
 import { anything, isMapping, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
-import { type ControlCall, type ControlPlace, controlPlace } from "../../store/store.js";
+import { type ControlPlace, controlPlace } from "../../store/store.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
 import { documentPolicy, sendCompressed, servePageFiles } from "./page.js";
 import { sendControlError } from "./rejections.js";
-import { isTextResponse, type LocalContext, parseJson, type Route, textOf } from "./route.js";
-import { callName, routes, runCall } from "./routes/routes.js";
+import {
+  isTextResponse,
+  type LocalContext,
+  parseJson,
+  type Route,
+  type RouteInput,
+  textOf,
+} from "./route.js";
+import { routes } from "./routes/routes.js";
 
 /** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
@@ -58,14 +66,12 @@ export function createControlApp(server: Server): ControlHandler {
 
 async function runRoute(row: Route, local: LocalContext) {
   const { request, response } = local;
-  const isYaml = row.runYaml !== undefined && isYamlIn(request);
-  const body = isYaml ? textOf(request) : inputOf(row, request);
+  const runYaml = isYamlIn(request) ? row.runYaml : undefined;
+  const body = runYaml === undefined ? inputOf(row, request) : textOf(request);
   // Before the call, which must not wait for anything before it changes something.
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
-  const result = await perform(row, local, {
-    route: callName(row),
+  const result = await perform(row, runYaml ?? row.run, local, {
     actor: actorOf(request),
-    isYaml,
     params: request.params as Record<string, string>,
     query: queryOf(row, request),
     body,
@@ -82,14 +88,21 @@ async function runRoute(row: Route, local: LocalContext) {
   await sendCompressed(request, response.type(type), Buffer.from(text));
 }
 
-function perform(row: Route, local: LocalContext, call: ControlCall): unknown {
+function perform(
+  row: Route,
+  act: Route["run"] | NonNullable<Route["runYaml"]>,
+  local: LocalContext,
+  input: RouteInput,
+): unknown {
   const { server, request, sandbox, instance } = local;
   const { store, baseUrlFor } = server;
   const from = { sandbox, instance, baseUrl: () => baseUrlFor(request) };
-  const run = (place: ControlPlace) => runCall(call, place, local);
+  // Its shapes have checked the body.
+  const run = (place: ControlPlace) =>
+    act({ ...place, ...input, body: input.body as never, sandbox: runDue(place.sandbox) }, local);
   if (row.isLocal) return run(controlPlace(from, store.instances));
-  if (row.method === "GET") return store.look(run, from);
-  return row.isOfInstances ? store.manage(run, from) : store.call(call, run, from);
+  if (row.method === "GET") return store.run("read", run, from);
+  return store.run(row.isOfInstances ? "list" : "change", run, from);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

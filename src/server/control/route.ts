@@ -1,23 +1,28 @@
 import type { Request, Response } from "express";
-import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
+import type { Scenario } from "../../scenario/scenario.generated.js";
 import { isTooDeep, maxLevels, parsedJson } from "../../spec/schema/json.js";
 import { count, described, optional, type Shape, type ValueOf } from "../../spec/schema/shape.js";
-import type { ControlCall, ControlPlace } from "../../store/store.js";
+import type { ControlPlace } from "../../store/store.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
-/** The context of a route. With a shared store, it is the same on every replica, except the base URL. */
+/** The context of a route. */
 export interface RouteContext<Body = unknown, Parameters = Readonly<Record<string, unknown>>>
-  extends Pick<ControlPlace, "sandbox" | "instances" | "baseUrl">,
-    Pick<ControlCall, "document"> {
-  readonly sandbox: SandboxState;
+  extends ControlPlace,
+    RouteInput<Body, Parameters> {}
+
+/** What a client sent, checked by the shapes of its route. */
+export interface RouteInput<Body = unknown, Parameters = Readonly<Record<string, unknown>>> {
   readonly actor: Actor;
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;
+  /** The parsed body, or the text of a YAML body. */
   readonly body: Body;
+  /** The document of the host that a scenario in the body names. */
+  readonly document?: Scenario["openapi"];
 }
 
 export interface LocalContext extends CallTarget {
@@ -43,15 +48,15 @@ export interface Route<
   readonly response?: Of;
   readonly isBare?: true;
   readonly types?: readonly string[];
-  /** Whether it is about this process, or never changes. With a store, other writes run on every replica. Default: false. */
+  /** Whether it is about this process, or never changes. Default: false. */
   readonly isLocal?: true;
-  /** Whether it is about the list of instances: it runs only in the process that got the call. Default: false. */
+  /** Whether it may change the list of instances. Default: false. */
   readonly isOfInstances?: true;
   /** Whether it changes nothing, although it is no GET. Default: false. */
   readonly isReading?: true;
   /** Whether its body names or has a scenario that starts. Default: false. */
   readonly startsScenario?: true;
-  /** Returns the response: a value of its shape, or a `textResponse`. Only routes that run in one process get `local`. */
+  /** Returns the response: a value of its shape, or a `textResponse`. */
   readonly run: (
     context: RouteContext<ControlBody<Name>, ValueOf<Parameters>>,
     local: LocalContext,

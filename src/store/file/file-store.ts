@@ -65,7 +65,7 @@ export interface FileStore extends Store {
 const pause = 500;
 
 /**
- * Opens the log of a server whose sandboxes are each in a file, and continues all of them.
+ * Opens the store of a server whose sandboxes are each in a file, and continues all of them.
  *
  * A change is written before it is acknowledged; requests are written twice a second. Throws `state_unreadable` for the server's own
  * sandbox, `state_mismatch` for another scenario's state, or `state_in_use` if another server uses the file. An error leaves the
@@ -101,7 +101,7 @@ async function continued(place: StatePlace, options: FileStoreOptions) {
   // No start gives out the request ids of another one, even if the disk is read-only.
   if (sandbox.idGroup !== undefined || found.ids.length + found.inside.length > 0)
     sandbox.idSeries.last = sandbox.idGroup ?? newGroup();
-  const log = createMemoryStore(sandbox, options);
+  const memory = createMemoryStore(sandbox, options);
   const broken = new Map<string, SandboxError>();
   const stoppedAt = found.own === undefined ? 0 : savedAt(found.own);
   const restore = async (id: string, read: () => InstanceState) => {
@@ -109,7 +109,7 @@ async function continued(place: StatePlace, options: FileStoreOptions) {
       const state = read();
       if (state.sandbox.scenario.openapi !== undefined) await loadReader();
       // The stop does not count as idle time.
-      log.instances.restore(state, Math.max(stoppedAt, savedAt(state.sandbox)) - state.usedAt);
+      memory.instances.restore(state, Math.max(stoppedAt, savedAt(state.sandbox)) - state.usedAt);
     } catch (error) {
       const { given } = instancePlace(place, id);
       broken.set(id, error instanceof SandboxError ? error : brokenState(given, true));
@@ -118,43 +118,44 @@ async function continued(place: StatePlace, options: FileStoreOptions) {
   const known: KnownScenarios = new Map();
   for (const id of found.ids) await restore(id, () => readInstance(place, id, known));
   for (const one of found.inside) await restore(one.id, () => one);
-  return { place, log, broken, found };
+  return { place, memory, broken, found };
 }
 
 function fileLog(server: Continued, options: FileStoreOptions, unlock: () => void): FileStore {
-  const { log, broken, found } = server;
+  const { memory, broken, found } = server;
   const files = openFiles({ ...server, ...options });
   const { ownFile } = files;
   let saving: NodeJS.Timeout | undefined;
   return {
-    ...log,
+    ...memory,
     savedAt: found.own && savedAt(found.own),
     note: found.note,
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
     enter(id) {
       requireWhole(server, id);
-      return log.enter(id);
+      return memory.enter(id);
     },
-    request: (request, at) => keepRecords(files, () => log.request(request, at)),
+    request: (request, at) => keepRecords(files, () => memory.request(request, at)),
     countUnread(at, id) {
-      log.countUnread(at, id);
+      memory.countUnread(at, id);
       // Its request may already be in the file.
       changeFile(files, fileOf(files, at.instance));
     },
-    call: (call, run, from) =>
-      keepChanges(files, () => {
-        const response = log.call(call, run, from);
+    run(kind, act, from) {
+      if (kind === "read") return memory.run(kind, act, from);
+      return keepChanges(files, (changed) => {
+        if (kind === "list")
+          return memory.run(
+            kind,
+            (at) => act({ ...at, instances: at.instances && keptInstances(server, files, changed) }),
+            from,
+          );
+        const response = memory.run(kind, act, from);
         changeFile(files, fileOf(files, from.instance));
         return response;
-      }),
-    manage: (run, from) =>
-      keepChanges(files, (changed) =>
-        log.manage(
-          (at) => run({ ...at, instances: at.instances && keptInstances(server, files, changed) }),
-          from,
-        ),
-      ),
+      });
+    },
     status: () => statusOf(server, files),
     async begin() {
       broken.forEach(options.onProblem);
@@ -202,8 +203,8 @@ function requireWhole({ broken }: Continued, id = ""): void {
 
 /** The instances for a call: a broken one can be removed, and new hashes are stored. */
 function keptInstances(server: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
-  const { place, log, broken } = server;
-  const { instances } = log;
+  const { place, memory, broken } = server;
+  const { instances } = memory;
   return {
     ...instances,
     async remove(id) {

@@ -28,7 +28,7 @@ const maxWrites = 4;
 
 interface FilesOptions {
   readonly place: StatePlace;
-  readonly log: Pick<MemoryStore, "sandbox" | "instances">;
+  readonly memory: Pick<MemoryStore, "sandbox" | "instances">;
   readonly own: () => NamedScenario;
   readonly onProblem: (error: unknown) => void;
 }
@@ -44,8 +44,8 @@ export interface KeptFiles {
 }
 
 export function openFiles(options: FilesOptions): KeptFiles {
-  const { place, log, own } = options;
-  const { sandbox } = log;
+  const { place, memory, own } = options;
+  const { sandbox } = memory;
   const ownFile = openKept(place, {
     describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(sandbox) }),
     describeRequests: (...given) => ({ since: describeRequests(sandbox, ...given) }),
@@ -71,8 +71,8 @@ export function changeFile(files: KeptFiles, file: KeptSandbox | undefined): voi
 /** Starts to follow all sandboxes, and to write the files that are missing: only instances with these ids have one. */
 export function followAll(files: KeptFiles, saved: readonly string[]): Promise<void>[] {
   const left = new Set(saved);
-  keep(files, files.ownFile, files.options.log.sandbox);
-  files.options.log.instances.follow((instance) => {
+  keep(files, files.ownFile, files.options.memory.sandbox);
+  files.options.memory.instances.follow((instance) => {
     const file = keepInstance(files, instance);
     if (!left.delete(instance.id)) changeFile(files, file);
   });
@@ -171,7 +171,7 @@ function keep(files: KeptFiles, file: KeptSandbox, { history }: SandboxState): (
 }
 
 function keepInstance(files: KeptFiles, { id, gone, sandbox }: Instance): KeptSandbox {
-  const { instances } = files.options.log;
+  const { instances } = files.options.memory;
   // A new instance with the id of a removed one continues its file, which may still be in use.
   const file = files.ofInstances.get(id) ?? openInstance(files, id);
   files.ofInstances.set(id, file);
@@ -186,8 +186,8 @@ function keepInstance(files: KeptFiles, { id, gone, sandbox }: Instance): KeptSa
 }
 
 function openInstance(files: KeptFiles, id: string): KeptSandbox {
-  const { place, log } = files.options;
-  const find = () => log.instances.find(id);
+  const { place, memory } = files.options;
+  const find = () => memory.instances.find(id);
   return openKept(instancePlace(place, id), {
     describe() {
       const instance = find();

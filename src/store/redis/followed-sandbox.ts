@@ -52,8 +52,6 @@ interface SandboxOptions extends Omit<SandboxSettings, "platform"> {
 /** What all sandboxes of a server share. */
 export interface Shared {
   readonly connection: RedisConnection;
-  /** Whether listeners hear of a change of this server. */
-  isTellingOwn: boolean;
   /** Why Redis rejected the last line; `undefined` if it stored one. */
   rejection: { readonly reason: string; readonly isFull: boolean } | undefined;
   /** Called with a failure that no caller waits for. */
@@ -349,13 +347,11 @@ function commit(sandbox: FollowedSandbox, position: string): void {
   shared.rejection = undefined;
   onApplied(sandbox, position, line, characters);
   if (hasSnapshot) Object.assign(sandbox.sizes, { lines: 0, characters: 0 });
-  shared.isTellingOwn = true;
   try {
     state.history.release();
   } catch (error) {
     shared.report(error);
   }
-  shared.isTellingOwn = false;
   finishAll(sandbox, ran);
 }
 
@@ -505,7 +501,7 @@ function onGap({ sandbox }: FollowedSandbox): void {
 
 function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
   try {
-    sandbox.history.release({ isKnown });
+    sandbox.history.release({ isKnown, isForeign: true });
   } catch (error) {
     shared.report(error);
   }

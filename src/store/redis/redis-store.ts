@@ -96,9 +96,9 @@ export async function openRedisStore(options: RedisOptions): Promise<Store> {
     const warning = await checkRedis(connection);
     // An entry of another server may start a scenario with a document, and applying it cannot wait.
     await loadReader();
-    const log = await openOn(connection, options);
+    const store = await openOn(connection, options);
     if (warning !== undefined) options.onWarning(warning);
-    return log;
+    return store;
   } catch (error) {
     if (connection !== undefined) closeRedis(connection);
     throw unusableStore(options.address.shown, error);
@@ -184,8 +184,8 @@ async function checkRedis(connection: RedisConnection): Promise<string | undefin
 }
 
 /**
- * Creates the log of a server whose sandboxes are in Redis. Several servers share them: every change or read of a sandbox goes
- * through its log there, and each server that has loaded the sandbox applies the entries to its own copy. `recreate` creates the
+ * Creates the store of a server whose sandboxes are in Redis. Several servers share them: every change or read of a sandbox goes
+ * through its lines there, and each server that has loaded the sandbox applies them to its own copy. `recreate` creates the
  * server's own sandbox again, after the store lost it.
  */
 function createRedisStore(
@@ -198,7 +198,7 @@ function createRedisStore(
     const isAway = error instanceof SandboxError && error.code === "store_unavailable";
     if (connection.state !== "closed" && !isAway) onProblem(error);
   };
-  const shared: Shared = { connection, report, isTellingOwn: false, rejection: undefined };
+  const shared: Shared = { connection, report, rejection: undefined };
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
   hearOfTurns(connection, (id) => {
@@ -216,16 +216,15 @@ function createRedisStore(
         changeSandbox(sandbox, () => markUnread(sandbox.sandbox, id)),
       ).catch(report);
     },
-    call: (_call, run, from) => withinTimeout(connection, () => callOn(server, run, from)),
-    look: (read, from) => withinTimeout(connection, () => lookOn(server, read, from)),
-    // Only changes while its caller waits: a link that got 503 still works.
-    manage: (run, from) =>
+    run: (kind, run, from) =>
       withinTimeout(connection, async (until) => {
+        if (kind === "read") return lookOn(server, run, from);
+        if (kind === "change") return callOn(server, run, from);
         await lookOn(server, () => {}, from);
+        // Only changes while its caller waits: a link that got 503 still works.
         return run(controlPlace(from, instancesUntil(server, until)));
       }),
     firstEvent: distantId,
-    isOwn: () => shared.isTellingOwn,
     runDue() {
       server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);

@@ -1,15 +1,13 @@
 import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { runDue } from "../../../sandbox/operations/operations.js";
 import { anything, record, text } from "../../../spec/schema/shape.js";
 import { identityOf, stateLine } from "../../../store/state-format.js";
-import type { ControlCall, ControlPlace } from "../../../store/store.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
-import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 import { captureRoute } from "./capture.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
@@ -88,23 +86,3 @@ export const routes: readonly Route[] = [
   }),
   pageRoute,
 ];
-
-const rowOf = new Map(routes.map((row) => [callName(row), row]));
-
-export function callName({ method, path }: Pick<Route, "method" | "path">): string {
-  return `${method} ${path}`;
-}
-
-export function runCall(
-  { route, isYaml, ...input }: ControlCall,
-  place: ControlPlace,
-  local?: LocalContext,
-): unknown {
-  const row = rowOf.get(route) as Route;
-  const context = { ...place, ...input, sandbox: runDue(place.sandbox) };
-  const withYaml = isYaml ? row.runYaml : undefined;
-  if (withYaml !== undefined)
-    return withYaml({ ...context, body: input.body as string }, local as LocalContext);
-  // Checked by the shape of the route's body.
-  return row.run({ ...context, body: input.body as never }, local as LocalContext);
-}
