@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { signedLine } from "../../src/store/state-format.js";
 import { findKeys } from "../../src/spec/redact.js";
+import { signedLine } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";

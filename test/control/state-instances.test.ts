@@ -13,8 +13,8 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { parseState, signedLine } from "../../src/store/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
+import { parseState, signedLine } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";

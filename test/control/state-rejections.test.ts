@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { signedLine } from "../../src/store/state-format.js";
 import { startServer } from "../../src/server/index.js";
+import { signedLine } from "../../src/store/state-format.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

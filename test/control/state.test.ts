@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, dirname, join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { SandboxError, Scenario } from "../../src/index.js";
-import { parseState, type SavedState, signedLine } from "../../src/store/state-format.js";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
+import { parseState, type SavedState, signedLine } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
 import { readMetrics } from "../support/prometheus.js";
 import { mePath } from "../support/send.js";

@@ -3,12 +3,12 @@ import { request } from "node:http";
 import { type AddressInfo, connect, createServer, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, onTestFinished, test } from "vitest";
-import { createMemoryStore } from "../../src/store/memory-store.js";
 import { startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { createHttpServer } from "../../src/server/sockets/http-server.js";
 import { startInterceptor } from "../../src/server/sockets/intercept.js";
 import { createServerState } from "../../src/server/sockets/server-state.js";
+import { createMemoryStore } from "../../src/store/memory-store.js";
 
 const state = createServerState(createMemoryStore(startInNode(bundledScenarios["key-states"])));
 

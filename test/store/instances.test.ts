@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { instanceState } from "../../src/store/instances.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { instanceState } from "../../src/store/instances.js";
 import { createInstances } from "../../src/store/memory-store.js";
 import { asked } from "../support/send.js";
 

@@ -2,6 +2,12 @@ import { promises, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
+import { startInNode } from "../../src/node/platform.js";
+import type { Exchange } from "../../src/sandbox/journal/exchange.js";
+import { runDue } from "../../src/sandbox/operations/operations.js";
+import type { RecordChange } from "../../src/sandbox/records/record.js";
+import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
 import {
   addRequest,
   bytesOfLines,
@@ -11,12 +17,6 @@ import {
   saveKept,
 } from "../../src/store/file/kept-sandbox.js";
 import { parseState } from "../../src/store/state-format.js";
-import { startInNode } from "../../src/node/platform.js";
-import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { RecordChange } from "../../src/sandbox/records/record.js";
-import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
-import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { asked } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
