@@ -317,9 +317,13 @@ async function runAllDue(server: Replica): Promise<void> {
     await Promise.all([...reads, ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox)))]);
     await unloadUnused(server);
     if (shared.rejection === undefined) return;
-    // A command that needs room, like an entry.
+    // A command that needs room, like a line. If it has none, requests show that.
     const [hash] = connection.keys.of(ownId);
-    await commandRedis(connection, "HSET", hash, "probe", "");
+    const hasRoom = await commandRedis(connection, "HSET", hash, "probe", "").then(
+      () => true,
+      () => false,
+    );
+    if (!hasRoom) return;
     shared.rejection = undefined;
     connection.note("accepts writes again");
   } finally {
