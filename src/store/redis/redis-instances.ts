@@ -22,7 +22,7 @@ import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.j
 import { createListed, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */
-const bytesOfSandbox = 200_000;
+const bytesOfSandbox = 300_000;
 /** The bytes of the memory budget for one loaded instance. */
 const bytesOfLoaded = 250_000;
 /** Idle milliseconds before an instance is unloaded, and between two readings of the list. */
