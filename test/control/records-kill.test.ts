@@ -85,7 +85,7 @@ test(`after kill -9 among requests no acknowledged record is lost and no id is g
   const ids = [...known.values()].flatMap((one) => [...one.keys()]);
   expect(new Set(ids).size).toBe(ids.length);
   server.child.kill("SIGKILL");
-}, 300_000);
+}, 960_000);
 
 test("a request gets 503 while its record cannot be in the file, which follows once there is room", async () => {
   const folder = join(temporaryFolder(), "volume");
