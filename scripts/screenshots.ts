@@ -12,17 +12,21 @@ import { root } from "./run-program.js";
 interface Picture {
   readonly view: string;
   readonly scenario: string;
-  readonly isDark?: boolean;
   readonly isUsed?: boolean;
   readonly steps?: number;
   readonly shows: string;
   readonly click?: number;
 }
 
-const overview = { view: "overview", scenario: "key-states", isUsed: true, shows: "#request-checks-title" };
-const requests = { ...overview, view: "requests", shows: "main a[href^='#/requests/']", click: 1 };
 const pictures: Readonly<Record<string, Picture>> = {
-  ...{ overview, "overview-dark": { ...overview, isDark: true }, requests },
+  overview: { view: "overview", scenario: "key-states", isUsed: true, shows: "#request-checks-title" },
+  requests: {
+    view: "requests",
+    scenario: "key-states",
+    isUsed: true,
+    shows: "main a[href^='#/requests/']",
+    click: 1,
+  },
   story: { view: "story", scenario: "rotation", steps: 20, shows: ".story" },
 };
 // `--check` takes them into a temporary folder, on any port.
@@ -41,7 +45,7 @@ await browser.close();
 if (isCheck) await rm(into, { recursive: true });
 
 async function take(name: string, picture: Picture): Promise<void> {
-  const { scenario, view, isDark = false, isUsed = false, steps = 0, shows, click } = picture;
+  const { scenario, view, isUsed = false, steps = 0, shows, click } = picture;
   // The pictures show the port.
   await using server = await startServer({ scenario, seed: 1, frozen: true, port: isCheck ? 0 : 4747 });
   for (const ref of isUsed ? sent.split(" ") : []) {
@@ -53,8 +57,10 @@ async function take(name: string, picture: Picture): Promise<void> {
     await exchange(`${server.controlUrl}/story/next`, { method: "POST", headers, body: "{}" });
   }
   const page = await browser.newPage({
-    ...{ viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1.5, reducedMotion: "reduce" },
-    colorScheme: isDark ? "dark" : "light",
+    viewport: { width: 1280, height: 800 },
+    deviceScaleFactor: 1.5,
+    reducedMotion: "reduce",
+    colorScheme: "light",
   });
   await page.goto(`${server.controlUrl}/#/${view}`);
   await page.locator(shows).first().waitFor();
