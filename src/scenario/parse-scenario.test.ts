@@ -198,25 +198,6 @@ organizations:
     );
     expect(problems).toMatchObject([{ code: "yaml_syntax", file: "bad.yaml" }]);
   });
-
-  test("reports a scenario that cannot be read at the line that names it", () => {
-    const problems = thrownBy(() =>
-      parseScenario("version: 1\nextends: gone.yaml\norganizations: { bank: {} }", {
-        load() {
-          throw new Error("no such file");
-        },
-      }),
-    );
-    expect(problems).toMatchObject([
-      {
-        code: "extends_failed",
-        path: "extends",
-        line: 2,
-        column: 10,
-        message: expect.stringContaining("no such file"),
-      },
-    ]);
-  });
 });
 
 describe("a scenario given as an object", () => {

@@ -26,22 +26,6 @@ organizations:
       other: { environment: tst }
 `;
 
-test("the message shows the place, the line, a caret and a hint for every problem", () => {
-  expect(errorOf(text, "sandbox.yaml").message).toBe(
-    [
-      'sandbox.yaml:6:44: unknown field "perMinute" in organizations.bank.keys.main.limits',
-      "        main: { environment: test, limits: { perMinute: 60 } }",
-      "                                             ^",
-      'hint: did you mean "per_minute"?',
-      "",
-      'sandbox.yaml:7:29: environment must be test or live, not "tst"',
-      "        other: { environment: tst }",
-      "                              ^",
-      "hint: did you mean test?",
-    ].join("\n"),
-  );
-});
-
 test("the error is a SandboxError with the code scenario_invalid and the problems as data", () => {
   const error = errorOf(text);
   expect(error).toBeInstanceOf(SandboxError);

@@ -30,7 +30,10 @@ test.each([
   ],
 ])("start shows %s, and how many more exist", async (_what, file, refs, more) => {
   const { text } = await started(file);
-  expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual(refs);
+  expect(text.match(/^ {2}\S+ +SVC_\w+ /gm)?.map((line) => line.trim().split(" ")[0])).toEqual([
+    ...refs,
+    "unknown",
+  ]);
   expect(text).toContain(`\n  … and ${more} more: svc-sandbox keys many.yaml\n`);
 });
 

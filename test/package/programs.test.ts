@@ -63,16 +63,6 @@ test(".ci/run installs every program of the list that is missing, in a home fold
   expect(programs().filter(({ name }) => !installed.includes(name))).toEqual([]);
 });
 
-test("without JUnit's console, the plugins are not built, and what to install is shown", async () => {
-  const argv = ["exec", "tsx", "scripts/plugins.ts"];
-  const end = await runProgram("npm", argv, { cwd: root, env: { JUNIT_PATH: "/nowhere/console.jar" } });
-  expect(end.code).toBe(1);
-  expect(end.stderr.split("\n")[0]).toBe(
-    "The jar needs JUnit's console, and /nowhere/console.jar does not exist. On Debian, run `apt-get install junit5`; elsewhere, set JUNIT_PATH to junit-platform-console-standalone.jar.",
-  );
-  expect(end.stderr).not.toMatch(/\bat .*\.ts:/);
-});
-
 test.each([
   ["no weakness", 200, {}, "✓", 0],
   [
