@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseDuration, parseTime, timeFrom } from "./fields.js";
+import { parseDuration, parseTime, refOfName, timeFrom } from "./fields.js";
 
 test.each([
   ["2026-03-02T09:00:00Z", Date.UTC(2026, 2, 2, 9)],
@@ -37,4 +37,13 @@ test.each([
 
 test.each(["", "10", "1h30m", "10M", "m", "--1d", "9999999999999999d"])("%j is not a duration", (text) => {
   expect(parseDuration(text)).toBeUndefined();
+});
+
+test.each([
+  ["Core banking", "core-banking"],
+  ["Bänk Ñandú 2", "bank-nandu-2"],
+  ["2024", "key-2024"],
+  ["銀行", "key"],
+])("the key %s gets the ref %s", (name, ref) => {
+  expect(refOfName(name)).toBe(ref);
 });

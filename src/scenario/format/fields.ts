@@ -219,7 +219,7 @@ export function isRef(text: string): boolean {
 function refHint(given: string, others: Readonly<Record<string, unknown>> = {}): string {
   // A key is not shown in any spelling (R46).
   if (redactKeys(given) !== given) return "write the ref of the key";
-  const plain = given.normalize("NFD").replace(/\p{Mn}/gu, "");
+  const plain = withoutAccents(given);
   const proposal = refOfName(plain);
   const isAscii = (text: string) => /^[\x20-\x7E]*$/.test(text);
   const isSure = isAscii(plain) && !Object.hasOwn(others, proposal);
@@ -227,9 +227,19 @@ function refHint(given: string, others: Readonly<Record<string, unknown>> = {}):
   return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
 }
 
-/** Makes a ref from the name of a key; a name without usable letters gets a general ref. */
+function withoutAccents(text: string): string {
+  return text.normalize("NFD").replace(/\p{Mn}/gu, "");
+}
+
+/**
+ * Makes a ref from the name of a key; a name without usable letters gets a general ref.
+ *
+ * @example
+ * refOfName("Bänk 2"); // "bank-2"
+ */
 export function refOfName(name: string): string {
-  const words = trimmed(name.toLowerCase().replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
+  const plain = withoutAccents(name).toLowerCase();
+  const words = trimmed(plain.replace(/[^a-z0-9]+/g, "-"), maximumRefLength);
   if (isRef(words)) return words;
   return words === "" ? "key" : trimmed(`key-${words}`, maximumRefLength);
 }
