@@ -18,11 +18,7 @@ import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
 import { asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
 
-/**
- * Applies the first fault that fires on the call, before authorization; `undefined` if none does. The path id is the
- * fault's, or the response's if the fault only delays it. A delayed call is authorized and counted; a call with any
- * other fault is not counted (R24).
- */
+/** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
   let expected: PathId | undefined;
   const fired = fireFault(sandbox.faults, call.number, {

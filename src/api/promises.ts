@@ -231,10 +231,7 @@ function successRows({ path }: Outcome): Row[] {
   return [rejectedRow, ...swapped, ...shared.map((row): Row => ({ ...row, isShared: true }))];
 }
 
-/**
- * For each list and object of a response, or each member if it has none: missing, or of another form. Of `/me`, also
- * empty lists and unknown choices.
- */
+/** For each list and object of a response, or each member if it has none: missing, or of another form. */
 function memberRows({ responseShape, responsesContext }: Endpoint): Row[] {
   const { data } = fieldsOf(responseShape) ?? {};
   const inData = data && fieldsOf(shapeOf(data));

@@ -8,10 +8,7 @@ import { handle } from "./handle.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";
 import { bodyOf, contentOf, noBody } from "./request-input.js";
 
-/**
- * Sends requests of a story or of the control plane directly to the sandbox's API, without a network and without the
- * delays of faults. The journal records these requests. The report does not, because no client sent them.
- */
+/** Sends requests of a story to the sandbox's API: in the journal, but not in the report, because no client sent them. */
 export function storySender(sandbox: SandboxState): (request: StoryRequest) => StoryResponse {
   return ({ method, path: target, headers, body, keyHash }) => {
     const [path = "/", query] = target.split(/\?(.*)/s);

@@ -148,10 +148,7 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
   return hasFailed ? "client_failed" : "threshold_missed";
 }
 
-/**
- * Groups the failed runs by reason, the run with the smallest cause first. A client that relies on something breaks with every
- * other form of it, and also together with a second row if that row makes it appear.
- */
+/** Groups the failed runs by reason, the smallest cause first: what breaks a client does so with every row beside it. */
 export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
   const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
   const reasons: [Run, ...Run[]][] = [];

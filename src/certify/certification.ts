@@ -301,10 +301,7 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
 
 const writesOf = ({ plan, done }: Certification) => done.get(plan.runs[0].name)?.made.writes ?? noWrites;
 
-/**
- * Judges a run with a fault by the records that it has created, and by the exit code only if no write can be its reason:
- * after a fault, a client may give up a write that it must not repeat.
- */
+/** Judges a run with a fault by its records, and by the exit code only if the client could not give up a write that it must not repeat. */
 async function judgeWrites(
   state: Certification,
   planned: PlannedRun & { readonly fault: FaultPathId },

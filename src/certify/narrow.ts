@@ -27,10 +27,7 @@ interface FailingRun {
   readonly points: readonly CausePoint[];
 }
 
-/**
- * Finds a cause of each run with varied responses that fails, one run after the other. A named cause breaks its run alone. If the
- * rows of an earlier cause do, one attempt shows it. Points that a passing run had, the innocent ones, are tried last.
- */
+/** Finds a cause of each failing run, one after the other. Points that a passing run had, the innocent ones, are tried last. */
 export async function narrowVaried(
   failing: readonly FailingRun[],
   innocent: readonly CausePoint[],
@@ -103,9 +100,7 @@ async function causeOf(
   return where ?? ((await all()) ? await causeIn(everywhere) : undefined) ?? ["flaky", everywhere];
 }
 
-/**
- * Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run.
- */
+/** Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run. */
 export async function narrowFault(
   run: PlannedRun & { readonly fault: FaultPathId },
   paths: readonly PathId[],
@@ -135,12 +130,7 @@ export async function narrowFault(
 
 const maxAsked = 200;
 
-/**
- * Returns a minimal failing part of the items: without any one of its items, the rest passes.
- *
- * All items together must fail, and an empty list must pass. Asks first about the first `likely` items, and stops with its
- * current result after 200 attempts.
- */
+/** Returns a minimal failing part of items that fail together; an empty list must pass. Stops after 200 attempts with what it has. */
 export async function minimize<Item>(
   items: readonly Item[],
   fails: (some: readonly Item[]) => Promise<boolean>,

@@ -44,10 +44,7 @@ export function whyTooLittle({ coverage, announced, paths, advice }: Report): st
   return `${why}.${fix} Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`;
 }
 
-/**
- * Returns the outcome of a run with a broken promise that changed `responses` responses; `made` is left out if it did not
- * run. A run that had to be ended shows nothing: the machine may have been busy.
- */
+/** `made` is left out if it did not run. A run that had to be ended shows nothing: the machine may have been busy. */
 export function promiseRun(
   { id, path, kind, sentence, loss }: BrokenPromise,
   made: Pick<PromiseRun, "code" | "durationMs"> | undefined,

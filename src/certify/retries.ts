@@ -181,10 +181,7 @@ export function minWait({ id }: Experiment): number {
   return id === "429 without Retry-After" ? minute + 1000 : 0;
 }
 
-/**
- * Returns the result of the runs of one experiment; `undefined` if another run must confirm it. A timeout of the client may look
- * like a retry, and a retry in the next minute like a wait: until two runs agree, both may be chance.
- */
+/** Returns the result of an experiment's runs; `undefined` if another must confirm it: a timeout may look like a retry. */
 export function agreed(made: readonly Made[]): Made[] | undefined {
   const [one, ...others] = made as readonly [Made, ...Made[]];
   const { experiment, times, again } = one;

@@ -68,10 +68,7 @@ export type RejectedAttempt = CompletedAttempt & { readonly responses: CheckedRe
 /** How many responses to a cause it takes to report a difference. */
 export const minResponses = 5;
 
-/**
- * Compares the 401 responses with the first one (R14). Ids, times and nodes differ as well, so a difference is reported
- * only if it follows the cause more often than by chance; until then, its cause is a suspect.
- */
+/** Compares the 401 responses with the first (R14). A difference must follow the cause more often than by chance: ids and nodes differ, too. */
 export function compareRejections(rejections: readonly RejectedAttempt[]): ComparedRejections {
   const parts = rejections.map(({ responses }) => responses.map(partsOf));
   const places = [...new Set(parts.flat().flatMap((one) => [...one.keys()]))].map((at): Place => {

@@ -169,10 +169,7 @@ function withResponse(attempts: readonly Attempt[]): CompletedAttempt[] {
   return attempts.filter((one): one is CompletedAttempt => one.response !== undefined);
 }
 
-/**
- * Repeats all rejected requests, since a server may reveal a cause on some of its nodes only. If a cause
- * is a suspect after a few rounds, repeats only this one and the first, until a difference is clear.
- */
+/** Repeats rejected requests, since a server may reveal a cause on some nodes only; after a few rounds only suspects, until a difference is clear. */
 async function repeatRejections(session: Session, rejected: readonly CompletedAttempt[]) {
   const rejections = rejected.map((one): RejectedAttempt => ({ ...one, responses: [one.response] }));
   for (let round = 1; ; round++) {
@@ -237,10 +234,7 @@ async function tryOperations(session: Session, attempts: readonly Attempt[]): Pr
   return tried;
 }
 
-/**
- * Reaches a limit if requested: with one request of a key at its limit, or by using up a working key's minute if enough
- * requests are left.
- */
+/** Reaches a limit if requested: with a key at its limit, or by using up a working key's minute if enough requests are left. */
 async function tryLimit(session: Session, path: KeyedPath, working?: CompletedAttempt): Promise<Attempt> {
   const { pathId } = path;
   if (!session.options.probeLimits)

@@ -152,11 +152,7 @@ export const reportShape = mapping({
 /** The paths that a client has covered, and advice on its behavior. Plain data without keys. */
 export interface Report extends ValueOf<typeof reportShape> {}
 
-/**
- * Reads a report as JSON with the spelling of `GET /report`, without control characters; `undefined` for anything else.
- *
- * Keeps unknown members, which a newer sandbox may send.
- */
+/** Reads a report as JSON; `undefined` for anything else. Keeps unknown members, which a newer sandbox may send. */
 export function parseReport(json: unknown): Report | undefined {
   const mistakes = mistakesIn(inJsonOfAnyVersion(reportShape), json);
   if (mistakes.some(({ kind }) => kind !== "unknown")) return undefined;

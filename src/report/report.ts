@@ -16,11 +16,7 @@ import type {
 } from "./report-shape.js";
 import { howToCover } from "./reproduce.js";
 
-/**
- * Makes the report of all clients of a sandbox since the start, or since the requests were cleared; resets do not matter. The
- * instructions to cover paths apply to the running state, or use `exec` if `underExec` is set. `keysInOutput` contains the
- * places of keys in a command's output. `counters` are those of a client that may clear the sandbox's own.
- */
+/** `keysInOutput` are the places of keys in a command's output, `counters` those of a client that may clear the sandbox's own. */
 export function clientReport(
   sandbox: SandboxState,
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},

@@ -32,10 +32,7 @@ type Reproductions = ReadonlyMap<PathId, Reproduction>;
 /** The bundled scenarios to try for paths that no request to the running sandbox covers. */
 const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 
-/**
- * Returns a function that shows how to cover a path: now, after a reset, or with a bundled scenario. Changes nothing.
- * Under `exec`, the sandbox has already stopped.
- */
+/** Shows how to cover a path: now, after a reset, or with a bundled scenario. Under `exec`, the sandbox has already stopped. */
 export function howToCover(
   sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},

@@ -6,10 +6,7 @@ import type { ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
 
-/**
- * Appends an exchange to the journal, after its observer has added what the request shows about its client, and
- * counted it for the report: the journal forgets, the counters do not.
- */
+/** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. */
 export function appendExchange(sandbox: SandboxState, exchange: Exchange, call: ObservedCall): void {
   exchange.isProbe = isProbeOfServer(call);
   const misplaced = misplacedKeys(sandbox, call);

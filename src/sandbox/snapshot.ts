@@ -10,10 +10,7 @@ import type { SandboxState } from "./sandbox.js";
 import { remainingSteps } from "./timeline.js";
 import { nameSuffixOf, withoutGrantedScopes } from "./varied-records.js";
 
-/**
- * Describes the current state as a scenario: a sandbox that starts from it behaves the same. Keys that were created at
- * run time are included as hashes (R35). The story is omitted. Changes nothing.
- */
+/** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
 export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()): Scenario {
   const { clock, registry } = sandbox;
   // A story starts with its own scenario; the timeline contains only the remaining steps.

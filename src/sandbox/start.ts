@@ -290,10 +290,7 @@ export function describeSandbox(sandbox: SandboxState): SavedSandbox {
   };
 }
 
-/**
- * Continues what `describeSandbox` returned, in the sandbox `there` or a new one with the options. Its clock advances
- * by the time in between, unless it is frozen. The snapshot must contain all keys of `scenario`.
- */
+/** Continues what `describeSandbox` returned, in the sandbox `there` or a new one; its clock advances unless it is frozen. */
 export function restoreSandbox(
   state: SavedSandbox,
   platform: Platform,

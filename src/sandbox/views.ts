@@ -86,10 +86,7 @@ export function listRequests(
   return history.requests({ ...query, pathId });
 }
 
-/**
- * Returns the number of matching requests of clients; throws `expectation_failed` with the five nearest ones unless there
- * are `count`, by default at least one, and `unknown_ref` for an unknown key.
- */
+/** Throws `expectation_failed` with the five nearest requests unless there are `count`, by default at least one. */
 export function expectRequests(
   { history, registry }: SandboxState,
   { path_id: pathId, key, count }: ValueOf<typeof expectationQuery>,

@@ -1,9 +1,6 @@
 import { isMapping } from "../spec/schema/shape.js";
 
-/**
- * Replaces the merge keys (`<<`) in plain data that a YAML text was read into: a mapping gets the members that it lacks. Each
- * value is merged once, no matter how many aliases repeat it: the yaml package's own merge takes exponential time.
- */
+/** Replaces merge keys (`<<`) of plain data, each value once: the yaml package's own merge takes exponential time. */
 export function withMerges(value: unknown, merged = new Map<object, unknown>()): unknown {
   if (typeof value !== "object" || value === null) return value;
   const before = merged.get(value);

@@ -74,10 +74,7 @@ export interface NamedScenario {
   readonly text?: string | undefined;
 }
 
-/**
- * The bundled scenario of a name, or a checked scenario value; throws `scenario_not_found` or a `ScenarioError`. A given
- * document replaces its own.
- */
+/** A bundled scenario or a checked value; throws `scenario_not_found` or a `ScenarioError`. A given document replaces its own. */
 export function resolveSource(
   source: ScenarioName | Scenario,
   openapi?: Scenario["openapi"] | undefined,

@@ -70,10 +70,7 @@ export function populationOf({ population = {} }: Pick<Scenario, "population">) 
   return { organizations, keysEach };
 }
 
-/**
- * Returns the organization with this number, without its keys. Every third one is an insurer; it is approved if it has
- * a live key. Draws nothing, so that another seed changes only names, ids and secrets.
- */
+/** The organization with this number, without its keys. Draws nothing, so that another seed changes only names, ids and secrets. */
 export function populatedOrganization(
   number: number,
   keysEach = defaultKeysPerOrganization,

@@ -258,10 +258,7 @@ function removeAt(fields: Members, path: Path): void {
   delete (members as Record<string, unknown>)[String(path.at(-1))];
 }
 
-/**
- * The problems with their places, sorted by place: first in the scenario's own text, then in the extended ones. Only
- * the first problem of each field. `file` is the file of problems without a place.
- */
+/** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */
 function problemsOf(
   diagnostics: readonly ScenarioMistake[],
   read: ReadScenario | undefined,

@@ -188,9 +188,7 @@ function createSource(text: string, file?: string): SourceText {
   return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
 }
 
-/**
- * The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes.
- */
+/** The document of a text, read token by token, because a hostile text could exhaust the stack or take minutes. */
 function compose(text: string, report: ReportAt, kind: TextKind): Document.Parsed | undefined {
   const parser = new Parser();
   const composer = new Composer(options);

@@ -112,10 +112,7 @@ export function formOfKey(presented: string): string {
   return others === 0 ? length : `${length}: ${difference}`;
 }
 
-/**
- * A prefix, then letters, digits, `_` and `-`, at most 256 characters. The specification does not describe the part after
- * the prefix, so a pinned secret can look like the partner's own test data.
- */
+/** A prefix, then letters, digits, `_` and `-`, at most 256 characters: the specification does not describe more. */
 export function isWellFormedKey(presented: string): boolean {
   if (presented.length > maximumKeyLength) return false;
   const start = prefixIn(presented)?.prefix.length;

@@ -53,10 +53,7 @@ function findPrefixed(text: string, prefix: string, found: string[]): void {
 
 const maxDecodings = 10;
 
-/**
- * Decodes percent-encoded printable ASCII, also `%u0053` and `\u0053`, repeatedly: a key that three proxies encoded is
- * still a key. Nothing else: a line break in a log would forge a line.
- */
+/** Decodes printable ASCII repeatedly: a key that three proxies encoded is still a key. A line break would forge a line of a log. */
 export function decodePrintable(text: string): string {
   let decoded = text;
   for (let i = 0; i < maxDecodings && (decoded.includes("%") || decoded.includes("\\u00")); i++) {
@@ -150,10 +147,7 @@ export function isOfWords(text: string, longest: number, others: string): boolea
   return true;
 }
 
-/**
- * A text that is safe to show: without keys, even if they are percent-encoded repeatedly, and truncated after the
- * prefix of a key in hex or Base64 (R46).
- */
+/** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
 export function redactEncoded(text: string, end = "…"): string {
   // Only a text with a hidden key is shown decoded; any other is unchanged.
   if (!containsKey(text)) return text;

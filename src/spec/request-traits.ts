@@ -1,10 +1,7 @@
 import { isKeyCharacter } from "./api-key.js";
 import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
 
-/**
- * The traits of a request besides its method, path and key, as bits of one number, so that a request without traits
- * costs nothing. They do not affect the response.
- */
+/** The traits of a request besides its method, path and key, as bits: a request without traits costs nothing. */
 export type RequestTraits = number;
 
 export const hasQuery = 1;
@@ -30,10 +27,7 @@ export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
   return (traits & wanted) !== 0;
 }
 
-/**
- * The traits in a header other than `x-api-key`. Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a
- * browser; a body without a length may be empty, and no response waits for its end.
- */
+/** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
 function traitsOfHeader(name: string, value: string): RequestTraits {
   return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
 }
@@ -76,10 +70,7 @@ export interface RequestEvidence {
   readonly page: string | undefined;
 }
 
-/**
- * Reads the headers of a request: names and values in turn, for sockets and for web requests. `query` starts with its
- * question mark, or is empty. The evidence is `undefined` if the traits need none, which is nearly always.
- */
+/** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
 export function readHeaders(flat: readonly string[], query: string) {
   let apiKey: string | undefined;
   let traits = traitsOfQuery(query);

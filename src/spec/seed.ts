@@ -108,10 +108,7 @@ export function hexOf(word: number): string {
 const seriesLength = 2 ** 32;
 const seriesCount = 2 ** 21;
 
-/**
- * Creates the request ids of a sandbox (R7). The n-th id depends only on the seed, the series and n, and differs from the
- * others, because the mixing is one-to-one. `responded` requests have theirs; a `group` has its own series.
- */
+/** The n-th id depends only on the seed, the series and n, and differs from all others, because the mixing is one-to-one (R7). */
 export function createRequestIds(seed: number, responded = 0, group?: number) {
   const labels = group === undefined ? [] : [String(group)];
   const seriesOf = (number: number) => Math.floor(number / seriesLength);

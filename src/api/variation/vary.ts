@@ -44,10 +44,7 @@ export interface Variation {
   readonly selected: readonly (Selected & { readonly row: VariationRow })[];
 }
 
-/**
- * The variation for the request with this number. It never depends on the request, or on why its key is rejected (R14).
- * Assumptions that the scenario or a change of assumptions sets are fixed: their rows do not apply.
- */
+/** It never depends on the request, or on why its key is rejected (R14). Rows of assumptions that were set do not apply. */
 export function variationOf(
   sandbox: SandboxState,
   number: number,
@@ -117,10 +114,7 @@ export function pinnedAssumptions({
   return names.filter((name) => givenAssumptions[name] !== undefined && (varies(name) || differs(name)));
 }
 
-/**
- * The response with everything varied that its status leaves open. It must have been created with the variation's
- * assumptions. A success other than the key's context keeps its members.
- */
+/** Varies everything that the status leaves open of a response that was made with the variation's assumptions. */
 export function vary(
   { status, headers, body }: ApiResponse,
   { selected }: Variation,

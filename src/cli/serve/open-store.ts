@@ -5,12 +5,7 @@ import { usageError } from "../exit-codes.js";
 import { startNamed } from "../open-scenario.js";
 import type { KeepingFlags, StoreContext } from "./keeping.js";
 
-/**
- * Opens the store that the flags set: in Redis with `--store`, in a file with `--state`, or in memory. Waits for an
- * unreachable Redis; resolves to `undefined` if stopped before it is reachable.
- *
- * Throws `usage` for conflicting flags, and the errors of `openRedisStore` and `openFileStore`.
- */
+/** Opens the store that the flags set; resolves to `undefined` if stopped before an unreachable Redis is there. */
 export async function openNamedStore(
   call: CommandCall<KeepingFlags>,
   context: StoreContext,

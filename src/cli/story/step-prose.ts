@@ -23,10 +23,7 @@ export function openingProse({ name, scenario, clock }: SandboxState, outline: s
   ].join("\n");
 }
 
-/**
- * Describes a step as a narrator, with the timeline's actions in between and unexpected results. Ends with an empty line.
- * `earlier` is the last step before it with a response.
- */
+/** Describes a step as a narrator, with what happened in between. `earlier` is the last step before it with a response. */
 export function stepProse(
   result: PlayedStep,
   problems: readonly PlacedProblem[],

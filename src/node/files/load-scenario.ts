@@ -30,10 +30,7 @@ export interface LoadedScenario {
 
 export const stdinName = "-";
 
-/**
- * Loads a bundled scenario by name, or a file; a bundled name wins, `./name` is a file. Throws `scenario_not_found`,
- * `file_unreadable`, or a `ScenarioError`. A given document replaces the scenario's own.
- */
+/** A bundled name wins, `./name` is a file. Throws `scenario_not_found`, `file_unreadable`, or a `ScenarioError`. */
 export async function loadScenario(
   nameOrFile: string,
   {

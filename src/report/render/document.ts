@@ -77,10 +77,7 @@ export interface ReportDocument {
   readonly brief?: object;
 }
 
-/**
- * A table. With `details`, the text format lists them below each row, after the name of their column. In JUnit, each row with a
- * tone is a test.
- */
+/** A table. With `details`, the text format lists them below each row. In JUnit, each row with a tone is a test. */
 export interface Section {
   /** For a document that places some of its sections itself. */
   readonly id?: string;

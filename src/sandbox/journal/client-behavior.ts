@@ -45,10 +45,7 @@ export interface ObservedCall {
 
 export const noAdvice: readonly AdviceId[] = Object.freeze([]);
 
-/**
- * Adds to an exchange what the request shows about its client, and stores what its response shows the client. Depends
- * only on the order of requests, never on elapsed time or connections.
- */
+/** Adds what the request shows about its client. Depends only on the order of requests, never on elapsed time or connections. */
 export function observe(
   { behavior }: { readonly behavior: ClientBehavior },
   call: ObservedCall,

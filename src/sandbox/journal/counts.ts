@@ -70,10 +70,7 @@ export function createCounters() {
   return {
     /** Options that curl needs to reach the server, which sets them. Default: none. */
     curlOptions: "",
-    /**
-     * A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one; `seen`: what
-     * the variant of a run shows, only for those who run it.
-     */
+    /** A delayed request counts for its path and the fault. `keys`: of advice on other keys than the presented one. */
     count(exchange: Exchange, keys?: KeysOfAdvice, seen?: Observation, isPassedOn = false): void {
       for (const each of counted(isPassedOn)) countExchange(each, exchange, keys);
       others?.count(exchange, keys, seen, true);

@@ -40,10 +40,7 @@ export interface CallResult<Path = PathId> {
   readonly note?: string;
 }
 
-/**
- * The record of a completed request, without a key: method, path and content can be shown unchanged (R46).
- * `appendExchange` sets the members that are not readonly.
- */
+/** A completed request, without a key (R46). `appendExchange` sets the members that are not readonly. */
 export interface Exchange {
   /** The number of the request in its series of ids. Faults and variations depend on it. */
   readonly number: number;

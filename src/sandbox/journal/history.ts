@@ -61,11 +61,7 @@ const stretchLength = 480;
 
 export const maxKept = 1000;
 
-/**
- * Creates the history of a sandbox: its latest requests and other events, so that memory stays flat. The journal, the
- * events and captures read it. `look` returns a copy of the current state, or `undefined` if it is too large to copy
- * repeatedly.
- */
+/** The latest requests and other events. `look` copies the current state, or returns `undefined` if it is too large. */
 export function createHistory<Event>(look: () => Beginning | undefined, capacity = maxKept) {
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);

@@ -87,10 +87,7 @@ export interface RotateInput {
   readonly as?: string | undefined;
 }
 
-/**
- * Replaces an active key with one that has the same settings (R37); the old one works until the overlap ends (R38–R40).
- * An expiry is not inherited, so that an expiring key can be rotated.
- */
+/** Replaces an active key (R37); the old one works until the overlap ends (R38–R40). An expiry is not inherited. */
 export function rotateKey(
   sandbox: SandboxState,
   input: RotateInput,

@@ -10,10 +10,7 @@ import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from
 import { changeRecord } from "./records.js";
 import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
 
-/**
- * Every change that users make to a running sandbox, by name: steps of scenarios, the control plane and the library run
- * these. A rejected one throws a `SandboxError` and changes nothing; a successful one emits an event.
- */
+/** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
 export const operations = {
   create_key: /* @__PURE__ */ recorded("create_key", createKey),
   rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
@@ -28,10 +25,7 @@ export const operations = {
   clear_requests: clearRequests,
 };
 
-/**
- * Wraps an operation so that it runs at the time of the clock and is recorded, and can thus be repeated. A step of the
- * timeline runs at its own time, and is not recorded: a repeated capture runs the timeline again.
- */
+/** Runs an operation at the time of the clock and records it, except a step of the timeline, which a repeated capture runs again. */
 function recorded<Input, Result>(
   name: ActionName,
   run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,

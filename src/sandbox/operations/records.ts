@@ -20,10 +20,7 @@ import type { RecordView } from "../view-shapes.js";
 
 export type RecordInput = NonNullable<StepAction["record"]>;
 
-/**
- * Adds, changes or removes a record, no matter what the moves of its collection allow. Throws `unknown_ref`,
- * `validation_failed` for a record that responses could not show, and `record_limit_reached`, without changes.
- */
+/** Throws `unknown_ref`, `record_limit_reached`, and `validation_failed` for a record that responses could not show. */
 export function changeRecord(
   sandbox: SandboxState,
   { in: name, id, set, add, remove }: RecordInput,

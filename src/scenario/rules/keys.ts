@@ -89,9 +89,7 @@ function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | un
   return keyStateAt(endsFrom(start ?? 0, ends), start ?? 0);
 }
 
-/**
- * A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count.
- */
+/** A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count. */
 const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;

@@ -8,10 +8,7 @@ import { HttpRejection } from "./rejections.js";
 
 type Document = Extract<Scenario["openapi"], { readonly text: string }>;
 
-/**
- * The document that a sent scenario names, a name or its fields; `undefined` for none. Loads the reader if the scenario needs
- * it. Throws `document_not_allowed`.
- */
+/** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
 export async function documentSent(
   sent: unknown,
   server: Pick<Server, "store" | "own">,

@@ -58,9 +58,7 @@ function shownName(path: Path): string {
   return redacted.length > 60 ? `${redacted.slice(0, 60)}…` : redacted;
 }
 
-/**
- * The error for an invalid value outside of scenarios, with each field's problem in `details.fields`.
- */
+/** The error for an invalid value outside of scenarios, with each field's problem in `details.fields`. */
 export function validationError(
   failure: string,
   diagnostics: readonly Pick<ShapeProblem, "path" | "message" | "hint">[],

@@ -6,9 +6,7 @@ type Describe = (shape: Shape) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
 
-/**
- * The descriptions of a shape's fields, by their paths: `<ref>` is any name in a mapping, `<item>` any item of a list.
- */
+/** The descriptions of a shape's fields, by path: `<ref>` is any name in a mapping, `<item>` any item of a list. */
 export function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
   return new Map(
     Object.entries(fields).map(([path, description]) => {
