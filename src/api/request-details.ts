@@ -11,18 +11,8 @@ import { SandboxError } from "../spec/errors.js";
 import { isIdempotent, whatToDoAfter } from "../spec/fault-effects.js";
 import { isFault, outcomeOf, type PathId, pathIdShape } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import {
-  choice,
-  count,
-  instant,
-  list,
-  mapping,
-  nullable,
-  orNull,
-  record,
-  text,
-  type ValueOf,
-} from "../spec/schema/shape.js";
+import type { ValueOf } from "../spec/schema/shape.js";
+import * as s from "../spec/schema/shape.js";
 import type { Endpoint } from "./endpoint.js";
 import { causeOf, evaluateKey } from "./evaluate.js";
 import { headerPairs } from "./messages.js";
@@ -68,35 +58,37 @@ export function requestChecksOf(endpoints: readonly Endpoint[]): readonly Reques
   return [...targetChecks, ...authorizationChecks, ...own];
 }
 
-export const checkShape = mapping({ name: text(), question: text(), rules: text() });
-export const responseShape = mapping({ status: count(), headers: record(text()), body: text() });
+export const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });
+export const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
 
-export const requestDetailsShape = mapping({
+export const requestDetailsShape = s.mapping({
   ...requestShape.fields,
   /** `null` for an unknown path, or an endpoint that requires no scope. */
-  requiredScope: nullable(text()),
+  requiredScope: s.nullable(s.text()),
   /** `null` if the request has no key of this sandbox. */
-  keyScopes: orNull(list(text())),
-  checks: list(mapping({ ...checkShape.fields, result: choice(["passed", "rejected", "not_reached"]) })),
-  response: orNull(responseShape),
-  when: text(),
+  keyScopes: s.orNull(s.list(s.text())),
+  checks: s.list(
+    s.mapping({ ...checkShape.fields, result: s.choice(["passed", "rejected", "not_reached"]) }),
+  ),
+  response: s.orNull(responseShape),
+  when: s.text(),
   /** What decided: the state of a record, or the facts of a key, if they are still so: `revoked since 2026-03-01T09:00:00Z`. */
-  why: nullable(text()),
-  whatToDo: text(),
+  why: s.nullable(s.text()),
+  whatToDo: s.text(),
   /** What the client sent: some headers by lower-case name, and the form of a key that the sandbox does not have. */
-  sent: mapping({ headers: record(text()), keyForm: nullable(text()) }),
+  sent: s.mapping({ headers: s.record(s.text()), keyForm: s.nullable(s.text()) }),
   repeat: controlBodies.sending,
   /** The requests with the same key around it, itself included: at most three before it and five after it. */
-  around: list(mapping({ id: text(), at: instant(), pathId: pathIdShape() })),
+  around: s.list(s.mapping({ id: s.text(), at: s.instant(), pathId: pathIdShape() })),
   /** All this as text, for people: what `explain <request id>` prints. */
-  text: text(),
-  adviceDetails: list(
-    mapping({
-      id: choice(adviceIds),
-      level: choice(adviceLevels),
-      rule: text(),
-      meaning: text(),
-      whatToDo: text(),
+  text: s.text(),
+  adviceDetails: s.list(
+    s.mapping({
+      id: s.choice(adviceIds),
+      level: s.choice(adviceLevels),
+      rule: s.text(),
+      meaning: s.text(),
+      whatToDo: s.text(),
     }),
   ),
 });

@@ -8,23 +8,10 @@ import { faultPathIds, type PathId, pathIdShape } from "../spec/outcomes.js";
 import { redactEncoded, redactValue } from "../spec/redact.js";
 import { inJsonOfAnyVersion, snakeCase } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
-import {
-  choice,
-  count,
-  described,
-  flag,
-  growingChoice,
-  list,
-  mapping,
-  number,
-  optional,
-  orNull,
-  type Shape,
-  text,
-  type ValueOf,
-} from "../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../spec/schema/shape.js";
+import * as s from "../spec/schema/shape.js";
 
-const word = (example: string, pattern: RegExp) => text({ example, pattern });
+const word = (example: string, pattern: RegExp) => s.text({ example, pattern });
 const version = () => word("1.0.0", /^[\w.+-]{1,100}$/);
 
 /** `unusable`: nothing can be concluded about the client, because its baseline fails or it covers too little of the API. */
@@ -37,76 +24,76 @@ export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"]
 export const promiseChoices = ["all", "swaps", "none"] as const;
 
 const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
-const fault = () => growingChoice(faultPathIds);
+const fault = () => s.growingChoice(faultPathIds);
 
-const point = mapping({
-  row: described(text(), "The row of the table of variations."),
-  variant: described(text(), "The variant of that row."),
-  status: described(count(), "The status of the varied responses."),
+const point = s.mapping({
+  row: s.described(s.text(), "The row of the table of variations."),
+  variant: s.described(s.text(), "The variant of that row."),
+  status: s.described(s.count(), "The status of the varied responses."),
 });
 /** A variant of a row of the variation table, on the responses of one status. */
 export interface CausePoint extends ValueOf<typeof point> {}
 
-const cause = mapping({
-  sentence: described(text(), "The minimal cause of the failure, as text."),
-  whatToDo: described(
-    list(text()),
+const cause = s.mapping({
+  sentence: s.described(s.text(), "The minimal cause of the failure, as text."),
+  whatToDo: s.described(
+    s.list(s.text()),
     "How to fix the client, with the rule of the specification: one text for each cause.",
   ),
-  points: described(
-    list(point),
+  points: s.described(
+    s.list(point),
     "The varied points that break the client together; none if only a fault does.",
   ),
-  pathId: optional(described(pathId(), "The path where the client fails, if there is only one.")),
-  fault: optional(described(fault(), "The fault that breaks the client.")),
+  pathId: s.optional(s.described(pathId(), "The path where the client fails, if there is only one.")),
+  fault: s.optional(s.described(fault(), "The fault that breaks the client.")),
 });
 export interface RunCause extends ValueOf<typeof cause> {}
 
-const lastRequest = mapping({
-  id: described(text(), "The request id."),
-  pathId: described(pathId(), "The path where it ended."),
-  status: described(count(), "The status of the response; 0 if a fault left none."),
+const lastRequest = s.mapping({
+  id: s.described(s.text(), "The request id."),
+  pathId: s.described(pathId(), "The path where it ended."),
+  status: s.described(s.count(), "The status of the response; 0 if a fault left none."),
 });
 
-const run = mapping({
-  name: described(text(), "The unique name of the run."),
-  profile: described(choice(profiles), "The profile of the sandbox."),
-  seed: described(count(), "The seed of the sandbox."),
-  fault: optional(described(fault(), "The fault that was injected.")),
-  outcome: described(choice(runOutcomes), "flaky: the same run passed once and failed once."),
-  code: described(orNull(number()), "The exit code; null if there is none."),
-  durationMs: described(count(), "Its real duration, in milliseconds."),
-  requests: described(count(), "The number of requests of the client."),
-  percent: described(count({ max: 100 }), "The share of the promised paths, rounded down."),
-  lastRequest: optional(described(lastRequest, "The last request before the client ended.")),
-  cause: optional(described(cause, "The minimal cause of the failure.")),
-  pinned: optional(
-    described(
-      text(),
+const run = s.mapping({
+  name: s.described(s.text(), "The unique name of the run."),
+  profile: s.described(s.choice(profiles), "The profile of the sandbox."),
+  seed: s.described(s.count(), "The seed of the sandbox."),
+  fault: s.optional(s.described(fault(), "The fault that was injected.")),
+  outcome: s.described(s.choice(runOutcomes), "flaky: the same run passed once and failed once."),
+  code: s.described(s.orNull(s.number()), "The exit code; null if there is none."),
+  durationMs: s.described(s.count(), "Its real duration, in milliseconds."),
+  requests: s.described(s.count(), "The number of requests of the client."),
+  percent: s.described(s.count({ max: 100 }), "The share of the promised paths, rounded down."),
+  lastRequest: s.optional(s.described(lastRequest, "The last request before the client ended.")),
+  cause: s.optional(s.described(cause, "The minimal cause of the failure.")),
+  pinned: s.optional(
+    s.described(
+      s.text(),
       "Why it shows nothing new although the client passed: the client's tests set the seed.",
     ),
   ),
 });
 export interface Run extends ValueOf<typeof run> {}
 
-const promise = mapping({
-  id: described(text(), "The promise, in the form that svc-sandbox exec --break accepts."),
-  pathId: described(pathId(), "The path where it was broken."),
-  kind: described(choice(["swap", "other"]), "swap: an accepted key is rejected, or the reverse."),
-  sentence: described(text(), "The broken response, as text."),
-  loss: described(text(), "The harm to the users of a client that does not notice."),
-  outcome: described(
-    choice(["noticed", "not_noticed", "not_tried", "not_run"]),
+const promise = s.mapping({
+  id: s.described(s.text(), "The promise, in the form that svc-sandbox exec --break accepts."),
+  pathId: s.described(pathId(), "The path where it was broken."),
+  kind: s.described(s.choice(["swap", "other"]), "swap: an accepted key is rejected, or the reverse."),
+  sentence: s.described(s.text(), "The broken response, as text."),
+  loss: s.described(s.text(), "The harm to the users of a client that does not notice."),
+  outcome: s.described(
+    s.choice(["noticed", "not_noticed", "not_tried", "not_run"]),
     "not_tried: the client got no response with it. not_run: the run was not made.",
   ),
-  code: described(orNull(number()), "The exit code; null if the run was not made or timed out."),
-  durationMs: described(count(), "The real duration of the run, in milliseconds."),
+  code: s.described(s.orNull(s.number()), "The exit code; null if the run was not made or timed out."),
+  durationMs: s.described(s.count(), "The real duration of the run, in milliseconds."),
 });
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
-const retry = mapping({
-  after: described(
-    choice([
+const retry = s.mapping({
+  after: s.described(
+    s.choice([
       "401",
       "403",
       "429 with Retry-After",
@@ -117,12 +104,12 @@ const retry = mapping({
     ]),
     "What the client got instead of a 200: a rejection, or 503 until the run ended. A 429 has Retry-After, 2 to 4 seconds by the seed, or not. with a date: Retry-After is a date.",
   ),
-  outcome: described(
-    choice(["passed", "failed", "not_tried"]),
+  outcome: s.described(
+    s.choice(["passed", "failed", "not_tried"]),
     "failed: it retried after a rejection, retried too soon, or did not pause or give up. not_tried: the runs do not show it.",
   ),
-  sentence: described(text(), "What the client did, or why it was not tried."),
-  whatToDo: optional(described(text(), "The fix, of the client or of what prevents the experiment.")),
+  sentence: s.described(s.text(), "What the client did, or why it was not tried."),
+  whatToDo: s.optional(s.described(s.text(), "The fix, of the client or of what prevents the experiment.")),
 });
 export interface RetryResult extends ValueOf<typeof retry> {}
 
@@ -137,97 +124,97 @@ export const openKinds = [
 ] as const;
 
 /** A run, promise or experiment that shows nothing about the client, or what no run was asked for. */
-const notTried = mapping({
-  kind: described(
-    choice(openKinds),
+const notTried = s.mapping({
+  kind: s.described(
+    s.choice(openKinds),
     "run, promise, experiment: one of them. The others: what no run was asked for.",
   ),
-  what: described(text(), "The run, the promise, or the experiment."),
-  why: described(text(), "The reason."),
-  whatToDo: described(text(), "What to change so that it is tried."),
+  what: s.described(s.text(), "The run, the promise, or the experiment."),
+  why: s.described(s.text(), "The reason."),
+  whatToDo: s.described(s.text(), "What to change so that it is tried."),
 });
 export interface NotTried extends ValueOf<typeof notTried> {}
 
-const gates = mapping({
-  failOn: described(choice(adviceLevels), "The lowest level of advice that fails the client."),
-  minCoverage: described(count({ max: 100 }), "The required share of the promised paths, in percent."),
-  minNoticed: optional(
-    described(
-      count({ max: 100 }),
+const gates = s.mapping({
+  failOn: s.described(s.choice(adviceLevels), "The lowest level of advice that fails the client."),
+  minCoverage: s.described(s.count({ max: 100 }), "The required share of the promised paths, in percent."),
+  minNoticed: s.optional(
+    s.described(
+      s.count({ max: 100 }),
       "The required share of the tried promises, in percent; if left out, each swap must be noticed.",
     ),
   ),
 });
 export interface Gates extends ValueOf<typeof gates> {}
 
-const documentShape = mapping({
-  title: described(text(), "The title in the document."),
-  version: described(text(), "The version in the document."),
-  file: optional(described(text(), "The document's file, as given.")),
-  digest: described(sha256(), "SHA-256 in hex of the document's text."),
-  given: optional(described(flag(), "Whether --openapi gave it. Otherwise the scenario names it.")),
+const documentShape = s.mapping({
+  title: s.described(s.text(), "The title in the document."),
+  version: s.described(s.text(), "The version in the document."),
+  file: s.optional(s.described(s.text(), "The document's file, as given.")),
+  digest: s.described(sha256(), "SHA-256 in hex of the document's text."),
+  given: s.optional(s.described(s.flag(), "Whether --openapi gave it. Otherwise the scenario names it.")),
 });
 
-const promises = mapping({
-  kinds: described(
-    choice(promiseChoices),
+const promises = s.mapping({
+  kinds: s.described(
+    s.choice(promiseChoices),
     "The promises that were broken. swaps: an accepted key is rejected, or the reverse.",
   ),
-  tried: described(
-    count(),
+  tried: s.described(
+    s.count(),
     "The number of promises of released endpoints that the client got a response with.",
   ),
-  noticed: described(
-    count(),
+  noticed: s.described(
+    s.count(),
     "The number of promises that the client noticed, by an exit code other than 0.",
   ),
-  runs: described(list(promise), "Every run with a broken promise."),
+  runs: s.described(s.list(promise), "Every run with a broken promise."),
 });
 
 const hostName = word("api.example", /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/);
 
 const result = {
-  verdict: described(
-    choice(certifyVerdicts),
+  verdict: s.described(
+    s.choice(certifyVerdicts),
     "passed: every run and every gate passed. failed: some run or gate failed. flaky: some run passed once and failed once. unusable: nothing can be certified, because the baseline fails or covers too little.",
   ),
-  scenario: described(text(), "The name of the scenario, or its given file."),
-  otherScenarios: optional(
-    described(list(text()), "The other scenarios of sandboxes in the client's own processes."),
+  scenario: s.described(s.text(), "The name of the scenario, or its given file."),
+  otherScenarios: s.optional(
+    s.described(s.list(s.text()), "The other scenarios of sandboxes in the client's own processes."),
   ),
-  scenarioDigest: described(
+  scenarioDigest: s.described(
     sha256(),
     "SHA-256 in hex of the scenario as JSON with sorted members, without the document.",
   ),
-  document: optional(described(documentShape, "The OpenAPI document whose operations the sandbox had.")),
-  specification: described(version(), "The version of the API's specification."),
-  sandbox: described(version(), "The version of svc-sandbox."),
-  command: described(list(text()), "The client's program and its arguments, without keys."),
-  intercept: optional(
-    described(
-      list(hostName),
+  document: s.optional(s.described(documentShape, "The OpenAPI document whose operations the sandbox had.")),
+  specification: s.described(version(), "The version of the API's specification."),
+  sandbox: s.described(version(), "The version of svc-sandbox."),
+  command: s.described(s.list(s.text()), "The client's program and its arguments, without keys."),
+  intercept: s.optional(
+    s.described(
+      s.list(hostName),
       "The hosts whose requests were sent to the sandbox (`--intercept`): the client was tested with its own addresses.",
     ),
   ),
-  seeds: described(list(count()), "The seeds of the runs with varied responses."),
-  faults: described(list(fault()), "The tried faults, each in its own run."),
-  startedAt: described(time(), "The real time when the first run started."),
-  durationMs: described(count(), "The real duration of all runs, in milliseconds."),
-  runs: described(list(run), "Every run, in the order of the plan."),
-  promises: described(
+  seeds: s.described(s.list(s.count()), "The seeds of the runs with varied responses."),
+  faults: s.described(s.list(fault()), "The tried faults, each in its own run."),
+  startedAt: s.described(time(), "The real time when the first run started."),
+  durationMs: s.described(s.count(), "The real duration of all runs, in milliseconds."),
+  runs: s.described(s.list(run), "Every run, in the order of the plan."),
+  promises: s.described(
     promises,
     "The runs with a broken promise of the specification; they do not count for the report.",
   ),
-  retries: optional(described(list(retry), "The experiments with retries.")),
-  notTried: described(
-    list(notTried),
+  retries: s.optional(s.described(s.list(retry), "The experiments with retries.")),
+  notTried: s.described(
+    s.list(notTried),
     "What shows nothing about the client: runs, promises and experiments that were not made, or that it made impossible.",
   ),
-  gates: described(gates, "Requirements in addition to passing each run."),
-  unmet: described(list(unmetShape), "The gates that failed."),
-  report: described(reportShape, "Coverage and advice over all runs without a broken promise."),
+  gates: s.described(gates, "Requirements in addition to passing each run."),
+  unmet: s.described(s.list(unmetShape), "The gates that failed."),
+  report: s.described(reportShape, "Coverage and advice over all runs without a broken promise."),
 };
-const resultShape = mapping(result);
+const resultShape = s.mapping(result);
 /** The outcome of certifying a client. Plain data; its texts may contain the caller's input, so renderers redact and escape. */
 export interface CertifyResult extends ValueOf<typeof resultShape> {}
 
@@ -236,14 +223,14 @@ const certificateFormat = 1;
 
 /** A certificate as a file: its JSON Schema and its checks derive from this. */
 const certificateShape = inJsonOfAnyVersion(
-  mapping({
-    svc_sandbox_certificate: described(choice([certificateFormat]), "The version of this format."),
+  s.mapping({
+    svc_sandbox_certificate: s.described(s.choice([certificateFormat]), "The version of this format."),
     ...result,
-    conclusion: optional(
-      described(text(), "The verdict as text; only --json prints it, as hint and failures."),
+    conclusion: s.optional(
+      s.described(s.text(), "The verdict as text; only --json prints it, as hint and failures."),
     ),
-    hint: optional(described(text(), "The fix when the baseline fails or sends no request.")),
-    failures: optional(described(list(failureShape), "One failure for each cause.")),
+    hint: s.optional(s.described(s.text(), "The fix when the baseline fails or sends no request.")),
+    failures: s.optional(s.described(s.list(failureShape), "One failure for each cause.")),
   }),
 );
 

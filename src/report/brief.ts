@@ -1,18 +1,8 @@
 import { type AdviceLevel, adviceIds, adviceLevels } from "../spec/advice.js";
 import { mePath } from "../spec/outcomes.js";
 import { snakeCase } from "../spec/schema/json.js";
-import {
-  choice,
-  count,
-  described,
-  growingChoice,
-  list,
-  mapping,
-  optional,
-  record,
-  text,
-  type ValueOf,
-} from "../spec/schema/shape.js";
+import type { ValueOf } from "../spec/schema/shape.js";
+import * as s from "../spec/schema/shape.js";
 import type { HowToMeet, Report } from "./report-shape.js";
 
 interface Thresholds {
@@ -29,12 +19,12 @@ interface Thresholds {
 /** What a threshold is about. Swaps: promises to notice without a threshold. */
 const gates = ["requests", "coverage", "advice", "noticed", "swaps"] as const;
 
-export const unmetShape = mapping({
-  gate: described(choice(gates), "What the gate is about."),
-  threshold: described(text(), "The gate, as a flag."),
-  percent: optional(described(count({ max: 100 }), "The required share, in percent.")),
-  level: optional(described(choice(adviceLevels), "The lowest level of advice that fails.")),
-  sentence: described(text(), "Why it failed."),
+export const unmetShape = s.mapping({
+  gate: s.described(s.choice(gates), "What the gate is about."),
+  threshold: s.described(s.text(), "The gate, as a flag."),
+  percent: s.optional(s.described(s.count({ max: 100 }), "The required share, in percent.")),
+  level: s.optional(s.described(s.choice(adviceLevels), "The lowest level of advice that fails.")),
+  sentence: s.described(s.text(), "Why it failed."),
 });
 /** `threshold` is the flag, for people: `--min-coverage 80`. `percent` or `level` is its value. */
 export interface UnmetThreshold extends ValueOf<typeof unmetShape> {}
@@ -89,43 +79,43 @@ function levelsFrom(level: AdviceLevel | undefined): readonly AdviceLevel[] {
 
 const verdicts = ["passed", "client_failed", "threshold_missed", "no_request", "flaky", "unusable"] as const;
 
-export const failureShape = mapping({
-  id: described(text(), "The run, the promise or the flag that failed, or client for the command."),
-  actual: described(text(), "The result."),
-  wanted: described(text(), "The result that passes."),
-  cause: described(text(), "Why it failed."),
-  whatToDo: described(text(), "The fix."),
-  rerun: optional(described(text(), "The command that shows it again.")),
-  output: optional(
-    described(
-      list(text()),
+export const failureShape = s.mapping({
+  id: s.described(s.text(), "The run, the promise or the flag that failed, or client for the command."),
+  actual: s.described(s.text(), "The result."),
+  wanted: s.described(s.text(), "The result that passes."),
+  cause: s.described(s.text(), "Why it failed."),
+  whatToDo: s.described(s.text(), "The fix."),
+  rerun: s.optional(s.described(s.text(), "The command that shows it again.")),
+  output: s.optional(
+    s.described(
+      s.list(s.text()),
       "The names of failed tests, or the last lines, of the client's output, without keys.",
     ),
   ),
 });
 export interface Failure extends ValueOf<typeof failureShape> {}
 
-export const briefShape = mapping({
-  verdict: described(choice(verdicts), "flaky and unusable: only of certify."),
-  coverage: described(count({ max: 100 }), "The covered share of the promised paths, in percent."),
-  missed: described(
-    record(text()),
+export const briefShape = s.mapping({
+  verdict: s.described(s.choice(verdicts), "flaky and unusable: only of certify."),
+  coverage: s.described(s.count({ max: 100 }), "The covered share of the promised paths, in percent."),
+  missed: s.described(
+    s.record(s.text()),
     "The promised paths that are not covered, each with the ref of the key to send to /me, none, malformed or unknown; or with the steps and the request that it takes.",
   ),
-  advice: described(list(growingChoice(adviceIds)), "The ids of the advice, the most serious first."),
-  repeats: described(record(count()), "How often each key was sent again after a rejection."),
-  promises: optional(
-    described(
-      mapping({ tried: count(), noticed: count() }),
+  advice: s.described(s.list(s.growingChoice(adviceIds)), "The ids of the advice, the most serious first."),
+  repeats: s.described(s.record(s.count()), "How often each key was sent again after a rejection."),
+  promises: s.optional(
+    s.described(
+      s.mapping({ tried: s.count(), noticed: s.count() }),
       "The number of broken promises, and how many the client noticed; only of certify.",
     ),
   ),
-  notTried: optional(
-    described(list(text()), "The runs, promises and experiments that show nothing; only of certify."),
+  notTried: s.optional(
+    s.described(s.list(s.text()), "The runs, promises and experiments that show nothing; only of certify."),
   ),
-  failed: described(count(), "The number of failures."),
-  failures: described(list(failureShape), "The first five failures."),
-  next: described(text(), "What to do next."),
+  failed: s.described(s.count(), "The number of failures."),
+  failures: s.described(s.list(failureShape), "The first five failures."),
+  next: s.described(s.text(), "What to do next."),
 });
 /** The essentials of a report or a certificate, for agents and scripts. */
 export interface Brief extends ValueOf<typeof briefShape> {}

@@ -8,118 +8,102 @@ import {
 } from "../spec/api-key.js";
 import { faultPathIds, pathIdShape } from "../spec/outcomes.js";
 import { requestSources } from "../spec/request-traits.js";
-import {
-  anything,
-  choice,
-  count,
-  flag,
-  instant,
-  list,
-  mapping,
-  nullable,
-  number,
-  optional,
-  orNull,
-  record,
-  type Shape,
-  text,
-  uuid,
-  type ValueOf,
-} from "../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../spec/schema/shape.js";
+import * as s from "../spec/schema/shape.js";
 
 // Apart from the views: pages leave these out.
 
 /** A key's ref from a sandbox, which may be in no scenario: a compiler cannot check it. */
 export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
-const ref = () => text() as Shape<ListedKeyRef>;
+const ref = () => s.text() as Shape<ListedKeyRef>;
 
-export const keyShape = mapping({
+export const keyShape = s.mapping({
   ref: ref(),
-  organization: text(),
-  name: text(),
-  scopes: list(text()),
-  limits: mapping({ perMinute: count(), perDay: count() }),
-  environment: choice(environments),
-  legacy: flag(),
+  organization: s.text(),
+  name: s.text(),
+  scopes: s.list(s.text()),
+  limits: s.mapping({ perMinute: s.count(), perDay: s.count() }),
+  environment: s.choice(environments),
+  legacy: s.flag(),
   /** The first 12 hex digits of the key's SHA-256. */
-  fingerprint: text({ pattern: /^[0-9a-f]{12}$/ }),
-  state: choice(keyStates),
-  usage: mapping({ thisMinute: count(), today: count() }),
-  revokedAt: nullable(instant()),
-  expiresAt: nullable(instant()),
-  overlapEndsAt: nullable(instant()),
-  replacedBy: nullable(ref()),
-  replaces: nullable(ref()),
+  fingerprint: s.text({ pattern: /^[0-9a-f]{12}$/ }),
+  state: s.choice(keyStates),
+  usage: s.mapping({ thisMinute: s.count(), today: s.count() }),
+  revokedAt: s.nullable(s.instant()),
+  expiresAt: s.nullable(s.instant()),
+  overlapEndsAt: s.nullable(s.instant()),
+  replacedBy: s.nullable(ref()),
+  replaces: s.nullable(ref()),
 });
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
 export interface KeyView extends ValueOf<typeof keyShape> {}
 
-export const organizationShape = mapping({
-  ref: text(),
-  name: text(),
+export const organizationShape = s.mapping({
+  ref: s.text(),
+  name: s.text(),
   /** UUID. */
-  id: uuid(),
-  type: choice(organizationTypes),
-  status: choice(organizationStatuses),
-  sandboxAccess: flag(),
-  liveAccess: choice(liveAccessStates),
+  id: s.uuid(),
+  type: s.choice(organizationTypes),
+  status: s.choice(organizationStatuses),
+  sandboxAccess: s.flag(),
+  liveAccess: s.choice(liveAccessStates),
 });
 /** An organization in lists, with all its members. */
 export interface OrganizationView extends ValueOf<typeof organizationShape> {}
 
-export const clockShape = mapping({ now: instant(), frozen: flag() });
+export const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
 /** The clock for display; `now` is ISO 8601. */
 export interface ClockView extends ValueOf<typeof clockShape> {}
 
-export const requestShape = mapping({
+export const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
-  id: text(),
-  method: text(),
+  id: s.text(),
+  method: s.text(),
   /** Without its query; everything that looks like a key is shortened. */
-  path: text(),
+  path: s.text(),
   /** On the sandbox's clock; ISO 8601. */
-  at: instant(),
+  at: s.instant(),
   /** The ref of the key, if it is known. */
-  key: nullable(ref()),
+  key: s.nullable(ref()),
   /** The first 12 hex digits of the presented key's SHA-256. */
-  fingerprint: nullable(text()),
+  fingerprint: s.nullable(s.text()),
   /** 0 when a fault left the request without a response. */
-  status: count(),
+  status: s.count(),
   /** The API's error code. */
-  code: nullable(text()),
+  code: s.nullable(s.text()),
   pathId: pathIdShape(),
   /** Why it was rejected, if the path id does not show it; never in the response. */
-  note: optional(text()),
+  note: s.optional(s.text()),
   /** The fault that affected the request. If it only delayed the response, `pathId` is the response's. */
-  fault: nullable(choice(faultPathIds)),
+  fault: s.nullable(s.choice(faultPathIds)),
   /** Whether the client did not wait for a delayed response. Default: false. */
-  unread: optional(flag()),
+  unread: s.optional(s.flag()),
   /** The advice that it caused; nearly always none. */
-  advice: list(choice(adviceIds)),
+  advice: s.list(s.choice(adviceIds)),
   /** Milliseconds until the response, including a fault's latency. */
-  durationMs: number({ min: 0 }),
+  durationMs: s.number({ min: 0 }),
   /** Who sent it: a client, or `story` for the story and `POST /send`. */
-  source: choice(requestSources),
+  source: s.choice(requestSources),
 });
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
-export const recordShape = mapping({
-  collection: text(),
-  id: text(),
+export const recordShape = s.mapping({
+  collection: s.text(),
+  id: s.text(),
   /** Counted from 1, in the order of creation. */
-  number: count(),
-  organization: text(),
-  environment: choice(environments),
-  createdAt: instant(),
-  updatedAt: instant(),
+  number: s.count(),
+  organization: s.text(),
+  environment: s.choice(environments),
+  createdAt: s.instant(),
+  updatedAt: s.instant(),
   /** What a rule will change by itself, and when. */
-  next: orNull(mapping({ at: instant(), set: record(anything()) })),
+  next: s.orNull(s.mapping({ at: s.instant(), set: s.record(s.anything()) })),
   /** The moves that it allows now. */
-  moves: list(mapping({ operation: text(), set: record(anything()) })),
+  moves: s.list(s.mapping({ operation: s.text(), set: s.record(s.anything()) })),
   /** As in responses. */
-  members: record(anything()),
+  members: s.record(s.anything()),
 });
 /** A record of a documented endpoint. Times are ISO 8601. */
 export interface RecordView extends ValueOf<typeof recordShape> {}
@@ -135,13 +119,13 @@ const upcomingKinds = [
   "record_changes",
 ] as const;
 
-export const upcomingShape = mapping({
-  at: instant(),
-  kind: choice(upcomingKinds),
-  key: nullable(text()),
-  organization: nullable(text()),
-  step: nullable(count()),
-  text: text(),
+export const upcomingShape = s.mapping({
+  at: s.instant(),
+  kind: s.choice(upcomingKinds),
+  key: s.nullable(s.text()),
+  organization: s.nullable(s.text()),
+  step: s.nullable(s.count()),
+  text: s.text(),
 });
 /** An event that happens when the clock reaches it. */
 export interface Upcoming extends ValueOf<typeof upcomingShape> {}

@@ -7,15 +7,8 @@ import { SandboxError } from "../../spec/errors.js";
 import { escapeControls, redactEncoded } from "../../spec/redact.js";
 import { mistakesIn } from "../../spec/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../spec/schema/json.js";
-import {
-  always,
-  list,
-  openMapping,
-  optional,
-  type Shape,
-  text,
-  type ValueOf,
-} from "../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
 import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
@@ -33,20 +26,20 @@ export interface ControlAddress {
 }
 
 // Any program may listen at the address, so responses are read only in these shapes.
-const versionText = text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
-export const timeText = text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
-const running = { scenario: text(), started_at: timeText };
-const healthShape = openMapping({
-  status: always("ok"),
+const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
+export const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+const running = { scenario: s.text(), started_at: timeText };
+const healthShape = s.openMapping({
+  status: s.always("ok"),
   version: versionText,
-  scenario: optional(running.scenario),
-  started_at: optional(running.started_at),
+  scenario: s.optional(running.scenario),
+  started_at: s.optional(running.started_at),
 });
-const stoppingShape = openMapping(running);
-const errorShape = openMapping({
-  code: text(),
-  message: text(),
-  details: optional(openMapping({ request: optional(text()), ref: optional(text()) })),
+const stoppingShape = s.openMapping(running);
+const errorShape = s.openMapping({
+  code: s.text(),
+  message: s.text(),
+  details: s.optional(s.openMapping({ request: s.optional(s.text()), ref: s.optional(s.text()) })),
 });
 
 // None is in a file of a sandbox, which escapes them. C1 may be in its texts.
@@ -65,7 +58,7 @@ export async function askReport(call: ControlAddress): Promise<Report> {
 }
 
 const detailsShape = inJsonOfAnyVersion(requestDetailsShape);
-const requestsShape = inJsonOfAnyVersion(list(requestShape));
+const requestsShape = inJsonOfAnyVersion(s.list(requestShape));
 
 /** `last` is the latest one without a 2xx. Throws `not_found` if the journal does not have it. */
 export async function askRequest(call: ControlAddress, id: string) {

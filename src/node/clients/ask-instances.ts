@@ -1,15 +1,7 @@
 import { SandboxError } from "../../spec/errors.js";
 import { parsedJson } from "../../spec/schema/json.js";
-import {
-  count,
-  list,
-  nullable,
-  openMapping,
-  record,
-  type Shape,
-  text,
-  type ValueOf,
-} from "../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { readHttpUrl } from "../addresses.js";
 import {
   ask,
@@ -21,26 +13,26 @@ import {
   timeText,
 } from "./ask-control.js";
 
-const plain = (max: number) => text({ max, pattern: /^[\x20-\x7E]*$/ });
-const linkShape = openMapping({ claim_url: plain(600) });
-const id = text({ max: 40, pattern: /^[\w-]+$/ });
-const listedShape = list(
-  openMapping({
+const plain = (max: number) => s.text({ max, pattern: /^[\x20-\x7E]*$/ });
+const linkShape = s.openMapping({ claim_url: plain(600) });
+const id = s.text({ max: 40, pattern: /^[\w-]+$/ });
+const listedShape = s.list(
+  s.openMapping({
     id,
-    label: nullable(text()),
-    expires_at: nullable(timeText),
-    traffic: nullable(
-      openMapping({ requests: count(), coverage: count(), last_path_id: nullable(plain(80)) }),
+    label: s.nullable(s.text()),
+    expires_at: s.nullable(timeText),
+    traffic: s.nullable(
+      s.openMapping({ requests: s.count(), coverage: s.count(), last_path_id: s.nullable(plain(80)) }),
     ),
   }),
 );
-const brokenShape = list(openMapping({ id }));
+const brokenShape = s.list(s.openMapping({ id }));
 // Nothing else may get into a file that a shell reads.
-const claimedShape = openMapping({
+const claimedShape = s.openMapping({
   base_url: plain(500),
   control_url: plain(500),
-  token: text({ pattern: /^[\w.~+/=-]+$/ }),
-  environment: record(text({ pattern: /^[\w.~+/=:@[\]%-]+$/ }), text({ pattern: /^SVC_[A-Z0-9_]+$/ })),
+  token: s.text({ pattern: /^[\w.~+/=-]+$/ }),
+  environment: s.record(s.text({ pattern: /^[\w.~+/=:@[\]%-]+$/ }), s.text({ pattern: /^SVC_[A-Z0-9_]+$/ })),
 });
 
 export type InstanceSummary = ValueOf<typeof listedShape>[number];

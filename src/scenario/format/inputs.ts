@@ -3,24 +3,8 @@ import { pathIdShape } from "../../spec/outcomes.js";
 import { containsKey } from "../../spec/redact.js";
 import { requestSources } from "../../spec/request-traits.js";
 import { checkValue, validationError } from "../../spec/schema/check.js";
-import {
-  anything,
-  choice,
-  count,
-  described,
-  either,
-  flag,
-  type MappingKind,
-  mapping,
-  number,
-  optional,
-  type Path,
-  record,
-  type Shape,
-  shapeAt,
-  text,
-  type ValueOf,
-} from "../../spec/schema/shape.js";
+import type { MappingKind, Path, Shape, ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
 import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
 import {
@@ -40,58 +24,58 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
 export const inputShapes = {
-  key_creation: mapping(keyCreationFields),
-  key_rotation: mapping({ overlap_minutes: optional(number()), as: replacementRef }),
-  key_expiry: mapping({ expires: timeOrDuration() }),
-  organization_update: mapping(organizationChangeFields),
-  faults_change: mapping({ faults: faultsSchema }),
-  instance_creation: mapping({
-    scenario: optional(either(text(), record(anything(), text()))),
-    seed: optional(count()),
-    now: optional(time()),
-    frozen: optional(flag()),
-    profile: optional(choice(profiles)),
-    label: optional(shortText()),
-    expires: optional(positiveDuration()),
-    requests_per_minute: optional(count({ min: 1 })),
+  key_creation: s.mapping(keyCreationFields),
+  key_rotation: s.mapping({ overlap_minutes: s.optional(s.number()), as: replacementRef }),
+  key_expiry: s.mapping({ expires: timeOrDuration() }),
+  organization_update: s.mapping(organizationChangeFields),
+  faults_change: s.mapping({ faults: faultsSchema }),
+  instance_creation: s.mapping({
+    scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
+    seed: s.optional(s.count()),
+    now: s.optional(time()),
+    frozen: s.optional(s.flag()),
+    profile: s.optional(s.choice(profiles)),
+    label: s.optional(shortText()),
+    expires: s.optional(positiveDuration()),
+    requests_per_minute: s.optional(s.count({ min: 1 })),
   }),
 } as const;
 
 export type Query = MappingKind & Shape<Readonly<Record<string, unknown>>>;
 
-export const requestQuery = mapping({
-  limit: optional(count()),
-  path_id: optional(pathIdShape()),
-  key: optional(ref()),
-  source: optional(choice(requestSources)),
-  probes: optional(flag()),
-  faults: optional(flag()),
+export const requestQuery = s.mapping({
+  limit: s.optional(s.count()),
+  path_id: s.optional(pathIdShape()),
+  key: s.optional(ref()),
+  source: s.optional(s.choice(requestSources)),
+  probes: s.optional(s.flag()),
+  faults: s.optional(s.flag()),
 });
 
-export const expectationQuery = mapping({
-  path_id: optional(
-    described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
+export const expectationQuery = s.mapping({
+  path_id: s.optional(
+    s.described(pathIdShape(), "The path id of the response, or of the fault that affected it."),
   ),
-  key: optional(ref()),
-  count: optional(described(count(), "How many requests there must be. Default: at least one.")),
+  key: s.optional(ref()),
+  count: s.optional(s.described(s.count(), "How many requests there must be. Default: at least one.")),
 });
 
-export const recordChange = shapeAt(timelineSchema, [0, "record"]) as Shape<
+export const recordChange = s.shapeAt(timelineSchema, [0, "record"]) as Shape<
   NonNullable<Timeline[number]["record"]>
 >;
 
 export const controlBodies = {
   ...inputShapes,
-  clock_change: mapping({ now: optional(time()), frozen: optional(flag()) }),
-  clock_advance: mapping({ by: duration() }),
+  clock_change: s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) }),
+  clock_advance: s.mapping({ by: duration() }),
   assumptions_change: assumptionsSchema,
   record_creation: recordCreation,
   record_members: members(),
-  sending: mapping({ key: ref(), ...requestFields }),
-  scenario_text: mapping({ text: text() }),
-  scenario_choice: mapping({ name: shortText() }),
-  instance_claim: mapping({ code: shortText() }),
-  nothing: mapping({}),
+  sending: s.mapping({ key: ref(), ...requestFields }),
+  scenario_text: s.mapping({ text: s.text() }),
+  scenario_choice: s.mapping({ name: shortText() }),
+  instance_claim: s.mapping({ code: shortText() }),
+  nothing: s.mapping({}),
 } as const;
 
 export type ControlBodyName = keyof typeof controlBodies;

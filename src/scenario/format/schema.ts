@@ -7,19 +7,7 @@ import {
   organizationTypes,
 } from "../../spec/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../spec/farmer-locales.js";
-import {
-  choice,
-  count,
-  either,
-  flag,
-  list,
-  mapping,
-  ofSnapshots,
-  optional,
-  record,
-  replacing,
-  text,
-} from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
 import {
   limits,
@@ -47,134 +35,134 @@ import {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-const usage = mapping({
-  this_minute: optional(count()),
-  today: optional(count()),
-  counted_at: ofSnapshots(list(time())),
+const usage = s.mapping({
+  this_minute: s.optional(s.count()),
+  today: s.optional(s.count()),
+  counted_at: s.ofSnapshots(s.list(time())),
 });
 
-const key = mapping({
-  environment: choice(environments),
-  name: optional(shortText()),
-  scopes: optional(list(scope(), { min: 1, max: maximumScopes })),
-  limits: optional(limits),
-  usage: optional(usage),
-  state: optional(choice(keyStates)),
-  revoked_at: ofSnapshots(time()),
-  expires: optional(timeOrDuration()),
-  overlap_ends: optional(timeOrDuration()),
-  legacy: optional(flag()),
-  replaced_by: optional(ref()),
-  secret: optional(shortText()),
-  sha256: ofSnapshots(sha256()),
+const key = s.mapping({
+  environment: s.choice(environments),
+  name: s.optional(shortText()),
+  scopes: s.optional(s.list(scope(), { min: 1, max: maximumScopes })),
+  limits: s.optional(limits),
+  usage: s.optional(usage),
+  state: s.optional(s.choice(keyStates)),
+  revoked_at: s.ofSnapshots(time()),
+  expires: s.optional(timeOrDuration()),
+  overlap_ends: s.optional(timeOrDuration()),
+  legacy: s.optional(s.flag()),
+  replaced_by: s.optional(ref()),
+  secret: s.optional(shortText()),
+  sha256: s.ofSnapshots(sha256()),
 });
 
-const organization = mapping({
-  name: optional(shortText()),
-  id: optional(
-    text({
+const organization = s.mapping({
+  name: s.optional(shortText()),
+  id: s.optional(
+    s.text({
       noun: "a UUID in lower case",
       example: "3f0e8a52-6c1d-4b7e-9a04-5d2f8c7b1e60",
       pattern: uuidPattern,
       hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
     }),
   ),
-  type: choice(organizationTypes),
-  status: optional(choice(organizationStatuses)),
-  sandbox_access: optional(flag()),
-  live_access: optional(choice(liveAccessStates)),
-  keys: optional(record(key, ref())),
+  type: s.choice(organizationTypes),
+  status: s.optional(s.choice(organizationStatuses)),
+  sandbox_access: s.optional(s.flag()),
+  live_access: s.optional(s.choice(liveAccessStates)),
+  keys: s.optional(s.record(key, ref())),
 });
 
-const clock = mapping({ now: optional(time()), frozen: optional(flag()) });
+const clock = s.mapping({ now: s.optional(time()), frozen: s.optional(s.flag()) });
 
-const population = mapping({
-  organizations: optional(count({ max: scenarioLimits.organizationsOfPopulation })),
-  keys_per_organization: optional(count({ max: environments.length * maximumActiveKeys })),
-  farmers: optional(count({ max: maxFarmers - 1 })),
-  locale: optional(choice(farmerLocaleChoices)),
-  as_of: optional(time()),
+const population = s.mapping({
+  organizations: s.optional(s.count({ max: scenarioLimits.organizationsOfPopulation })),
+  keys_per_organization: s.optional(s.count({ max: environments.length * maximumActiveKeys })),
+  farmers: s.optional(s.count({ max: maxFarmers - 1 })),
+  locale: s.optional(s.choice(farmerLocaleChoices)),
+  as_of: s.optional(time()),
 });
 
 // Records of the operations of a document. `src/openapi/records.ts` checks the names and values.
 
-const operation = () => text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ });
-const change = mapping({ when: optional(members()), set: optional(members()) });
+const operation = () => s.text({ noun: "an operation id", pattern: /^[A-Za-z][\w-]{0,99}$/ });
+const change = s.mapping({ when: s.optional(members()), set: s.optional(members()) });
 
-const rule = mapping({
+const rule = s.mapping({
   after: positiveDuration(),
-  when: optional(members()),
+  when: s.optional(members()),
   set: members(),
 });
-const then = optional(list(rule, { max: 100 }));
+const then = s.optional(s.list(rule, { max: 100 }));
 
-const collection = mapping({
-  create: optional(operation()),
-  read: optional(operation()),
-  list: optional(operation()),
-  update: optional(operation()),
-  remove: optional(operation()),
-  id: optional(
-    text({ noun: "a place in a response", example: "data.id", pattern: /^[\w-]+(?:\.[\w-]+){0,5}$/ }),
+const collection = s.mapping({
+  create: s.optional(operation()),
+  read: s.optional(operation()),
+  list: s.optional(operation()),
+  update: s.optional(operation()),
+  remove: s.optional(operation()),
+  id: s.optional(
+    s.text({ noun: "a place in a response", example: "data.id", pattern: /^[\w-]+(?:\.[\w-]+){0,5}$/ }),
   ),
-  set: optional(members()),
-  moves: optional(record(change, operation())),
+  set: s.optional(members()),
+  moves: s.optional(s.record(change, operation())),
   then,
-  start: optional(list(recordCreation)),
-  kept: ofSnapshots(
-    mapping({
-      made: count(),
-      records: list(
-        mapping({
-          number: count({ min: 1 }),
+  start: s.optional(s.list(recordCreation)),
+  kept: s.ofSnapshots(
+    s.mapping({
+      made: s.count(),
+      records: s.list(
+        s.mapping({
+          number: s.count({ min: 1 }),
           organization: ref(),
-          environment: choice(environments),
+          environment: s.choice(environments),
           created_at: time(),
           updated_at: time(),
-          rules_run: count(),
-          next: optional(mapping({ rule: count(), at: time() })),
+          rules_run: s.count(),
+          next: s.optional(s.mapping({ rule: s.count(), at: time() })),
           members: members(),
         }),
       ),
-      removed: list(mapping({ number: count({ min: 1 }), id: text(), at: time() })),
-      keys: record(mapping({ sha256: sha256(), number: count({ min: 1 }), at: time() })),
+      removed: s.list(s.mapping({ number: s.count({ min: 1 }), id: s.text(), at: time() })),
+      keys: s.record(s.mapping({ sha256: sha256(), number: s.count({ min: 1 }), at: time() })),
     }),
   ),
 });
 
-const operationIds = list(text({ min: 1 }), { min: 1 });
-const documentSchema = mapping({
-  file: optional(text()),
-  text: text(),
-  operations: optional(operationIds),
+const operationIds = s.list(s.text({ min: 1 }), { min: 1 });
+const documentSchema = s.mapping({
+  file: s.optional(s.text()),
+  text: s.text(),
+  operations: s.optional(operationIds),
 });
-const partOfFile = mapping({ file: shortText(), operations: operationIds });
+const partOfFile = s.mapping({ file: shortText(), operations: operationIds });
 
 /** The scenario file. This checks only the shape; `rules/` checks the fields against each other. */
-export const scenarioSchema = replacing(
+export const scenarioSchema = s.replacing(
   {
     preview:
       "write openapi: announced-endpoints.openapi.yaml and records:, as in the scenario announced-endpoints",
     consents:
       'write records: { consent-requests: { start: [{ organization: …, farmer_id: "{farmer.0}" }] } }',
   },
-  mapping({
-    version: choice([1], "unsupported_version"),
-    name: optional(shortText()),
-    description: optional(text({ max: 2000 })),
-    extends: optional(shortText()),
-    seed: optional(count()),
-    requests_responded: ofSnapshots(count()),
-    clock: optional(clock),
-    default_key: optional(ref()),
-    assumptions: optional(assumptionsSchema),
-    faults: optional(faultsSchema),
-    organizations: optional(record(organization, ref())),
-    population: optional(population),
-    openapi: optional(either(shortText(), documentSchema, partOfFile)),
-    examples: optional(record(text({ min: 1, max: 200 }))),
-    records: optional(record(collection, ref())),
-    timeline: optional(timelineSchema),
-    story: optional(storySchema),
+  s.mapping({
+    version: s.choice([1], "unsupported_version"),
+    name: s.optional(shortText()),
+    description: s.optional(s.text({ max: 2000 })),
+    extends: s.optional(shortText()),
+    seed: s.optional(s.count()),
+    requests_responded: s.ofSnapshots(s.count()),
+    clock: s.optional(clock),
+    default_key: s.optional(ref()),
+    assumptions: s.optional(assumptionsSchema),
+    faults: s.optional(faultsSchema),
+    organizations: s.optional(s.record(organization, ref())),
+    population: s.optional(population),
+    openapi: s.optional(s.either(shortText(), documentSchema, partOfFile)),
+    examples: s.optional(s.record(s.text({ min: 1, max: 200 }))),
+    records: s.optional(s.record(collection, ref())),
+    timeline: s.optional(timelineSchema),
+    story: s.optional(storySchema),
   }),
 );

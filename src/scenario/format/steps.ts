@@ -3,28 +3,8 @@ import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumpti
 import { rejectionCodes } from "../../spec/errors.js";
 import { type FaultKind, faultKinds } from "../../spec/fault-effects.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
-import {
-  always,
-  anything,
-  choice,
-  count,
-  either,
-  type Fields,
-  flag,
-  list,
-  mapping,
-  needing,
-  number,
-  type Optional,
-  ofSnapshots,
-  openMapping,
-  optional,
-  orNull,
-  record,
-  replacing,
-  type Shape,
-  text,
-} from "../../spec/schema/shape.js";
+import type { Fields, Optional, Shape } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
 import { scenarioLimits } from "../limits.js";
 import {
@@ -43,133 +23,137 @@ import {
 const timeOfDayPattern = /^(?:[01]\d|2[0-3]):[0-5]\d$/;
 
 const assumptionShapes = {
-  boolean: flag,
-  choice: (choices: readonly string[] = []) => choice(choices),
-  code: () => text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
-  time_of_day: () => text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
+  boolean: s.flag,
+  choice: (choices: readonly string[] = []) => s.choice(choices),
+  code: () => s.text({ noun: "an error code", example: "too_many_requests", pattern: errorCodePattern }),
+  time_of_day: () => s.text({ noun: "a time of day in UTC", example: "06:00", pattern: timeOfDayPattern }),
   duration_or_none: durationOrNone,
-  scope_or_null: () => orNull(scope()),
-  scopes: () => list(scope(), { min: 1, max: maximumScopes }),
+  scope_or_null: () => s.orNull(scope()),
+  scopes: () => s.list(scope(), { min: 1, max: maximumScopes }),
 };
 
-const assumptionFields: Record<string, Fields[string]> = { profile: optional(choice(profiles)) };
+const assumptionFields: Record<string, Fields[string]> = { profile: s.optional(s.choice(profiles)) };
 for (const [name, row] of Object.entries(assumptionTable)) {
-  assumptionFields[name] = optional(assumptionShapes[row.kind](row.choices));
+  assumptionFields[name] = s.optional(assumptionShapes[row.kind](row.choices));
 }
-export const assumptionsSchema: Shape<Record<string, unknown>> = mapping(assumptionFields);
+export const assumptionsSchema: Shape<Record<string, unknown>> = s.mapping(assumptionFields);
 
 // Faults. `rules/faults.ts` checks their fields against each other.
 
 const maxFaults = 100;
 
-const latency = either(
+const latency = s.either(
   wait(),
-  mapping({ min: wait(), max: wait() }),
-  mapping({ median: wait(), p99: wait() }),
+  s.mapping({ min: wait(), max: wait() }),
+  s.mapping({ median: wait(), p99: wait() }),
 );
-const retryAfter = either(wait(), mapping({ date: wait() }));
+const retryAfter = s.either(wait(), s.mapping({ date: wait() }));
 
-const positive = () => count({ min: 1 });
+const positive = () => s.count({ min: 1 });
 
-const when = mapping({
-  key: optional(ref()),
-  organization: optional(ref()),
-  path_id: optional(pathIdShape(apiPathIds) as Shape<ApiPathId>),
-  after: optional(timeOrDuration()),
-  until: optional(timeOrDuration()),
-  every: optional(positive()),
-  requests: optional(list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
-  probability: optional(number({ min: 0, max: 1 })),
+const when = s.mapping({
+  key: s.optional(ref()),
+  organization: s.optional(ref()),
+  path_id: s.optional(pathIdShape(apiPathIds) as Shape<ApiPathId>),
+  after: s.optional(timeOrDuration()),
+  until: s.optional(timeOrDuration()),
+  every: s.optional(positive()),
+  requests: s.optional(s.list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
+  probability: s.optional(s.number({ min: 0, max: 1 })),
 });
 
-const failureStatus = count({ min: 400, max: 599 });
+const failureStatus = s.count({ min: 400, max: 599 });
 
 const effectFields = {
-  latency: optional(latency),
-  status: optional(failureStatus),
-  reset: optional(flag()),
-  hang: optional(flag()),
-  truncate: optional(flag()),
-  malformed: optional(flag()),
-  slow: optional(positive()),
+  latency: s.optional(latency),
+  status: s.optional(failureStatus),
+  reset: s.optional(s.flag()),
+  hang: s.optional(s.flag()),
+  truncate: s.optional(s.flag()),
+  malformed: s.optional(s.flag()),
+  slow: s.optional(positive()),
 } satisfies Record<FaultKind, Optional>;
 // The body and the header of a status have no effect without it.
-const then = needing(
+const then = s.needing(
   faultKinds,
-  mapping({
+  s.mapping({
     ...effectFields,
-    body: optional(choice(["json", "html"])),
-    retry_after: optional(retryAfter),
+    body: s.optional(s.choice(["json", "html"])),
+    retry_after: s.optional(retryAfter),
   }),
   true,
 );
 
-export const faultSchema = mapping({ when: optional(when), then, requests_matched: ofSnapshots(count()) });
+export const faultSchema = s.mapping({
+  when: s.optional(when),
+  then,
+  requests_matched: s.ofSnapshots(s.count()),
+});
 
-export const faultsSchema = list(faultSchema, { max: maxFaults });
+export const faultsSchema = s.list(faultSchema, { max: maxFaults });
 
 const maxRepeats = 10_000;
 const longestNarration = 2000;
 
 export const keyCreationFields = {
   organization: ref(),
-  environment: choice(environments),
+  environment: s.choice(environments),
   name: shortText(),
   // An empty list and an unknown scope have their own error codes (R29).
-  scopes: optional(list(scope())),
-  limits: optional(limits),
-  ref: optional(ref()),
-  expires: optional(timeOrDuration()),
+  scopes: s.optional(s.list(scope())),
+  limits: s.optional(limits),
+  ref: s.optional(ref()),
+  expires: s.optional(timeOrDuration()),
 };
 
 export const organizationChangeFields = {
-  status: optional(choice(organizationStatuses)),
-  sandbox_access: optional(flag()),
-  live_access: optional(choice(liveAccessStates)),
+  status: s.optional(s.choice(organizationStatuses)),
+  sandbox_access: s.optional(s.flag()),
+  live_access: s.optional(s.choice(liveAccessStates)),
 };
 
-export const replacementRef = optional(ref());
+export const replacementRef = s.optional(ref());
 
-const actor = optional(choice(["administrator", "member"]));
+const actor = s.optional(s.choice(["administrator", "member"]));
 
-export const members = () => record(anything());
+export const members = () => s.record(s.anything());
 /** A record that exists when the clock starts, or that a step adds: its owner, its time and its members. */
-export const recordCreation = openMapping({
-  organization: optional(ref()),
-  environment: optional(choice(environments)),
-  created_at: optional(timeOrDuration()),
+export const recordCreation = s.openMapping({
+  organization: s.optional(ref()),
+  environment: s.optional(s.choice(environments)),
+  created_at: s.optional(timeOrDuration()),
 });
 
 // The same in a timeline and a story. `rules/steps.ts` checks the refs in a step.
 const actionFields = {
-  create_key: optional(mapping({ ...keyCreationFields, actor })),
-  rotate: optional(mapping({ key: ref(), as: replacementRef, overlap: optional(duration()), actor })),
-  revoke: optional(mapping({ key: ref(), actor })),
-  expire: optional(mapping({ key: ref(), expires: timeOrDuration(), actor })),
-  organization: optional(
-    needing(
+  create_key: s.optional(s.mapping({ ...keyCreationFields, actor })),
+  rotate: s.optional(s.mapping({ key: ref(), as: replacementRef, overlap: s.optional(duration()), actor })),
+  revoke: s.optional(s.mapping({ key: ref(), actor })),
+  expire: s.optional(s.mapping({ key: ref(), expires: timeOrDuration(), actor })),
+  organization: s.optional(
+    s.needing(
       ["status", "sandbox_access", "live_access"],
-      mapping({ ref: ref(), ...organizationChangeFields }),
+      s.mapping({ ref: ref(), ...organizationChangeFields }),
     ),
   ),
-  record: optional(
-    needing(
+  record: s.optional(
+    s.needing(
       ["set", "add", "remove"],
-      mapping({
+      s.mapping({
         in: ref(),
-        id: optional(either(shortText(), count())),
-        set: optional(members()),
-        add: optional(recordCreation),
-        remove: optional(always(true)),
+        id: s.optional(s.either(shortText(), s.count())),
+        set: s.optional(members()),
+        add: s.optional(recordCreation),
+        remove: s.optional(s.always(true)),
       }),
     ),
   ),
-  faults: optional(faultsSchema),
-  assumptions: optional(assumptionsSchema),
+  faults: s.optional(faultsSchema),
+  assumptions: s.optional(assumptionsSchema),
 } satisfies Record<ActionName, Fields[string]>;
 
 const methods = /^[A-Z]{1,20}$/;
-const method = text({
+const method = s.text({
   noun: "a word in upper case",
   example: "GET",
   pattern: methods,
@@ -177,7 +161,7 @@ const method = text({
 });
 
 // As sent: visible ASCII, any other character encoded.
-const path = text({
+const path = s.text({
   noun: "an encoded path",
   example: `${mePath}?name=value`,
   pattern: /^\/[!-~]{0,1000}$/,
@@ -189,45 +173,45 @@ const path = text({
   },
 });
 
-const headerName = text({
+const headerName = s.text({
   noun: "the name of a header",
   example: "X-Trace",
   pattern: /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/,
 });
 const isKeyHeader = (name: string) => name.toLowerCase() === "x-api-key";
-const sentHeaderName = text({
+const sentHeaderName = s.text({
   ...headerName,
   noun: "the name of a header to set here",
   isAllowed: (name) => !isKeyHeader(name),
   hint: (name) => (isKeyHeader(name) ? "use key: a ref, none, malformed or unknown" : undefined),
 });
 // One line of Latin-1: what Node and browsers send.
-const headerValue = text({
+const headerValue = s.text({
   noun: "one line of ASCII or Latin-1",
   example: "X-Trace: abc",
   pattern: /^[\t\x20-\x7e\x80-\xff]*$/,
 });
 
 export const requestFields = {
-  method: optional(method),
-  path: optional(path),
-  headers: optional(record(headerValue, sentHeaderName)),
-  body: optional(anything()),
+  method: s.optional(method),
+  path: s.optional(path),
+  headers: s.optional(s.record(headerValue, sentHeaderName)),
+  body: s.optional(s.anything()),
 };
 
-const request = mapping({
-  key: optional(ref()),
+const request = s.mapping({
+  key: s.optional(ref()),
   ...requestFields,
-  repeat: optional(count({ min: 1, max: maxRepeats })),
+  repeat: s.optional(s.count({ min: 1, max: maxRepeats })),
 });
 
-const expect = mapping({
-  status: optional(count()),
-  code: optional(orNull(text())),
-  path: optional(pathIdShape()),
-  headers: optional(record(either(text(), flag()), headerName)),
-  body: optional(anything()),
-  error: optional(choice(rejectionCodes)),
+const expect = s.mapping({
+  status: s.optional(s.count()),
+  code: s.optional(s.orNull(s.text())),
+  path: s.optional(pathIdShape()),
+  headers: s.optional(s.record(s.either(s.text(), s.flag()), headerName)),
+  body: s.optional(s.anything()),
+  error: s.optional(s.choice(rejectionCodes)),
 });
 
 const replacedSteps = {
@@ -235,33 +219,33 @@ const replacedSteps = {
   attestation: 'write record: { in: attestations, id: "{attestations.1}", set: { validity: suspended } }',
 };
 
-export const timelineSchema = list(
-  needing(
+export const timelineSchema = s.list(
+  s.needing(
     actionNames,
-    replacing(
+    s.replacing(
       replacedSteps,
-      mapping({
+      s.mapping({
         at: timeOrDuration(),
         ...actionFields,
-        expect: optional(mapping({ error: choice(rejectionCodes) })),
+        expect: s.optional(s.mapping({ error: s.choice(rejectionCodes) })),
       }),
     ),
   ),
   { max: scenarioLimits.steps },
 );
 
-export const storySchema = list(
-  needing(
+export const storySchema = s.list(
+  s.needing(
     stepKinds,
-    replacing(
+    s.replacing(
       replacedSteps,
-      mapping({
-        after: optional(positiveDuration()),
-        say: optional(shortText(longestNarration)),
-        request: optional(request),
+      s.mapping({
+        after: s.optional(positiveDuration()),
+        say: s.optional(shortText(longestNarration)),
+        request: s.optional(request),
         ...actionFields,
-        advance: optional(positiveDuration()),
-        expect: optional(expect),
+        advance: s.optional(positiveDuration()),
+        expect: s.optional(expect),
       }),
     ),
   ),

@@ -14,27 +14,8 @@ import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
 import type { Assumptions, Profile } from "../../spec/assumptions.js";
 import { effectEnds, effectValues, faultKinds } from "../../spec/fault-effects.js";
 import type { InJson } from "../../spec/schema/json.js";
-import {
-  always,
-  anything,
-  choice,
-  count,
-  described,
-  fieldsOf,
-  flag,
-  instant,
-  list,
-  mapping,
-  nullable,
-  number,
-  optional,
-  orNull,
-  record,
-  type Shape,
-  shapeOf,
-  text,
-  type ValueOf,
-} from "../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { stepKinds } from "../../spec/steps.js";
 
 // The responses of the control plane. Every member is always present, except in faults, which have the given members.
@@ -45,27 +26,27 @@ function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of 
 }
 
 const { pathId, fault } = requestShape.fields;
-const headers = record(text());
-const running = { scenario: text(), seed: count() };
-const step = { kind: choice(stepKinds), say: nullable(text()) };
-const progress = { steps: count(), done: count(), over: flag() };
+const headers = s.record(s.text());
+const running = { scenario: s.text(), seed: s.count() };
+const step = { kind: s.choice(stepKinds), say: s.nullable(s.text()) };
+const progress = { steps: s.count(), done: s.count(), over: s.flag() };
 
 const instance = {
-  id: text(),
-  baseUrl: text(),
-  controlUrl: text(),
+  id: s.text(),
+  baseUrl: s.text(),
+  controlUrl: s.text(),
   ...running,
-  label: nullable(text()),
-  createdAt: instant(),
+  label: s.nullable(s.text()),
+  createdAt: s.instant(),
   // `null`: after the server's idle time.
-  expiresAt: orNull(instant()),
-  requestsPerMinute: nullable(count()),
+  expiresAt: s.orNull(s.instant()),
+  requestsPerMinute: s.nullable(s.count()),
 };
-const ownInstance = { ...instance, keys: record(text()), token: text() };
+const ownInstance = { ...instance, keys: s.record(s.text()), token: s.text() };
 
 // The same members as in requests, but always all of them.
-const assumptions = Object.entries(fieldsOf(assumptionsSchema) ?? {}).map(
-  ([name, field]) => [name, shapeOf(field)] as const,
+const assumptions = Object.entries(s.fieldsOf(assumptionsSchema) ?? {}).map(
+  ([name, field]) => [name, s.shapeOf(field)] as const,
 );
 
 const { runs: _, ...reportOfOneRun } = reportShape.fields;
@@ -76,62 +57,69 @@ const records = named({
   Record: recordShape,
   Clock: clockShape,
   Upcoming: upcomingShape,
-  Assumptions: mapping(Object.fromEntries(assumptions)) as Shape as Shape<
+  Assumptions: s.mapping(Object.fromEntries(assumptions)) as Shape as Shape<
     Assumptions & { readonly profile: Profile }
   >,
-  Fault: described(faultSchema, descriptionOf(faultSchema) ?? ""),
+  Fault: s.described(faultSchema, descriptionOf(faultSchema) ?? ""),
   Request: requestShape,
   Farmer: farmerShape,
 });
 
 const { ListedKey } = named({
-  ListedKey: mapping({
+  ListedKey: s.mapping({
     ...keyShape.fields,
     // Computed as in `explain`, without a request.
-    nextRequest: mapping({
-      status: count(),
+    nextRequest: s.mapping({
+      status: s.count(),
       pathId,
-      verdict: text(),
+      verdict: s.text(),
       /** When a limit resets and the key gets 200 again; otherwise `null`. */
-      until: orNull(instant()),
+      until: s.orNull(s.instant()),
     }),
   }),
 });
 
-const page = <Record>(one: Shape<Record>) => mapping({ data: list(one), total: count() });
+const page = <Record>(one: Shape<Record>) => s.mapping({ data: s.list(one), total: s.count() });
 
 const { StepResult } = named({
-  StepResult: mapping({
-    number: count(),
-    of: count(),
+  StepResult: s.mapping({
+    number: s.count(),
+    of: s.count(),
     ...step,
-    request: orNull(
-      mapping({ method: text(), path: text(), key: text(), headers, body: nullable(text()), times: count() }),
-    ),
-    response: orNull(mapping({ ...responseShape.fields, code: nullable(text()), pathId, fault })),
-    performed: orNull(
-      mapping({
-        rejection: orNull(mapping({ code: text(), message: text() })),
-        key: orNull(records.Key),
-        replacement: orNull(records.Key),
-        secret: nullable(text()),
-        organization: orNull(records.Organization),
-        record: orNull(records.Record),
+    request: s.orNull(
+      s.mapping({
+        method: s.text(),
+        path: s.text(),
+        key: s.text(),
+        headers,
+        body: s.nullable(s.text()),
+        times: s.count(),
       }),
     ),
-    failure: orNull(mapping({ code: text(), message: text() })),
-    text: nullable(text()),
-    meanwhile: list(
-      mapping({
-        timelineStep: count(),
-        at: instant(),
-        text: text(),
-        rejection: nullable(text()),
-        message: nullable(text()),
+    response: s.orNull(s.mapping({ ...responseShape.fields, code: s.nullable(s.text()), pathId, fault })),
+    performed: s.orNull(
+      s.mapping({
+        rejection: s.orNull(s.mapping({ code: s.text(), message: s.text() })),
+        key: s.orNull(records.Key),
+        replacement: s.orNull(records.Key),
+        secret: s.nullable(s.text()),
+        organization: s.orNull(records.Organization),
+        record: s.orNull(records.Record),
       }),
     ),
-    now: instant(),
-    differences: list(mapping({ at: text(), expected: text(), found: text() })),
+    failure: s.orNull(s.mapping({ code: s.text(), message: s.text() })),
+    text: s.nullable(s.text()),
+    meanwhile: s.list(
+      s.mapping({
+        timelineStep: s.count(),
+        at: s.instant(),
+        text: s.text(),
+        rejection: s.nullable(s.text()),
+        message: s.nullable(s.text()),
+      }),
+    ),
+    now: s.instant(),
+    differences: s.list(s.mapping({ at: s.text(), expected: s.text(), found: s.text() })),
   }),
 });
 
@@ -140,171 +128,171 @@ export const responses = {
   ListedKey,
   StepResult,
   ...named({
-    ChangedKey: mapping({ key: records.Key }),
-    IssuedKey: mapping({ key: records.Key, secret: text() }),
+    ChangedKey: s.mapping({ key: records.Key }),
+    IssuedKey: s.mapping({ key: records.Key, secret: s.text() }),
     RecordPage: page(records.Record),
-    Collection: mapping({
-      collection: text(),
-      records: count(),
+    Collection: s.mapping({
+      collection: s.text(),
+      records: s.count(),
       /** Its operation ids, by what they do. */
-      operations: record(text()),
-      moves: list(text()),
+      operations: s.record(s.text()),
+      moves: s.list(s.text()),
     }),
     FarmerPage: page(records.Farmer),
     /** `created`: the number of keys that are not in the scenario. */
-    KeyPage: mapping({ data: list(ListedKey), total: count(), created: count() }),
+    KeyPage: s.mapping({ data: s.list(ListedKey), total: s.count(), created: s.count() }),
     OrganizationPage: page(records.Organization),
-    Directory: mapping({
-      sections: list(
-        mapping({
+    Directory: s.mapping({
+      sections: s.list(
+        s.mapping({
           organization: records.Organization,
           /** The numbers of its active keys (R32), on all pages. */
-          active: mapping({ test: count(), live: count() }),
+          active: s.mapping({ test: s.count(), live: s.count() }),
           /** Whether it starts on the previous page. */
-          isContinued: flag(),
-          keys: list(ListedKey),
+          isContinued: s.flag(),
+          keys: s.list(ListedKey),
         }),
       ),
       /** The positions of the first and last key of the page among the matching keys. */
-      first: count(),
-      last: count(),
-      matching: count(),
-      total: count(),
-      page: count(),
-      pages: count(),
+      first: s.count(),
+      last: s.count(),
+      matching: s.count(),
+      total: s.count(),
+      page: s.count(),
+      pages: s.count(),
     }),
-    AssumptionRow: mapping({
-      assumption: text(),
-      meaning: text(),
-      gap: text(),
-      schema: record(anything()),
-      minimal: anything(),
-      typical: anything(),
-      varied: flag(),
+    AssumptionRow: s.mapping({
+      assumption: s.text(),
+      meaning: s.text(),
+      gap: s.text(),
+      schema: s.record(s.anything()),
+      minimal: s.anything(),
+      typical: s.anything(),
+      varied: s.flag(),
     }),
     RequestDetails: requestDetailsShape,
-    Secret: mapping({ secret: text() }),
-    Sent: mapping({ request: records.Request, response: orNull(responseShape) }),
-    RequestChecks: mapping({
-      checks: list(mapping({ ...checkShape.fields, exits: list(pathId) })),
-      successes: list(pathId),
-      faults: list(pathId),
-      effects: list(
-        mapping({
-          effect: choice(faultKinds),
-          value: choice(effectValues),
-          onlyDelays: flag(),
-          ends: choice(effectEnds),
-          does: text(),
+    Secret: s.mapping({ secret: s.text() }),
+    Sent: s.mapping({ request: records.Request, response: s.orNull(responseShape) }),
+    RequestChecks: s.mapping({
+      checks: s.list(s.mapping({ ...checkShape.fields, exits: s.list(pathId) })),
+      successes: s.list(pathId),
+      faults: s.list(pathId),
+      effects: s.list(
+        s.mapping({
+          effect: s.choice(faultKinds),
+          value: s.choice(effectValues),
+          onlyDelays: s.flag(),
+          ends: s.choice(effectEnds),
+          does: s.text(),
         }),
       ),
     }),
-    Report: mapping({
+    Report: s.mapping({
       ...reportOfOneRun,
       /** With `story`: the numbers of requests of the story and of `POST /send` in the journal, by path id. */
-      fromStory: optional(record(count())),
+      fromStory: s.optional(s.record(s.count())),
       /** With `story`: the numbers of requests in the journal, by path id, and of those with advice, by advice id. */
-      inJournal: optional(record(count())),
+      inJournal: s.optional(s.record(s.count())),
       /** With `own`: the requests of instances, and how many instances have some. */
-      instances: optional(mapping({ requests: count(), used: count() })),
+      instances: s.optional(s.mapping({ requests: s.count(), used: s.count() })),
     }),
-    Story: mapping({
+    Story: s.mapping({
       ...progress,
       /** Of the scenario, in its file. */
-      name: nullable(text()),
-      description: nullable(text()),
-      next: orNull(mapping({ number: count(), ...step })),
-      outline: list(
-        mapping({
-          number: count(),
+      name: s.nullable(s.text()),
+      description: s.nullable(s.text()),
+      next: s.orNull(s.mapping({ number: s.count(), ...step })),
+      outline: s.list(
+        s.mapping({
+          number: s.count(),
           ...step,
-          text: nullable(text()),
-          done: flag(),
-          asExpected: nullable(flag()),
+          text: s.nullable(s.text()),
+          done: s.flag(),
+          asExpected: s.nullable(s.flag()),
         }),
       ),
-      last: orNull(StepResult),
+      last: s.orNull(StepResult),
     }),
-    NextStep: mapping({ ...progress, step: orNull(StepResult) }),
+    NextStep: s.mapping({ ...progress, step: s.orNull(StepResult) }),
     // `store` exists only with a shared store. The other optional members require the control token, if the server has one.
-    Health: mapping({
-      status: always("ok"),
-      version: text(),
-      store: optional(choice(["reachable", "unreachable", "full", "unwritable"])),
-      state: optional(choice(["saved", "full", "unwritable"])),
-      scenario: optional(text()),
-      seed: optional(count()),
-      now: optional(instant()),
-      startedAt: optional(instant()),
+    Health: s.mapping({
+      status: s.always("ok"),
+      version: s.text(),
+      store: s.optional(s.choice(["reachable", "unreachable", "full", "unwritable"])),
+      state: s.optional(s.choice(["saved", "full", "unwritable"])),
+      scenario: s.optional(s.text()),
+      seed: s.optional(s.count()),
+      now: s.optional(s.instant()),
+      startedAt: s.optional(s.instant()),
       /** Only of an instance. */
-      label: optional(nullable(text())),
+      label: s.optional(s.nullable(s.text())),
     }),
     // `state` exists only with `--state`: requests continue, but changes are not saved.
-    Readiness: mapping({
-      status: always("ready"),
-      version: text(),
-      memory: choice(["free", "full"]),
-      state: optional(choice(["saved", "full", "unwritable"])),
+    Readiness: s.mapping({
+      status: s.always("ready"),
+      version: s.text(),
+      memory: s.choice(["free", "full"]),
+      state: s.optional(s.choice(["saved", "full", "unwritable"])),
       /** Instances whose file cannot be read: their requests get 500. Left out for none. */
-      brokenInstances: optional(count()),
+      brokenInstances: s.optional(s.count()),
     }),
-    State: mapping({
+    State: s.mapping({
       ...running,
       clock: records.Clock,
       assumptions: records.Assumptions,
-      faults: list(records.Fault),
-      organizations: list(records.Organization),
-      keys: list(records.Key),
+      faults: s.list(records.Fault),
+      organizations: s.list(records.Organization),
+      keys: s.list(records.Key),
     }),
-    Scenario: mapping({ name: text(), title: text(), description: text() }),
-    Validation: mapping({
-      problems: list(
-        mapping({
+    Scenario: s.mapping({ name: s.text(), title: s.text(), description: s.text() }),
+    Validation: s.mapping({
+      problems: s.list(
+        s.mapping({
           // Counted from 1. `null` for a problem of the whole scenario.
-          line: nullable(count()),
-          column: nullable(count()),
+          line: s.nullable(s.count()),
+          column: s.nullable(s.count()),
           // An error keeps the scenario from starting.
-          level: choice(["error", "warning"]),
-          message: text(),
-          hint: nullable(text()),
+          level: s.choice(["error", "warning"]),
+          message: s.text(),
+          hint: s.nullable(s.text()),
         }),
       ),
     }),
-    Running: mapping({ ...running, now: instant(), warnings: list(text()) }),
-    Stopping: mapping({ ...running, startedAt: instant() }),
-    Instance: mapping({ ...ownInstance, claimUrl: text() }),
-    ClaimedInstance: mapping({
+    Running: s.mapping({ ...running, now: s.instant(), warnings: s.list(s.text()) }),
+    Stopping: s.mapping({ ...running, startedAt: s.instant() }),
+    Instance: s.mapping({ ...ownInstance, claimUrl: s.text() }),
+    ClaimedInstance: s.mapping({
       ...ownInstance,
       /** The variables for its clients, as of `exec`. */
-      environment: record(text()),
+      environment: s.record(s.text()),
     }),
-    InstanceLink: mapping({ claimUrl: text() }),
-    InstancePage: mapping({
-      data: list(
-        mapping({
+    InstanceLink: s.mapping({ claimUrl: s.text() }),
+    InstancePage: s.mapping({
+      data: s.list(
+        s.mapping({
           ...instance,
-          idleSeconds: count(),
+          idleSeconds: s.count(),
           /** `null` for an instance that this server has not loaded. */
-          traffic: orNull(
-            mapping({
-              requests: count(),
+          traffic: s.orNull(
+            s.mapping({
+              requests: s.count(),
               /** The requests that did not get 2xx. */
-              errors: count(),
+              errors: s.count(),
               /** The covered share of the promised paths, in percent. */
-              coverage: count(),
-              lastPathId: nullable(pathId),
+              coverage: s.count(),
+              lastPathId: s.nullable(pathId),
             }),
           ),
         }),
       ),
-      total: count(),
+      total: s.count(),
       /** Instances whose file cannot be read: their requests get 500. Left out for none. */
-      broken: optional(list(mapping({ id: text(), reason: text() }))),
+      broken: s.optional(s.list(s.mapping({ id: s.text(), reason: s.text() }))),
       /** An instance without an expiry is removed after this time without requests. */
-      idleLimitSeconds: number(),
+      idleLimitSeconds: s.number(),
     }),
-    ControlError: mapping({
-      error: mapping({ code: text(), message: text(), details: optional(record(anything())) }),
+    ControlError: s.mapping({
+      error: s.mapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
     }),
   }),
 };

@@ -10,24 +10,18 @@ import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
 import { SandboxError } from "../../../spec/errors.js";
-import {
-  choice,
-  count,
-  described,
-  mapping,
-  optional,
-  type Shape,
-  text,
-  type ValueOf,
-} from "../../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import { type ActionName, actionRow } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
-const directoryQuery = mapping({
-  filter: optional(described(text(), "Words that the key or its organization must contain. Default: none.")),
-  state: optional(described(choice(keyStates), "Only keys in this state.")),
-  page: optional(described(count(), "Counted from 1. Default: 1.")),
+const directoryQuery = s.mapping({
+  filter: s.optional(
+    s.described(s.text(), "Words that the key or its organization must contain. Default: none."),
+  ),
+  state: s.optional(s.described(s.choice(keyStates), "Only keys in this state.")),
+  page: s.optional(s.described(s.count(), "Counted from 1. Default: 1.")),
 });
 
 /** A page of keys without a limit: more would delay everybody's requests. */
@@ -36,7 +30,7 @@ const keysOnAPage = 1000;
 export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /organizations", {
     summary: "The organizations, in the scenario's order",
-    query: mapping(pageFields("all")),
+    query: s.mapping(pageFields("all")),
     response: responses.OrganizationPage,
     isBare: true,
     run: ({ sandbox, query }) => ({
@@ -54,7 +48,7 @@ export const dashboardRoutes: readonly Route[] = [
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
-    query: mapping(pageFields(keysOnAPage)),
+    query: s.mapping(pageFields(keysOnAPage)),
     response: responses.KeyPage,
     isBare: true,
     run({ sandbox, query: { offset, limit = keysOnAPage } }) {

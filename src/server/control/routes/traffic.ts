@@ -20,34 +20,25 @@ import { type ControlBody, expectationQuery, requestQuery } from "../../../scena
 import { SandboxError } from "../../../spec/errors.js";
 import { faultEffects, faultKinds } from "../../../spec/fault-effects.js";
 import { faultPathIds, isSuccess } from "../../../spec/outcomes.js";
-import {
-  choice,
-  count,
-  described,
-  either,
-  flag,
-  list,
-  mapping,
-  optional,
-} from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import { instanceTraffic } from "../../../store/instances.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
-const farmerQuery = mapping(pageFields(defaultFarmerPage, count({ max: 1000 })));
+const farmerQuery = s.mapping(pageFields(defaultFarmerPage, s.count({ max: 1000 })));
 
 export const trafficRoutes: readonly Route[] = [
   controlRoute("GET /requests", {
     summary: "The last 1,000 requests, oldest first",
     query: requestQuery,
-    response: list(responses.Request),
+    response: s.list(responses.Request),
     run: ({ sandbox, query }) => listRequests(sandbox, query).map(viewRequest),
   }),
   controlRoute("GET /expect", {
     summary:
       "Counts the requests of clients: 409 with the five nearest if there are not `count`, by default at least one",
     query: expectationQuery,
-    response: mapping({ count: count() }),
+    response: s.mapping({ count: s.count() }),
     run: ({ sandbox, query }) => ({ count: expectRequests(sandbox, query) }),
   }),
   controlRoute("DELETE /requests", {
@@ -56,23 +47,23 @@ export const trafficRoutes: readonly Route[] = [
   }),
   controlRoute("GET /report", {
     summary: "The paths that clients have covered, and advice, over all instances",
-    query: mapping({
-      format: optional(described(choice(reportFormats), "The format of the report. Default: json.")),
-      story: optional(
-        described(
-          flag(),
+    query: s.mapping({
+      format: s.optional(s.described(s.choice(reportFormats), "The format of the report. Default: json.")),
+      story: s.optional(
+        s.described(
+          s.flag(),
           "Whether to count requests of the story and `POST /send` in `from_story`, and all of the journal in `in_journal`.",
         ),
       ),
-      own: optional(
-        described(
-          flag(),
+      own: s.optional(
+        s.described(
+          s.flag(),
           "Whether to leave out the requests of instances, and to count them in `instances`. Default: false.",
         ),
       ),
     }),
     // The brief form is JSON, too.
-    response: either(mapping({ data: responses.Report }), briefShape),
+    response: s.either(s.mapping({ data: responses.Report }), briefShape),
     isBare: true,
     types: [...new Set(["application/json", ...Object.values(formats).map(({ mediaType }) => mediaType)])],
     run({ sandbox: state, sandbox, instances, query: { format = "json", story, own } }) {
