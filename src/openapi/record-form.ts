@@ -1,5 +1,5 @@
 import type { Endpoint } from "../api/endpoint.js";
-import type { CollectionFields, RecordForm, Seeded } from "../sandbox/records/record.js";
+import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
 import { memberIn, mergedByName } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import {

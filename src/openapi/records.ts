@@ -16,7 +16,7 @@ import type {
   KeptRecord,
   KeyedCreation,
   RecordForm,
-} from "../sandbox/records/record.js";
+} from "../sandbox/record.js";
 import {
   commitChange,
   countRecords,

@@ -11,7 +11,7 @@ import type { CallResult, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
-import type { RecordForm, Records } from "./records/record.js";
+import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
 import type { ChooseVariant, Observation, Variant } from "./variant.js";

@@ -19,7 +19,7 @@ import { createHistory } from "./journal/history.js";
 import { createRegistry, type KeyEntry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
 import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
-import type { RecordChange } from "./records/record.js";
+import type { RecordChange } from "./record.js";
 import { applyChange, countRecords, nextRuleAt, startRecords } from "./records/records.js";
 import {
   type GivenOptions,

@@ -4,7 +4,7 @@ import type { FaultPathId } from "../spec/fault-effects.js";
 import type { PathId } from "../spec/outcomes.js";
 import { type ActionName, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
-import type { RecordChange } from "./records/record.js";
+import type { RecordChange } from "./record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
 
 /** An event of a sandbox. Contains no keys (R34). */

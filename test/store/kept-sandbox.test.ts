@@ -5,7 +5,7 @@ import { handle } from "../../src/api/handle.js";
 import { startInNode } from "../../src/node/platform.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { RecordChange } from "../../src/sandbox/records/record.js";
+import type { RecordChange } from "../../src/sandbox/record.js";
 import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import {

@@ -3,7 +3,7 @@ import { requireFields } from "../../spec/schema/check.js";
 import type { Members } from "../../spec/schema/messages.js";
 import { knownRefsHint, quote } from "../../spec/schema/words.js";
 import { isoOf } from "../clock.js";
-import type { Collection, KeptRecord } from "../records/record.js";
+import type { Collection, KeptRecord } from "../record.js";
 import {
   commitChange,
   countRecords,

@@ -9,8 +9,6 @@ import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
 import { isoOf } from "../clock.js";
 import type { Farmers } from "../population/farmers.js";
-import type { SandboxState, ServedEndpoint } from "../sandbox.js";
-import { filled, type IdAt } from "./placeholders.js";
 import type {
   Collection,
   CollectionFields,
@@ -21,7 +19,9 @@ import type {
   Records,
   Rule,
   Seeded,
-} from "./record.js";
+} from "../record.js";
+import type { SandboxState, ServedEndpoint } from "../sandbox.js";
+import { filled, type IdAt } from "./placeholders.js";
 
 // Records of documented endpoints. A request costs the same with any number of them: each owner has its own list, and the
 // records that a rule will change are sorted by the time of the change.

@@ -3,7 +3,7 @@ import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js
 import { nodePlatform } from "../../node/platform.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { maxKept } from "../../sandbox/journal/history.js";
-import type { RecordChange } from "../../sandbox/records/record.js";
+import type { RecordChange } from "../../sandbox/record.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type SavedState, signedLine, stateLine } from "../state-format.js";
 
