@@ -10,12 +10,12 @@ import { historyScenario } from "./model.js";
 import { type Server, startServer } from "./servers.js";
 
 // A history with faults takes its time, so that something happens in it. If nothing fails, a busy machine has time to respond.
-const calm = { atOnce: 4, rest: 0, storeTimeout: "10s" };
-const faulty = { atOnce: 10, rest: 500, storeTimeout: "2s" };
+const calm = { atOnce: 4, rest: 0 };
+const faulty = { atOnce: 10, rest: 500 };
 
 /** Runs histories on three servers with one Redis, which fail with `faults`, and checks what their clients saw. */
 export async function runHistories(count: number, seed: number, faults: boolean) {
-  const { atOnce, rest, storeTimeout } = faults ? faulty : calm;
+  const { atOnce, rest } = faults ? faulty : calm;
   const folder = mkdtempSync(join(tmpdir(), "svc-sandbox-histories-"));
   const file = join(folder, "histories.json");
   writeFileSync(file, JSON.stringify(historyScenario()));
@@ -24,7 +24,7 @@ export async function runHistories(count: number, seed: number, faults: boolean)
   const servers: Server[] = [];
   const stopAll = () => Promise.all(servers.map((one) => one.stop("SIGKILL")));
   try {
-    for (let n = 0; n < 3; n += 1) servers.push(await startServer(file, redis.port, storeTimeout, failures));
+    for (let n = 0; n < 3; n += 1) servers.push(await startServer(file, redis.port, failures));
     const stopFaults = faults ? startFaults(redis, servers, seed) : undefined;
     const recorded = new Map<number, readonly Seen[]>();
     let [operations, unknown] = [0, 0];

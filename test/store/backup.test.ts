@@ -64,7 +64,7 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     ],
     ["json", /"action":"GET \/v1\/relying-party\/me","message":"Failed to use the store/],
   ])("a request that gets 503 is in the log with --log %s", async (log, line) => {
-    const running = start("--log", log, "--store-timeout", "200ms");
+    const running = start("--log", log);
     const url = await baseUrl(running);
     redis.signal("SIGSTOP");
     expect(await statusOf(url, "SVC_test_any")).toBe(503);

@@ -53,9 +53,9 @@ test("a prefix that Redis would read as a pattern is rejected", async () => {
 });
 
 /** Starts a sandbox on a store that cannot be reached; resolves to the line that it waits with. */
-async function waiting(store: string, ...argv: readonly string[]): Promise<string> {
+async function waiting(store: string): Promise<string> {
   const wait = (ms: number, signal: AbortSignal) => setTimeout(ms, undefined, { signal }).catch(() => {});
-  const running = serve(["start", "--store", store, ...argv], { wait });
+  const running = serve(["start", "--store", store], { wait });
   await running.stderr.shows(/\n/);
   const { code, stdout, stderr } = await running.stop();
   expect([code, stdout]).toEqual([0, ""]);
@@ -78,7 +78,7 @@ describe("a start waits for a host", () => {
 
   test("that does not respond", async () => {
     const url = await fakeRedis(() => undefined);
-    expect(await waiting(url, "--store-timeout", "200ms")).toBe(
+    expect(await waiting(url)).toBe(
       `Failed to reach the store ${url}: it does not respond. Check host, port, firewall and whether it speaks TLS (rediss://). Waiting until it can be reached.`,
     );
   });
@@ -178,8 +178,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     ]);
     const url = `rediss://localhost:${tlsPort}`;
     expect(await rejection(["--store", url])).toContain("set NODE_EXTRA_CA_CERTS to a file with");
-    const plain = [`rediss://127.0.0.1:${redis.port}`, "--store-timeout", "500ms"] as const;
-    expect(await waiting(...plain)).toContain("whether it speaks TLS (rediss://)");
+    expect(await waiting(`rediss://127.0.0.1:${redis.port}`)).toContain("whether it speaks TLS (rediss://)");
     expect(await waiting(`redis://localhost:${tlsPort}`)).toContain("rediss:// instead of redis://");
     expect(await redis.command("DBSIZE")).toBe(0);
     const bin = startBin(["start", "--port", "0", "--json", "--store", url], {

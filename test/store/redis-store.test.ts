@@ -60,7 +60,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     return (body.data as readonly { id: string }[]).map(({ id }) => id);
   };
 
-  test("every request gets a response soon after --store-timeout while Redis is silent, also those that wait for others", async () => {
+  test("every request gets a response soon after the timeout while Redis is silent, also those that wait for others", async () => {
     const server = await behindProxy(1000);
     expect(await statusAt(server)).toBe(200);
     proxy.stall();
@@ -112,7 +112,7 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     for (let n = 0; n < 4; n += 1) await call(server, "GET /health");
   };
 
-  test("a silent Redis gives 503 once --store-timeout has passed, an unloaded instance and a token within a second, and never earlier", async () => {
+  test("a silent Redis gives 503 once the timeout has passed, an unloaded instance and a token within a second, and never earlier", async () => {
     const watch = stoppedWatch();
     const timeout = 3_600_000;
     const [server, other] = [await behindProxy(timeout), await open()];

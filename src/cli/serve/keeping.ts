@@ -4,7 +4,7 @@ import type { Logger } from "../../node/logger.js";
 import { type FlagValues, fileName, option, plainOption, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import { readDuration, type SandboxFlags } from "../flags.js";
+import type { SandboxFlags } from "../flags.js";
 import type { Io } from "../io.js";
 import type { ServeFlags } from "./serve-options.js";
 
@@ -37,11 +37,6 @@ export const keepingFlags = {
     "--store-prefix <text>",
     `prefix of the key names in the store, one per sandbox (default: ${defaultPrefix})`,
     reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
-  ),
-  storeTimeout: option(
-    "--store-timeout <duration>",
-    "how long a request waits for the store before it gets 503: 500ms, 2s (default: 2s)",
-    readDuration("500ms or 2s"),
   ),
 };
 

@@ -17,7 +17,7 @@ export async function openNamedRedis(
   { own, logger, onProblem, stop }: StoreContext,
 ): Promise<Store | undefined> {
   rejectOthers(flags);
-  const { storePrefix: prefix, storeTimeout: timeout, maxInstances, instanceTtl, maxMemory } = flags;
+  const { storePrefix: prefix, maxInstances, instanceTtl, maxMemory } = flags;
   const imported = await readImport(flags, io);
   const open = () =>
     openRedisStore({
@@ -25,9 +25,7 @@ export async function openNamedRedis(
       address,
       named: own(),
       given: givenFlags(flags, own()),
-
       prefix,
-      timeout,
       maxInstances,
       instanceTtl,
       maxMemory,

@@ -10,14 +10,12 @@ export async function openNamedStore(
   call: CommandCall<KeepingFlags>,
   context: StoreContext,
 ): Promise<Store | undefined> {
-  const { store, storePrefix, storeTimeout, state, import: imported } = call.flags;
+  const { store, storePrefix, state, import: imported } = call.flags;
   if (store !== undefined) {
     return (await import("./named-redis.js")).openNamedRedis(store, call, context);
   }
-  if (storePrefix !== undefined || storeTimeout !== undefined) {
-    const lonely = storePrefix === undefined ? "--store-timeout" : "--store-prefix";
-    throw usageError(`${lonely} requires a store. Add --store redis://host.`);
-  }
+  if (storePrefix !== undefined)
+    throw usageError("--store-prefix requires a store. Add --store redis://host.");
   if (state !== undefined) {
     return (await import("./named-state.js")).openNamedState(state, call, context);
   }
