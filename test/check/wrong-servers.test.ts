@@ -103,7 +103,8 @@ test.each<[does: string, misbehave: Misbehave, says: WrongServer["says"]]>([
 ])("a check finds a server that %s", async (_does, misbehave, says) => {
   const toActive: Misbehave = (reply, presented) =>
     presented.ref === "active" ? misbehave(reply, presented) : undefined;
-  await expectDifference(toActive, says, "--timeout", "1s");
+  // Only who waits in vain waits less: a busy server may be late with the other responses.
+  await expectDifference(toActive, says, ...(says[2].includes("within 1 s") ? ["--timeout", "1s"] : []));
 });
 
 test("the request id of a response that differs is named, to be quoted", async () => {

@@ -16,8 +16,7 @@ async function watch(files: Readonly<Record<string, string>>, flags: readonly st
   return { cwd, running, url, write };
 }
 
-const serves = (url: string, refs: readonly string[]) =>
-  expect.poll(() => keysServed(url), { timeout: 20_000 }).toEqual(refs);
+const serves = (url: string, refs: readonly string[]) => expect.poll(() => keysServed(url)).toEqual(refs);
 
 async function keysServed(url: string): Promise<string[]> {
   const { body } = await control(`${url}/__sandbox`, "GET /keys");

@@ -72,16 +72,10 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
 
 const allPages = new Set([...Object.keys(pages), ...Object.keys(samples)]);
 
-test.each([...allPages])(
-  "%s matches the product (npm run docs:update)",
-  {
-    timeout: 60_000,
-  },
-  async (page) => {
-    const parts = { ...pages[page], ...samples[page] };
-    await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
-  },
-);
+test.each([...allPages])("%s matches the product (npm run docs:update)", async (page) => {
+  const parts = { ...pages[page], ...samples[page] };
+  await expect(await withParts(page, parts)).toMatchFileSnapshot(join(root, page));
+});
 
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
