@@ -3,7 +3,7 @@ import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { keyStateAt, keyStateTable } from "../spec/api-key.js";
-import { authorize, causeTold, type Presented } from "../spec/authorize.js";
+import { authorize, type Presented, publicCause } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { type ApiRequest, receivedRequest } from "../spec/request.js";
@@ -103,7 +103,7 @@ export function causeOf(
         { request, presented: "well_formed", entry, now },
         scopeOf(endpoint, sandbox),
       );
-      return causeTold(pathId, facts)?.why ?? null;
+      return publicCause(pathId, facts)?.why ?? null;
     }
   }
 }

@@ -11,18 +11,18 @@ import type { InputSchema } from "./endpoint.js";
 import { asChosen } from "./response.js";
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
-export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallResult): Exchange {
-  const { request, route, endpoint, entry } = begun;
+export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
+  const { request, route, endpoint, entry } = call;
   const { pathId, fault = null, delivery, date } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
-  const status = begun.isGuarded ? outcomeOf(pathId).status : response.status;
-  const call = begun.variation === undefined ? begun : asChosen(sandbox, begun, status);
-  const content = keptContent(begun);
+  const status = call.isGuarded ? outcomeOf(pathId).status : response.status;
+  const { id } = call.variation === undefined ? call : asChosen(sandbox, call, status);
+  const content = keptContent(call);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   return {
-    number: begun.number,
-    id: call.id,
-    at: begun.now,
+    number: call.number,
+    id,
+    at: call.now,
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
@@ -30,15 +30,15 @@ export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallRe
     isRepeatable: content !== "unrepeatable",
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
-    isMisdirected: endpoint === undefined && !begun.isGuarded,
+    isMisdirected: endpoint === undefined && !call.isGuarded,
     isProbe: false,
-    traits: traitsOf(begun),
+    traits: traitsOf(call),
     leaksRealKey: false,
-    presented: begun.presented,
+    presented: call.presented,
     client: request.client,
-    keyForm: keyFormIn(begun),
+    keyForm: keyFormIn(call),
     key: entry === undefined ? null : entry.key.ref,
-    fingerprint: request.apiKey === undefined ? null : fingerprintOf(begun.sha256),
+    fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
     pathId,
     fault,
     status,
@@ -48,7 +48,7 @@ export function exchangeOf(sandbox: SandboxState, begun: ApiCall, result: CallRe
     delivery,
     date,
     // To the microsecond: more digits make the journal longer in state files.
-    durationMs: Math.round((sandbox.platform.stopwatch() - begun.started + delayMs) * 1000) / 1000,
+    durationMs: Math.round((sandbox.platform.stopwatch() - call.started + delayMs) * 1000) / 1000,
     advice: noAdvice,
     isResent: undefined,
     hasCreated: (endpoint?.creates && result.commit !== undefined) || undefined,

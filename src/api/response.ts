@@ -2,7 +2,7 @@ import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Assumptions } from "../spec/assumptions.js";
-import { type AuthorizationFacts, authorize, causeTold } from "../spec/authorize.js";
+import { type AuthorizationFacts, authorize, publicCause } from "../spec/authorize.js";
 import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
 import type { ApiRequest } from "../spec/request.js";
 import type { ApiCall } from "./call.js";
@@ -157,13 +157,13 @@ export function authorizationFacts(
 
 export function successResponse(
   sandbox: SandboxState,
-  begun: ApiCall,
+  original: ApiCall,
   endpoint: Endpoint,
   success: Success,
 ): ApiResponse {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.responsesContext === true;
-  const call = begun.variation === undefined ? begun : asChosen(sandbox, begun, status, isContext);
+  const call = original.variation === undefined ? original : asChosen(sandbox, original, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
@@ -189,10 +189,10 @@ type Details = Readonly<Record<string, unknown>>;
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function rejectCall(
   sandbox: SandboxState,
-  begun: ApiCall,
+  original: ApiCall,
   rejection: CallRejection,
 ): CallResult<ApiPathId> {
-  const call = asChosen(sandbox, begun, outcomeOf(rejection.path).status);
+  const call = asChosen(sandbox, original, outcomeOf(rejection.path).status);
   const { path, allow, body, details = detailsOf(sandbox, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;
@@ -257,7 +257,7 @@ function detailsOf(
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;
   if (path !== "429.per_minute" && path !== "429.per_day") {
-    return causeTold(path, authorizationFacts(sandbox, call, scope))?.details;
+    return publicCause(path, authorizationFacts(sandbox, call, scope))?.details;
   }
   const limit = lastToReset(readLimits(entry, sandbox, now));
   return limit && { limit: `per_${limit.name}`, retry_after_seconds: limit.reset };

@@ -70,7 +70,7 @@ export interface CertificationPlan {
   /** The baseline first. */
   readonly runs: readonly [PlannedRun, ...PlannedRun[]];
   readonly jobs: number;
-  /** Milliseconds for each run. Default: see {@link patienceFor}. */
+  /** Milliseconds for each run. Default: see {@link timeoutsFor}. */
   readonly timeout?: number | undefined;
   readonly endpoints: readonly Endpoint[];
   readonly kinds: CertifyResult["promises"]["kinds"];

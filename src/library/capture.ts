@@ -2,7 +2,7 @@ import { type FlatHeaders, headerPairs } from "../api/messages.js";
 import { sentResponse } from "../api/story-sender.js";
 import { durationOf, isoOf, scenarioDuration } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { Beginning, RecordedOperation } from "../sandbox/journal/history.js";
+import type { RecordedOperation, StartState } from "../sandbox/journal/history.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StepAction, StoryStep, TimelineStep } from "../sandbox/steps.js";
 import { isReserved } from "../scenario/format/fields.js";
@@ -24,7 +24,7 @@ export type CaptureOptions = Readonly<Partial<Record<keyof Capture, string | und
 export function captureSandbox(sandbox: SandboxState, options: CaptureOptions = {}): Scenario {
   requireKnownOptions("capture the requests", options, ["from", "to", "key"]);
   const { from, to, key } = options;
-  const { beginning, steps } = recordedSteps(sandbox);
+  const { startState, steps } = recordedSteps(sandbox);
   const first = from === undefined ? 0 : indexOf(from, steps);
   const last = to === undefined ? steps.length - 1 : indexOf(to, steps);
   requireFields("capture the requests", {
@@ -48,16 +48,19 @@ export function captureSandbox(sandbox: SandboxState, options: CaptureOptions = 
         ? one
         : { ...one, step: { request: one.step.request } as StoryStep },
     ),
-    beginning.at,
+    startState.at,
     start,
   );
   // A client or a scenario may have written a key anywhere (R46).
-  return redactValue(scenarioOf(sandbox, beginning, story, all, all.filter(isChosen)));
+  return redactValue(scenarioOf(sandbox, startState, story, all, all.filter(isChosen)));
 }
 
-function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps: readonly CapturedStep[] } {
-  const { beginning, entries } = history.recorded();
-  if (beginning === undefined) {
+function recordedSteps({ history }: SandboxState): {
+  startState: StartState;
+  steps: readonly CapturedStep[];
+} {
+  const { startState, entries } = history.recorded();
+  if (startState === undefined) {
     throw impossible(
       "the sandbox no longer keeps the state before its last requests, as it has too many keys or records to copy. Reset it, and capture within a thousand requests",
     );
@@ -68,7 +71,7 @@ function recordedSteps({ history }: SandboxState): { beginning: Beginning; steps
     const step = { request: repeatedRequest(one), expect: expectationOf(one) };
     return { at: one.at, step, exchange: one };
   });
-  if (steps.some(({ exchange }) => exchange !== undefined)) return { beginning, steps };
+  if (steps.some(({ exchange }) => exchange !== undefined)) return { startState, steps };
   const why =
     history.total() === 0
       ? "the sandbox got no request yet, or none since its reset"
@@ -90,7 +93,7 @@ function idsOf(steps: readonly CapturedStep[]): string[] {
 
 function scenarioOf(
   sandbox: SandboxState,
-  { scenario, at }: Beginning,
+  { scenario, at }: StartState,
   story: StoryStep[],
   all: readonly CapturedStep[],
   chosen: readonly CapturedStep[],

@@ -117,7 +117,7 @@ export function authorize(facts: AuthorizationFacts): ApiPathId {
 }
 
 /** Returns what a rejection tells about its cause; `undefined` for a path id of another status than 403. */
-export function causeTold(pathId: ApiPathId, facts: AuthorizationFacts) {
+export function publicCause(pathId: ApiPathId, facts: AuthorizationFacts) {
   return authorizationChecks.find(({ exits }) => exits.includes(pathId))?.tell?.(facts);
 }
 

@@ -84,7 +84,7 @@ function keyText(explained: KeyExplanation, scenario: string, style: Style, prog
   return [
     painted(lines.join("\n"), status, style),
     ...(explained.real_key_suspected ? ["", style.palette.yellow(realKeyWarning)] : []),
-    ...(explained.key_of_another_sandbox ? ["", strayKeyNote] : []),
+    ...(explained.key_of_another_sandbox ? ["", otherKeyNote] : []),
   ].join("\n");
 }
 
@@ -111,4 +111,4 @@ const realKeyWarning =
   "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
 
 const { meaning, whatToDo: wayOut } = adviceOf("key-of-another-sandbox");
-const strayKeyNote = `${meaning} ${wayOut}`;
+const otherKeyNote = `${meaning} ${wayOut}`;

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "./exchange.js";
-import { type Beginning, createHistory } from "./history.js";
+import { createHistory, type StartState } from "./history.js";
 
 const request = (number: number) => ({ number, at: number, isRepeatable: true }) as Exchange;
 const numbers = (exchanges: readonly Exchange[]) => exchanges.map(({ number }) => number);
-const look = () => undefined;
-const openHistory = (looking: () => Beginning | undefined, capacity?: number) => {
+const copyState = () => undefined;
+const openHistory = (looking: () => StartState | undefined, capacity?: number) => {
   const history = createHistory<{ type: string }>(looking, capacity);
   history.enter();
   return history;
 };
-const open = (capacity: number) => openHistory(look, capacity);
+const open = (capacity: number) => openHistory(copyState, capacity);
 
 test("the last requests are kept, oldest first, however many other events come between them; all are counted", () => {
   const history = open(3);
@@ -57,9 +57,9 @@ test("a capture starts after requests that were discarded", () => {
     ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
   for (let i = 1; i <= 500; i++) history.record(plain(i));
   at = 501;
-  // The second stretch begins after request 480.
+  // The second segment begins after request 480.
   history.keep(20 * 700);
-  expect([history.recorded().beginning?.at, history.recorded().entries.length]).toEqual([0, 20]);
+  expect([history.recorded().startState?.at, history.recorded().entries.length]).toEqual([0, 20]);
   history.keep(19 * 700);
-  expect([history.recorded().beginning?.at, history.recorded().entries.length]).toEqual([501, 0]);
+  expect([history.recorded().startState?.at, history.recorded().entries.length]).toEqual([501, 0]);
 });

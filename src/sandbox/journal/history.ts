@@ -14,7 +14,7 @@ export interface RecordedOperation {
   readonly made: string | undefined;
 }
 
-export interface Beginning {
+export interface StartState {
   readonly scenario: Scenario;
   /** The clock (epoch milliseconds). */
   readonly at: number;
@@ -49,20 +49,20 @@ export type Happening<Event> =
   | { readonly event: Event }
   | { readonly operation: RecordedOperation };
 
-interface Stretch {
-  readonly beginning: Beginning | undefined;
+interface Segment {
+  readonly startState: StartState | undefined;
   /** The position of the last event before it. */
   readonly after: number;
   readonly operations: Entry<RecordedOperation>[];
 }
 
-/** The number of requests and operations of a stretch. Two stretches fit into the ring, and into a story. */
-const stretchLength = 480;
+/** The number of requests and operations of a segment. Two segments fit into the ring, and into a story. */
+const segmentLength = 480;
 
 export const maxKept = 1000;
 
-/** The latest requests and other events. `look` copies the current state, or returns `undefined` if it is too large. */
-export function createHistory<Event>(look: () => Beginning | undefined, capacity = maxKept) {
+/** The latest requests and other events. `copyState` copies the current state, or returns `undefined` if it is too large. */
+export function createHistory<Event>(copyState: () => StartState | undefined, capacity = maxKept) {
   const requests = createKept<Exchange>(capacity);
   const events = createKept<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
@@ -72,7 +72,7 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
   let earlier: readonly Exchange[] = [];
   let total = 0;
   let after = 0;
-  const recording = createRecording(look, () => latest);
+  const recording = createRecording(copyState, () => latest);
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
@@ -105,12 +105,12 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
     /** From now on, listeners hear nothing. */
     hold(): void {
       const before = { latest, total, after, earlier };
-      const stretches = recording.save();
+      const segments = recording.save();
       const restore = () => {
         ({ latest, total, after, earlier } = before);
         requests.forget(latest);
         events.forget(latest);
-        recording.load(stretches);
+        recording.load(segments);
       };
       held = { entries: [], restore };
     },
@@ -158,19 +158,19 @@ export function createHistory<Event>(look: () => Beginning | undefined, capacity
       // A capture needs everything since its first state.
       recording.discard(requests.dropped());
     },
-    /** Discards the requests, and continues from the latest ones of `responded`. `beginning` is the state at a start. */
-    enter(beginning?: Beginning, kept: readonly Exchange[] = [], responded = 0): void {
+    /** Discards the requests, and continues from the latest ones of `responded`. `startState` is the state at a start. */
+    enter(startState?: StartState, kept: readonly Exchange[] = [], responded = 0): void {
       [earlier, total, after] = [[...kept], responded, latest];
-      recording.restart(beginning);
+      recording.restart(startState);
     },
     /** Starts a new recording from the current state, after an event that cannot be repeated. */
     restart: () => recording.restart(),
     /** Returns everything that can be repeated, since a state that is `undefined` if it is too large to copy. */
     recorded() {
-      const { beginning, after: start, operations } = recording.all();
+      const { startState, after: start, operations } = recording.all();
       // An operation has the position of the request before it.
       const entries = [...requests.after(start), ...operations].sort(byPosition);
-      return { beginning, entries: entries.map(({ entry }) => entry) };
+      return { startState, entries: entries.map(({ entry }) => entry) };
     },
   };
 }
@@ -194,44 +194,44 @@ function requestEvent(exchange: Exchange, isForeign = false): RequestEvent {
   return isForeign ? { type: "request", exchange, isForeign } : { type: "request", exchange };
 }
 
-/** Creates the record of what can be repeated since the start: a state and the operations after it, in stretches. */
-function createRecording(look: () => Beginning | undefined, latest: () => number) {
-  let stretches: readonly Stretch[] = [];
+/** Creates the record of what can be repeated since the start: a state and the operations after it, in segments. */
+function createRecording(copyState: () => StartState | undefined, latest: () => number) {
+  let segments: readonly Segment[] = [];
   let length = 0;
-  const stretchFrom = (beginning: Beginning | undefined): Stretch => ({
-    beginning,
+  const segmentFrom = (startState: StartState | undefined): Segment => ({
+    startState,
     after: latest(),
     operations: [],
   });
-  const restart = (beginning = look()) => {
-    stretches = [stretchFrom(beginning)];
+  const restart = (startState = copyState()) => {
+    segments = [segmentFrom(startState)];
     length = 0;
   };
   const count = () => {
     length += 1;
-    if (length < stretchLength) return;
-    stretches = [...stretches.slice(-1), stretchFrom(look())];
+    if (length < segmentLength) return;
+    segments = [...segments.slice(-1), segmentFrom(copyState())];
     length = 0;
   };
   return {
     restart,
     count,
-    save: () => ({ length, kept: stretches.map((one) => ({ ...one, operations: [...one.operations] })) }),
-    load(saved: { readonly length: number; readonly kept: readonly Stretch[] }): void {
-      [stretches, length] = [saved.kept, saved.length];
+    save: () => ({ length, kept: segments.map((one) => ({ ...one, operations: [...one.operations] })) }),
+    load(saved: { readonly length: number; readonly kept: readonly Segment[] }): void {
+      [segments, length] = [saved.kept, saved.length];
     },
     add(operation: RecordedOperation): void {
-      stretches.at(-1)?.operations.push({ position: latest(), entry: operation });
+      segments.at(-1)?.operations.push({ position: latest(), entry: operation });
       count();
     },
-    /** Discards the stretches from before a position; starts a new one if none is left. */
+    /** Discards the segments from before a position; starts a new one if none is left. */
     discard(before: number): void {
-      stretches = stretches.filter(({ after }) => after >= before);
-      if (stretches.length === 0) restart();
+      segments = segments.filter(({ after }) => after >= before);
+      if (segments.length === 0) restart();
     },
     all() {
-      const [{ beginning, after }] = stretches as [Stretch];
-      return { beginning, after, operations: stretches.flatMap(({ operations }) => operations) };
+      const [{ startState, after }] = segments as [Segment];
+      return { startState, after, operations: segments.flatMap(({ operations }) => operations) };
     },
   };
 }
