@@ -4,13 +4,6 @@ import { brotliCompressSync } from "node:zlib";
 import { build, type Rolldown } from "vite";
 import { root } from "./run-program.js";
 
-const shared =
-  /\/dashboard\/(?:control|elements|route|views\/(?:keys\/actor|instances\/access))|\/node_modules\/@?preact|preload-helper/;
-
-// What the overview, the usual first view, does not need.
-const lists =
-  /\/dashboard\/(?:control\/live-requests|elements\/(?:forms\/(?:field|form)\.|key-state|keyboard|paging|table|traffic\/body-text))/;
-
 const into = join(root, "dist/dashboard");
 
 /** Builds the dashboard's page into `dist/dashboard`, its assets compressed with Brotli; returns the files that went in. */
@@ -32,15 +25,6 @@ export async function buildDashboard(): Promise<string[]> {
       // A slow machine is no reason for a warning.
       rolldownOptions: {
         checks: { bundlerTimings: false },
-        // What several views use is one file, instead of one for each set of views.
-        output: {
-          codeSplitting: {
-            groups: [
-              { name: "elements", test: (id) => shared.test(id) && !lists.test(id), priority: 1 },
-              { name: "lists", test: lists },
-            ],
-          },
-        },
       },
     },
   });

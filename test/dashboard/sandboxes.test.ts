@@ -2,7 +2,6 @@ import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
-import { served } from "../support/servers.js";
 import { openDashboard, quiet, settled, viewsOf } from "./open-dashboard.js";
 
 // The dashboard in sandboxes that are empty, large or gone.
@@ -59,19 +58,6 @@ describe.skipIf(noBrowser)("every view", () => {
       await quiet(page);
       await expectUsable(page, view);
     }
-  });
-
-  test("a view that failed to load is loaded once the sandbox is back", async () => {
-    const { page, server } = await openDashboard();
-    const { port } = new URL(server.url);
-    await page.route(/keys-view/, (route) => route.abort());
-    await page.getByRole("link", { name: "Keys", exact: true }).first().click();
-    await page.getByText("Failed to load Keys").waitFor();
-    await page.unroute(/keys-view/);
-    await server.close(0);
-    await page.locator(".connection.waiting").waitFor();
-    await served({ port: Number(port) });
-    await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
   });
 
   test("says that the sandbox is gone, and shows the other scenario that is there when it is back", async () => {

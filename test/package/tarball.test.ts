@@ -146,7 +146,7 @@ describe("the tarball", () => {
       return { packed: sum(sizes), unpacked: sum(files.map(({ size }) => size)) };
     };
     const dashboard = sizeOf("dist/dashboard/");
-    expect(dashboard.packed).toBeGreaterThan(50_000);
+    expect(dashboard.packed).toBeGreaterThan(30_000);
     expect(dashboard.packed).toBeLessThan(600_000);
     expect(packed.size - dashboard.packed).toBeLessThan(2_300_000);
     expect(packed.unpackedSize).toBeLessThan(8_900_000);

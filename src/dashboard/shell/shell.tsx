@@ -21,13 +21,13 @@ import { assumptions, clock, collections, faults, health } from "../control/reso
 import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { ActionButton } from "../elements/forms/action.js";
-import { AskButton, Confirm } from "../elements/forms/dialog.js";
+import { AskButton } from "../elements/forms/ask.js";
 import { InstantText } from "../elements/instant.js";
-import { LoadedPart } from "../elements/loaded-part.js";
 import { counted, firstSentence } from "../elements/words.js";
 import { linkTo, route } from "../route.js";
 import { Claimed } from "../views/instances/access.js";
 import { actor } from "../views/keys/actor.js";
+import { noteCopied } from "../views/keys/secret.js";
 import { views } from "./views.js";
 
 export function Shell() {
@@ -50,7 +50,7 @@ function Gone() {
 
 function Frame() {
   const { view: name } = route.value;
-  const shown = views.find((view) => view.name === name);
+  const shown = Object.hasOwn(views, name) ? views[name] : undefined;
   return (
     <>
       <Header />
@@ -65,7 +65,7 @@ function Frame() {
             </p>
           </>
         ) : (
-          <LoadedPart name={shown.title} load={shown.load} />
+          <shown.View />
         )}
       </Main>
     </>
@@ -136,7 +136,7 @@ function Connect() {
     <span class="bar small connect">
       <CopyButton text={baseUrl}>Copy URL</CopyButton>
       {secret !== undefined ? (
-        <CopyButton text={secret}>
+        <CopyButton text={secret} onCopied={noteCopied}>
           Copy key <bdi>{ref}</bdi>
         </CopyButton>
       ) : route.value.view === "keys" ? null : (
@@ -147,22 +147,17 @@ function Connect() {
 }
 
 function ForgetToken() {
-  const question = (onClose: () => void) => (
-    <Confirm
-      title="Forget the token?"
-      action="Forget it"
-      run={async () => forget()}
-      instead="Cancel"
-      onClose={onClose}
-    >
-      <p>
-        This tab then has no access until you enter the token again
-        {isPartner() ? ", or get a new link: the one that you used does not work again." : "."}
-      </p>
-    </Confirm>
-  );
+  const until = isPartner() ? ", or get a new link: the one that you used does not work again." : ".";
   return (
-    <AskButton class="quiet small" question={question}>
+    <AskButton
+      class="quiet small"
+      question={{
+        title: "Forget the token?",
+        action: "Forget it",
+        run: async () => forget(),
+        text: `This tab then has no access until you enter the token again${until}`,
+      }}
+    >
       Forget the token
     </AskButton>
   );
@@ -201,9 +196,9 @@ function Navigation({ current }: { readonly current: string }) {
     <nav class="page-navigation" aria-label="Views">
       <div>
         <ul class="views">
-          {views
-            .filter(({ isShown }) => isShown?.() ?? true)
-            .map(({ name, title }) => (
+          {Object.entries(views)
+            .filter(([, { isShown }]) => isShown?.() ?? true)
+            .map(([name, { title }]) => (
               <li key={name}>
                 <a href={linkTo(name)} aria-current={name === current ? "page" : undefined}>
                   {title}

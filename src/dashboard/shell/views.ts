@@ -1,35 +1,37 @@
 import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
 import { collections } from "../control/resources.js";
+import { FaultsView } from "../views/faults/faults.js";
+import { InstancesView } from "../views/instances/instances-view.js";
+import { KeysView } from "../views/keys/keys-view.js";
+import { OverviewView } from "../views/overview/overview-view.js";
+import { RecordsView } from "../views/records/records-view.js";
+import { RequestsView } from "../views/requests/requests-view.js";
+import { ScenarioPage } from "../views/scenario/scenario-page.js";
+import { StoryView } from "../views/story/story-view.js";
+import { TimeView } from "../views/time/time-view.js";
 
 interface PageView {
-  readonly name: string;
   readonly title: string;
-  /** Loads its files when it is shown for the first time. */
-  readonly load: () => Promise<ComponentType>;
+  readonly View: ComponentType;
   /** Whether the navigation has a link to it. Default: always. */
   readonly isShown?: () => boolean;
 }
 
-export const views: readonly PageView[] = [
-  view("Overview", async () => (await import("../views/overview/overview-view.js")).OverviewView),
-  view("Requests", async () => (await import("../views/requests/requests-view.js")).RequestsView),
-  view("Keys", async () => (await import("../views/keys/keys-view.js")).KeysView),
-  view("Time", async () => (await import("../views/time/time-view.js")).TimeView),
-  view("Story", async () => (await import("../views/story/story-view.js")).StoryView),
-  view("Scenario", async () => (await import("../views/scenario/scenario-page.js")).ScenarioPage),
-  view("Faults", async () => (await import("../views/faults/faults.js")).FaultsView),
-  {
-    ...view("Records", async () => (await import("../views/records/records-view.js")).RecordsView),
+/** By their names in the address. */
+export const views: Readonly<Record<string, PageView>> = {
+  overview: { title: "Overview", View: OverviewView },
+  requests: { title: "Requests", View: RequestsView },
+  keys: { title: "Keys", View: KeysView },
+  time: { title: "Time", View: TimeView },
+  story: { title: "Story", View: StoryView },
+  scenario: { title: "Scenario", View: ScenarioPage },
+  faults: { title: "Faults", View: FaultsView },
+  records: {
+    title: "Records",
+    View: RecordsView,
     isShown: () => (collections.data.value ?? []).length > 0,
   },
-  {
-    ...view("Instances", async () => (await import("../views/instances/instances-view.js")).InstancesView),
-    // Instances cannot contain instances.
-    isShown: () => instanceId === undefined,
-  },
-];
-
-function view(title: string, load: PageView["load"]): PageView {
-  return { name: title.toLowerCase(), title, load };
-}
+  // Instances cannot contain instances.
+  instances: { title: "Instances", View: InstancesView, isShown: () => instanceId === undefined },
+};
