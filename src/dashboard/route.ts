@@ -50,6 +50,3 @@ export function changeQuery(change: Query, parts = route.value.parts): void {
   history.replaceState(history.state, "", linkTo(view, parts, { ...Object.fromEntries(query), ...change }));
   route.value = routeIn(location.hash);
 }
-
-/** Changes the parts of the address after the view in place. */
-export const changeParts = (parts: readonly string[]) => changeQuery({}, parts);

@@ -58,13 +58,13 @@ export class ControlError extends Error {
 }
 
 /** An event of the sandbox, as in `GET /events`. */
-export interface SandboxEvent {
+export interface ServerEvent {
   readonly type: string;
   // biome-ignore lint/suspicious/noExplicitAny: each type has its own data, which the control plane describes
   readonly data: any;
 }
 
-type Listener = (events: readonly SandboxEvent[]) => void;
+type Listener = (events: readonly ServerEvent[]) => void;
 
 const listeners = new Set<Listener>();
 
@@ -79,7 +79,7 @@ export function listen(listener: Listener): () => void {
   return () => listeners.delete(listener);
 }
 
-export function notify(events: readonly SandboxEvent[]): void {
+export function notify(events: readonly ServerEvent[]): void {
   for (const listener of listeners) listener(events);
 }
 
@@ -233,7 +233,8 @@ async function problemOf(response: Response): Promise<ControlError> {
 function fieldWords({ fields = {} }: Record<string, Record<string, string>> = {}) {
   const words = Object.entries(fields).map(([field, text]) => {
     const problem = text.replace(/^\S+ (?=must |is )/, "");
-    return [field, problem.charAt(0).toUpperCase() + problem.slice(1)];
+    // A new fault is sent in the list of all.
+    return [field.replace(/^faults\.\d+\./, ""), problem.charAt(0).toUpperCase() + problem.slice(1)];
   });
   return Object.fromEntries(words);
 }

@@ -1,5 +1,5 @@
 import { effect, signal } from "@preact/signals";
-import { ControlError, fetchControl, needsToken, notify, type SandboxEvent } from "./call.js";
+import { ControlError, fetchControl, needsToken, notify, type ServerEvent } from "./call.js";
 
 /** Whether the page is up to date: `waiting` at first, and while the server is down. */
 export const connection = signal<"waiting" | "open">("waiting");
@@ -162,7 +162,7 @@ async function readEvents(stream: ReadableStream<Uint8Array>): Promise<void> {
   }
 }
 
-function eventIn(block: string): SandboxEvent[] {
+function eventIn(block: string): ServerEvent[] {
   const field = (name: string) =>
     block
       .split("\n")

@@ -10,7 +10,7 @@ import type { Shown } from "./responses.js";
 const elapsed = signal(0);
 const readAt = computed(() => (clock.data.value === undefined ? 0 : performance.now()));
 
-/** The time of the sandbox's clock, in epoch milliseconds; updated every second while a component uses it. */
+/** The time of the sandbox's clock, in epoch milliseconds; updated every second. */
 export const now = computed(() => {
   const read = clock.data.value;
   if (read === undefined) return Number.NaN;
@@ -18,28 +18,13 @@ export const now = computed(() => {
   return read.frozen ? start : start + Math.max(0, elapsed.value - readAt.value);
 });
 
-let users = 0;
-let timer: ReturnType<typeof setInterval> | undefined;
+setInterval(() => {
+  // The time of a sandbox that does not respond is unknown.
+  if (connection.peek() === "open") elapsed.value = performance.now();
+}, 1000);
 
-export function useNow(): void {
-  useEffect(() => {
-    const stop = clock.follow();
-    users += 1;
-    const tick = () => {
-      // The time of a sandbox that does not respond is unknown.
-      if (connection.peek() === "open") elapsed.value = performance.now();
-    };
-    timer ??= setInterval(tick, 1000);
-    tick();
-    return () => {
-      stop();
-      users -= 1;
-      if (users > 0) return;
-      clearInterval(timer);
-      timer = undefined;
-    };
-  }, []);
-}
+/** Keeps `now` up to date while a component is shown. */
+export const useNow = () => useResources(clock);
 
 export const upcoming = resource<readonly Shown<"Upcoming">[]>("/upcoming", {
   on: [...keyEvents, "record."],

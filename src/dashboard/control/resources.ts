@@ -29,6 +29,8 @@ export const keys = resource<readonly Shown<"ListedKey">[]>(`/keys?limit=${maxKe
   on: keyEvents,
   read: async (path) => (await callBare<Shown<"KeyPage">>(path)).data,
 });
+/** The journal: the last 1,000 requests, oldest first. */
+export const journal = resource<readonly Shown<"Request">[]>("/requests", { on: ["request", sandbox] });
 export const requestChecks = resource<Shown<"RequestChecks">>("/request-checks", { on: [sandbox] });
 export const story = resource<Shown<"Story">>("/story", { on: [sandbox, "story."] });
 export const assumptions = resource<Shown<"Assumptions">>("/assumptions", { on: [sandbox, "assumptions."] });

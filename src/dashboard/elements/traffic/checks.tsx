@@ -25,22 +25,19 @@ interface ChecksProps {
   readonly checks: readonly ShownCheck[];
   /** Where the request ended, whose checks these are. */
   readonly pathId?: string;
-  /** Whether the checks light up one by one. */
-  readonly isNew?: boolean;
 }
 
 /** The request checks in their order: of one request as a strip with its results, or below each other with their outcomes. */
-export function Checks({ label, checks, pathId, isNew = false }: ChecksProps) {
+export function Checks({ label, checks, pathId }: ChecksProps) {
   return (
-    <ol class={`checks ${pathId === undefined ? "" : "strip"} ${isNew ? "is-new" : ""}`} aria-label={label}>
-      {checks.map(({ name, question, rules = "", result, outcomes }, index) => {
+    <ol class={`checks ${pathId === undefined ? "" : "strip"}`} aria-label={label}>
+      {checks.map(({ name, question, rules = "", result, outcomes }) => {
         const [mark, words] = result === undefined ? ["", ""] : results[result];
         return (
           <li
             key={name}
             class={`${result ?? ""} tone-${toneOf(pathId ?? "")}`}
             title={pathId === undefined ? undefined : `${question} ${rules}`}
-            style={{ "--step": index }}
           >
             <span class="check-name">
               <span aria-hidden="true">{mark}</span>

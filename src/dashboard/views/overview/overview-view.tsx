@@ -3,15 +3,15 @@ import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
 import { report, requestChecks, story } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
+import { Fact } from "../../elements/fact.js";
 import { ActionButton } from "../../elements/forms/action.js";
-import { LossButton } from "../../elements/forms/loss.js";
+import { AskButton } from "../../elements/forms/ask.js";
 import { Read } from "../../elements/read.js";
 import { saveFile } from "../../elements/save-file.js";
-import { AdviceList, Target } from "../../elements/traffic/advice.js";
+import { AdviceList } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { capitalized, counted } from "../../elements/words.js";
 import { linkTo, route } from "../../route.js";
-import { CoverageFigures, CoverageRing } from "./coverage.js";
 import { PathDetail } from "./path-detail.js";
 import { Rejections, useRejections } from "./rejections.js";
 import { RequestChecks } from "./request-checks.js";
@@ -30,11 +30,7 @@ export function OverviewView() {
             <div class={opened === undefined ? "split" : "split with-detail"}>
               <div class="stack">
                 <section class="panel overview-start" aria-labelledby="coverage-title">
-                  <div class="stack">
-                    <h2 id="coverage-title">Coverage</h2>
-                    <CoverageRing coverage={read.coverage} />
-                    <CoverageFigures report={read} />
-                  </div>
+                  <Coverage report={read} />
                   <NextSteps report={read} />
                 </section>
                 <RequestChecks report={read} />
@@ -46,6 +42,40 @@ export function OverviewView() {
         }}
       </Read>
     </>
+  );
+}
+
+/** The share of promised paths that clients have covered, and the other figures. */
+function Coverage({ report: read }: { readonly report: Shown<"Report"> }) {
+  const { coverage, requests, faults: ofFaults, instances } = read;
+  const { percent, met, promised } = coverage;
+  const { requests: others, used } = instances ?? { requests: 0, used: 0 };
+  return (
+    <div class="stack">
+      <h2 id="coverage-title">Coverage</h2>
+      <p>
+        <strong class="large">{percent}%</strong> {met} of {promised} paths
+      </p>
+      <progress
+        max={promised}
+        value={met}
+        aria-label={`Coverage ${percent}%: ${met} of ${promised} promised paths covered`}
+      />
+      <dl class="facts">
+        <Fact name="Faults covered">
+          {ofFaults.met} of {ofFaults.total}
+        </Fact>
+        <Fact name="Client requests">
+          {requests.toLocaleString("en")}
+          {others === 0 ? null : (
+            <>
+              , and {others.toLocaleString("en")} in{" "}
+              <a href={linkTo("instances", [], { sort: "last_request" })}>{counted(used, "instance")}</a>
+            </>
+          )}
+        </Fact>
+      </dl>
+    </div>
   );
 }
 
@@ -87,9 +117,9 @@ function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
-          <Missing paths={missing} endpoints={read.endpoints} />
+          <Missing paths={missing} />
           {how === null ? null : (
-            <div class="stack next-path">
+            <div class="stack notice next-path">
               <p>
                 {unseen === undefined ? (
                   <>
@@ -112,41 +142,17 @@ function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
 
 const missingAtFirst = 8;
 
-/** The paths that are not covered: eight, and the others by endpoint. */
-function Missing({ paths: all, endpoints }: Pick<Shown<"Report">, "paths" | "endpoints">) {
-  const more = all.slice(missingAtFirst);
-  const endpointOf = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
-    endpoints.find(({ operation_id: operation }) => id.endsWith(`.${operation}`));
-  const groups = [undefined, ...endpoints].map((endpoint) => ({
-    endpoint,
-    paths: more.filter((path) => endpointOf(path) === endpoint),
-  }));
+/** The paths that are not covered: the first eight. The request checks below show all. */
+function Missing({ paths }: Pick<Shown<"Report">, "paths">) {
+  const more = paths.length - missingAtFirst;
   return (
-    <>
-      <p class="bar missing">
-        <strong>Not covered:</strong>
-        {all.slice(0, missingAtFirst).map(({ path_id: id }) => (
-          <PathLink key={id} pathId={id} />
-        ))}
-      </p>
-      {more.length === 0 ? null : (
-        <details class="missing-more">
-          <summary>{more.length.toLocaleString("en")} more</summary>
-          <ul class="list small">
-            {groups
-              .filter(({ paths }) => paths.length > 0)
-              .map(({ endpoint, paths }) => (
-                <li key={endpoint?.operation_id ?? ""} class="bar">
-                  {endpoint === undefined ? "Any endpoint" : <Target request={endpoint} />}
-                  {paths.map(({ path_id: id }) => (
-                    <PathLink key={id} pathId={id} />
-                  ))}
-                </li>
-              ))}
-          </ul>
-        </details>
-      )}
-    </>
+    <p class="bar missing">
+      <strong>Not covered:</strong>
+      {paths.slice(0, missingAtFirst).map(({ path_id: id }) => (
+        <PathLink key={id} pathId={id} />
+      ))}
+      {more > 0 ? <span class="muted">and {more.toLocaleString("en")} more, dashed below</span> : null}
+    </p>
   );
 }
 
@@ -184,15 +190,17 @@ function WholeReport(read: Shown<"Report">) {
             {title}
           </ActionButton>
         ))}
-        <LossButton
+        <AskButton
           class="danger end"
-          title="Clear the requests?"
-          action="Clear them"
-          run={() => fetchControl("/requests", { method: "DELETE" })}
-          lost="requests"
+          question={{
+            title: "Clear the requests?",
+            action: "Clear them",
+            run: () => fetchControl("/requests", { method: "DELETE" }),
+            loses: "requests",
+          }}
         >
           Clear the requests
-        </LossButton>
+        </AskButton>
       </div>
       {unread === 0 ? null : (
         <p class="notice warning">

@@ -5,8 +5,7 @@ import type { Shown } from "../../control/responses.js";
 import { Target } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { linkTo } from "../../route.js";
-import { FixAndSend } from "../requests/fix.js";
-import { causeText } from "../requests/request-words.js";
+import { causeText, FixAndSend } from "../requests/fix.js";
 
 const maxRead = 50;
 const maxShown = 3;
@@ -49,7 +48,7 @@ function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boo
       <FixAndSend
         request={request}
         onSent={(sent) => {
-          location.hash = linkTo("requests", [sent.id]);
+          location.hash = linkTo("requests", [sent]);
         }}
         isQuiet={!isFirst || isPanelOpen()}
       />

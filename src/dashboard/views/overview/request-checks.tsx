@@ -19,7 +19,10 @@ export function RequestChecks({ report }: { readonly report: Shown<"Report"> }) 
   return (
     <section class="panel stack" aria-labelledby="request-checks-title">
       <h2 id="request-checks-title">Request checks</h2>
-      <Legend />
+      <p class="muted small">
+        Filled: covered by clients. Ring: only by the story or this page, whose requests are in parentheses.
+        Dashed: not covered; open it for instructions.
+      </p>
       <Checks
         label="Request checks"
         checks={rows.map(({ exits, ...check }) => ({
@@ -66,41 +69,19 @@ function ExitLink(props: { readonly pathId: string; readonly count: number; read
       >
         <code>{pathId}</code>
         {count === 0 ? null : (
-          <span class="exit-count">
+          <span>
             {count.toLocaleString("en")}
             <span class="visually-hidden"> by clients</span>
           </span>
         )}
         {fromStory === 0 ? null : (
           <span>
-            {fromStory.toLocaleString("en")}
-            <span class="visually-hidden"> by the story or this page</span>
+            ({fromStory.toLocaleString("en")}
+            <span class="visually-hidden"> by the story or this page</span>)
           </span>
         )}
         {state === "unmet" ? <span class="visually-hidden">not covered</span> : null}
       </a>
     </li>
-  );
-}
-
-function Legend() {
-  return (
-    <ul class="bar muted small">
-      <li>
-        <span class="exit exit-met tone-other">
-          <span class="exit-count">n</span>
-        </span>{" "}
-        covered by clients
-      </li>
-      <li>
-        <span class="exit exit-by-story tone-other">
-          <span>n</span>
-        </span>{" "}
-        only by the story or this page
-      </li>
-      <li>
-        <span class="exit exit-unmet tone-other">&nbsp;</span> not covered: open it for instructions
-      </li>
-    </ul>
   );
 }

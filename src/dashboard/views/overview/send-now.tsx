@@ -1,9 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { call, instanceId } from "../../control/call.js";
+import { baseUrl, call, instanceId } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyCurl } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
-import { LossButton } from "../../elements/forms/loss.js";
+import { AskButton } from "../../elements/forms/ask.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
@@ -19,7 +19,7 @@ interface SendNowProps {
 
 /** Buttons that cover a path: its request from this page, which does not count as a client's, or as a line for a shell. */
 export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
-  const { ref, request, scenario, reset, scopes } = how;
+  const { ref, request, scenario, reset, scopes, curl } = how;
   // Stays when the report has another request, because this one has covered its path.
   const sent = useSignal<{ readonly pathId: string; readonly of: Shown<"Sent"> } | undefined>(undefined);
   const send = async () => {
@@ -35,15 +35,23 @@ export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
     <>
       <div class="bar">
         {reset ? (
-          <LossButton class="quiet" title="Reset, then send it?" action="Send it" run={send}>
+          <AskButton
+            class="quiet"
+            question={{ title: "Reset, then send it?", action: "Send it", run: send, loses: "state" }}
+          >
             Reset, then send it
-          </LossButton>
+          </AskButton>
         ) : (
           <ActionButton class={isQuiet ? "quiet" : ""} run={send}>
             Send it now
           </ActionButton>
         )}
-        <CopyCurl line={how.curl} keyRef={ref} />
+        <CopyCurl
+          keyRef={ref}
+          line={(secret) =>
+            curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl)
+          }
+        />
       </div>
       <output class="stack">
         {sent.value === undefined ? null : (

@@ -1,6 +1,5 @@
 import { computed, signal } from "@preact/signals";
-import { requests } from "../../control/live-requests.js";
-import { requestChecks } from "../../control/resources.js";
+import { journal, requestChecks } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { route } from "../../route.js";
 
@@ -18,6 +17,8 @@ function isChosen(request: Shown<"Request">, query: URLSearchParams): boolean {
 }
 
 const isIdOf = ({ id }: Shown<"Request">, text: string) => text.startsWith("req_") && id.startsWith(text);
+
+export const requests = computed(() => journal.data.value ?? []);
 
 const held = signal<readonly Shown<"Request">[] | undefined>(undefined);
 
@@ -44,15 +45,6 @@ export const chosen = computed(() => {
   const shown = held.value ?? requests.value;
   return shown.filter((request) => isChosen(request, query)).reverse();
 });
-
-/** The statuses of all requests, as text that changes only with them. */
-export const statuses = computed(() =>
-  [...new Set(requests.value.map(({ status }) => status))].sort((one, other) => one - other).join(" "),
-);
-
-export const keyRefs = computed(() =>
-  [...new Set(requests.value.map(({ key }) => key ?? ""))].filter(Boolean).sort().join("\n"),
-);
 
 /** The path ids of the checks, and of other requests in the journal. An endpoint that the sandbox lacks has none. */
 export const pathIds = computed(() => {

@@ -6,7 +6,7 @@ import { faults, keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
-import { Secret, useIssued, useUnstored } from "../keys/secret.js";
+import { Secret, useIssued } from "../keys/secret.js";
 
 type Details = Shown<"RequestDetails">;
 type Key = Shown<"ListedKey">;
@@ -35,13 +35,8 @@ const approval: Fix = {
 
 const forEveryone = "Moves the clock for everyone who uses this sandbox: keys and limits may end.";
 
-type RejectedPath = Extract<Details["path_id"], `${401 | 403 | 429}.${string}`>;
-
-/** By path id; `null` if no change makes the same request pass. */
-const fixes: Readonly<Record<RejectedPath, Fix | null>> = {
-  "401.missing": null,
-  "401.malformed": null,
-  "401.unknown": null,
+/** By path id. After other rejections, no change makes the same request pass. */
+const fixes: Readonly<Partial<Record<Details["path_id"], Fix>>> = {
   "401.revoked": likeThisOne,
   "401.expired": likeThisOne,
   "401.rotated": likeThisOne,
@@ -70,10 +65,6 @@ const withLimits: Fix = {
   },
 };
 
-function rejectionFix(pathId: string): Fix | undefined {
-  return (fixes as Partial<Record<string, Fix | null>>)[pathId] ?? undefined;
-}
-
 type KeyValues = Pick<Key, "organization" | "environment" | "name" | "scopes" | "limits">;
 
 function createKey({ organization, environment, name, scopes, limits }: KeyValues): Promise<Issued> {
@@ -92,7 +83,7 @@ async function waitForLimit(_: Details, { next_request: { until: now } }: Key): 
 
 /** The fix for a request with a key; `undefined` if there is none, or if another change was the fix. */
 function fixOf({ path_id: pathId }: Details, { next_request: next, limits }: Key): Fix | undefined {
-  const fix = rejectionFix(pathId);
+  const fix = fixes[pathId];
   if (fix === undefined || pathId === "403.insufficient_scope") return fix;
   if (next.path_id !== pathId) return undefined;
   return Math.min(limits.per_minute, limits.per_day) > 0 ? fix : withLimits;
@@ -100,8 +91,8 @@ function fixOf({ path_id: pathId }: Details, { next_request: next, limits }: Key
 
 interface FixProps {
   readonly request: Details;
-  /** Shows a request that was sent again. */
-  readonly onSent: (sent: Details) => void;
+  /** Shows the request with this id, which was sent again. */
+  readonly onSent: (id: string) => void;
   /** Whether the page has a more important button. */
   readonly isQuiet?: boolean;
 }
@@ -110,11 +101,9 @@ interface FixProps {
 export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const panel = useRef<HTMLDivElement>(null);
   const issued = useIssued();
-  const { onCopied, question } = useUnstored(issued.value, () => {});
   const send = async () => {
     const body = { ...request.repeat, key: issued.value?.key.ref ?? request.repeat.key };
-    const sent = await call<Shown<"Sent">>("/send", { method: "POST", body });
-    onSent(await call<Details>(`/requests/${encodeURIComponent(sent.request.id)}`));
+    onSent((await call<Shown<"Sent">>("/send", { method: "POST", body })).request.id);
   };
   const onFixed = (made: Issued | undefined) => {
     if (made !== undefined) issued.value = made;
@@ -124,12 +113,9 @@ export function FixAndSend({ request, onSent, isQuiet = false }: FixProps) {
   const isOld = request.key !== issued.value?.key.ref;
   return (
     <div class="stack" ref={panel}>
-      {issued.value === undefined ? null : (
-        <Secret issued={issued.value} key={issued.value.key.ref} onCopied={onCopied} />
-      )}
-      {question}
+      {issued.value === undefined ? null : <Secret issued={issued.value} key={issued.value.key.ref} />}
       <p class="bar">
-        {request.fault !== null && rejectionFix(request.path_id) === undefined ? (
+        {request.fault !== null && fixes[request.path_id] === undefined ? (
           <FixOfFault request={request} onFixed={onFixed} isQuiet={isQuiet} />
         ) : request.key === null || (issued.value !== undefined && isOld) ? null : (
           <FixOfKey
@@ -186,4 +172,11 @@ function FixOfFault({ request: { fault: pathId, key }, onFixed, isQuiet }: Omit<
       <span class="muted small">Turns it off for every request that it matches.</span>
     </>
   );
+}
+
+/** Why a request ended where it did. */
+export function causeText(request: Details): string {
+  const { path_id: pathId, key_scopes: scopes, required_scope: required, note, when } = request;
+  if (pathId !== "403.insufficient_scope" || scopes === null) return note ?? when;
+  return `needs ${required}, this key has ${scopes.join(" ") || "none"}`;
 }

@@ -1,108 +1,94 @@
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
-import { type ControlError, call } from "../../control/call.js";
-import { connection } from "../../control/events.js";
+import { useRef } from "preact/hooks";
+import { baseUrl } from "../../control/call.js";
+import { usePage } from "../../control/resource.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyButton, CopyCurl } from "../../elements/copy-button.js";
+import { Detail } from "../../elements/detail.js";
 import { aboutPath, DocsLink } from "../../elements/docs-link.js";
 import { Fact } from "../../elements/fact.js";
 import { RejectionText } from "../../elements/forms/action.js";
 import { InstantText } from "../../elements/instant.js";
-import { useKeyboard } from "../../elements/keyboard.js";
 import { AdviceList, Target } from "../../elements/traffic/advice.js";
 import { BodyText } from "../../elements/traffic/body-text.js";
 import { Checks } from "../../elements/traffic/checks.js";
 import { OwnFault, PathBadge } from "../../elements/traffic/path-badge.js";
 import { millisecondsText } from "../../elements/words.js";
-import { changeParts, linkTo, route } from "../../route.js";
-import { clientCode } from "./client-code.js";
-import { FixAndSend } from "./fix.js";
-import { causeText, requestsAround, secondsText } from "./request-words.js";
+import { changeQuery, linkTo, route } from "../../route.js";
+import { curlOf } from "./curl.js";
+import { causeText, FixAndSend } from "./fix.js";
 
+type Details = Shown<"RequestDetails">;
+
+interface Sections {
+  readonly request: Details;
+}
+
+/** One request. When it is sent again from here, its successor takes its place. */
 export function RequestDetail({ id }: { readonly id: string }) {
-  const read = useSignal<Shown<"RequestDetails"> | undefined>(undefined);
-  const problem = useSignal<ControlError | undefined>(undefined);
-  const panel = useRef<HTMLElement>(null);
-  // The request that was opened; the shown one may be the same, sent again.
-  const opened = useRef(id);
-  if (read.value?.id !== id) opened.current = id;
-  useEffect(() => {
-    // A request never changes. It is read once, or again after a lost connection.
-    if (read.peek()?.id === id || connection.value === "waiting") return;
-    read.value = undefined;
-    call<Shown<"RequestDetails">>(`/requests/${encodeURIComponent(id)}`).then(
-      (response) => {
-        problem.value = undefined;
-        read.value = response;
-      },
-      (error: ControlError) => {
-        problem.value = error;
-      },
-    );
-  }, [connection.value, id]);
-  useEffect(() => {
-    // On a narrow page this replaces the list, which would lose the focus.
-    if (!document.querySelector(".request-list")?.checkVisibility()) panel.current?.focus();
-  }, []);
-  const back = linkTo("requests", [], Object.fromEntries(route.value.query));
-  useKeyboard(({ key, target }) => {
-    if (key !== "Escape" || (target as Element).closest("select, dialog") !== null) return;
-    // The list may be hidden until then. The filters may leave out a request that was sent again.
-    const focus = () => setTimeout(() => focusRow([id, opened.current]));
-    addEventListener("hashchange", focus, { once: true });
-    location.hash = back;
-  });
-  const request = read.value;
+  const { shown, problem } = usePage<Details>(`/requests/${encodeURIComponent(id)}`, []);
+  const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
+  const opened = again.current?.id === id ? again.current.of : id;
+  const onSent = (sent: string) => {
+    again.current = { of: opened, id: sent };
+    changeQuery({}, [sent]);
+  };
+  const row = (one: string) => `.request-list [data-row="${CSS.escape(one)}"] a`;
   return (
-    <section
-      class="panel stack detail request-detail"
-      aria-labelledby="request-title"
-      ref={panel}
-      tabIndex={-1}
+    <Detail
+      label="Request"
+      title={shown === undefined ? "Request" : <Target request={shown} />}
+      buttons={shown && <CopyButton text={shown.text}>Copy for support</CopyButton>}
+      back={linkTo("requests", [], Object.fromEntries(route.value.query))}
+      // The filters may leave out a request that was sent again.
+      returnTo={[row(id), row(opened), ".request-list tbody a", "main"]}
     >
-      <header class="bar apart">
-        <h2 id="request-title">{request === undefined ? "Request" : <Target request={request} />}</h2>
-        <span class="bar">
-          {request === undefined ? null : <CopyButton text={request.text}>Copy for support</CopyButton>}
-          <a href={back}>Close</a>
-        </span>
-      </header>
-      {request === undefined ? null : <When request={request} />}
-      <RejectionText problem={problem.value} />
-      {request === undefined ? (
-        problem.value === undefined && <p class="muted">Reading…</p>
+      <RejectionText problem={problem} />
+      {shown === undefined ? (
+        problem === undefined && <p class="muted">Reading…</p>
       ) : (
         <>
-          <Cause request={request} />
-          <FixAndSend
-            key={opened.current}
-            request={request}
-            onSent={(sent) => {
-              read.value = sent;
-              changeParts([sent.id]);
-            }}
-          />
+          <When request={shown} />
+          <Cause request={shown} />
+          <FixAndSend key={opened} request={shown} onSent={onSent} />
           <dl>
-            <Fact name="What to do">{request.what_to_do}</Fact>
+            <Fact name="What to do">{shown.what_to_do}</Fact>
           </dl>
-          <RequestChecks request={request} isSentAgain={id !== opened.current} />
-          <Facts request={request} />
-          {request.advice_details.length === 0 ? null : (
-            <>
-              <h3>Advice</h3>
-              <AdviceList advice={request.advice_details} />
-            </>
-          )}
-          <Retries request={request} />
-          <ReceivedResponse request={request} />
-          <AsCode request={request} />
+          <Way request={shown} isSentAgain={shown.id === id && id !== opened} />
         </>
       )}
-    </section>
+    </Detail>
   );
 }
 
-function When({ request: { id, at, duration_ms, source } }: { readonly request: Shown<"RequestDetails"> }) {
+/** The way of a request through the checks, what was sent and received, and the requests around it. */
+function Way({ request, isSentAgain }: Sections & { readonly isSentAgain: boolean }) {
+  const { id, checks, path_id: pathId, status, advice_details: advice, repeat } = request;
+  return (
+    <>
+      <h3>Request checks</h3>
+      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
+      <Checks key={id} label="Request checks" checks={checks} pathId={pathId} />
+      <Facts request={request} />
+      {advice.length === 0 ? null : (
+        <>
+          <h3>Advice</h3>
+          <AdviceList advice={advice} />
+        </>
+      )}
+      <h3>Response</h3>
+      <ReceivedResponse request={request} />
+      <h3>As code</h3>
+      <p class="bar">
+        <CopyCurl keyRef={repeat.key} line={(secret) => curlOf(request, baseUrl, secret)} />
+        <span class="muted wide">
+          The journal stores a query and a body only of documented endpoints, and no other headers.
+        </span>
+      </p>
+    </>
+  );
+}
+
+function When({ request: { id, at, duration_ms, source } }: Sections) {
   return (
     <p class="muted small">
       <InstantText at={at} /> · <code>{id}</code> · {millisecondsText(duration_ms)} · sent by{" "}
@@ -111,14 +97,8 @@ function When({ request: { id, at, duration_ms, source } }: { readonly request: 
   );
 }
 
-function focusRow(ids: readonly string[]): void {
-  const found = (selector: string) => document.querySelector<HTMLElement>(selector);
-  const row = ids.map((id) => found(`.request-list [data-id="${CSS.escape(id)}"]`)).find(Boolean);
-  (row ?? found(".request-row") ?? found("main"))?.focus();
-}
-
-function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
-  const { key, fingerprint, sent } = request;
+function Facts({ request }: Sections) {
+  const { id, key, fingerprint, sent, around } = request;
   return (
     <dl class="facts of-request">
       <Fact name="Key">
@@ -139,6 +119,13 @@ function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
           </span>
         )}
         {sent.key_form === null ? null : <p>{sent.key_form}</p>}
+        {around.length < 2 ? null : (
+          <p>
+            <a href={linkTo("requests", [id], { key: key ?? fingerprint ?? "none" })}>
+              Requests with this key
+            </a>
+          </p>
+        )}
       </Fact>
       {Object.entries(sent.headers).map(([name, value]) => (
         <Fact key={name} name={name}>
@@ -150,7 +137,7 @@ function Facts({ request }: { readonly request: Shown<"RequestDetails"> }) {
 }
 
 /** Where the request ended, and why. */
-function Cause({ request }: { readonly request: Shown<"RequestDetails"> }) {
+function Cause({ request }: Sections) {
   const { status, code, path_id: pathId, why, fault } = request;
   return (
     <dl class="cause">
@@ -173,92 +160,26 @@ function Cause({ request }: { readonly request: Shown<"RequestDetails"> }) {
   );
 }
 
-/** The requests with the same key around a request. */
-function Retries({ request: { id, at }, request }: { readonly request: Shown<"RequestDetails"> }) {
-  const around = requestsAround(request);
-  if (around.length < 2) return null;
-  return (
-    <>
-      <h3>Requests with this key</h3>
-      <ol class="list small">
-        {around.map((one) => (
-          <li key={one.id} class="bar">
-            <span>{one.id === id ? "this one" : secondsText(one.at, at)}</span>
-            <PathBadge pathId={one.path_id} />
-            <a href={linkTo("requests", [one.id])}>
-              <code>{one.id}</code>
-            </a>
-          </li>
-        ))}
-      </ol>
-    </>
-  );
-}
-
-interface RequestChecksProps {
-  readonly request: Shown<"RequestDetails">;
-  /** Whether this page has sent it again, so that it passes the checks one by one. */
-  readonly isSentAgain: boolean;
-}
-
-function RequestChecks({
-  request: { id, checks, path_id: pathId, status },
-  isSentAgain,
-}: RequestChecksProps) {
-  return (
-    <>
-      <h3>Request checks</h3>
-      <output>{isSentAgain ? `Sent again: ${status === 0 ? "no response" : status}` : null}</output>
-      <Checks key={id} label="Request checks" checks={checks} pathId={pathId} isNew={isSentAgain} />
-    </>
-  );
-}
-
-function ReceivedResponse({ request: { response, fault } }: { readonly request: Shown<"RequestDetails"> }) {
+function ReceivedResponse({ request: { response, fault } }: Sections) {
   if (response === null) {
     return (
-      <>
-        <h3>Response</h3>
-        <p class="muted">
-          {fault === null ? "None, or your handler sent it." : "None: the fault ended the request."}
-        </p>
-      </>
+      <p class="muted">
+        {fault === null ? "None, or your handler sent it." : "None: the fault ended the request."}
+      </p>
     );
   }
   const headers = Object.entries(response.headers).map(([name, value]) => `${name}: ${value}`);
   return (
-    <>
-      <h3>Response</h3>
-      <div class="stack request-response">
-        <pre>{[`HTTP ${response.status}`, ...headers].join("\n")}</pre>
-        {response.body === "" ? (
-          <p class="muted">No body.</p>
-        ) : (
-          <>
-            <BodyText text={response.body} />
-            <CopyButton text={response.body}>Copy the body</CopyButton>
-          </>
-        )}
-      </div>
-    </>
-  );
-}
-
-function AsCode({ request }: { readonly request: Shown<"RequestDetails"> }) {
-  const { curl, fetch } = clientCode(request);
-  const { key, path_id: pathId } = request;
-  const ref = key ?? (pathId === "401.malformed" ? "malformed" : "unknown");
-  return (
-    <>
-      <h3>As code</h3>
-      <p class="bar">
-        <CopyCurl line={curl} keyRef={ref} />
-        <CopyButton text={fetch}>Copy as fetch</CopyButton>
-      </p>
-      <p class="muted">
-        fetch reads the variables of <code>--write-env</code>. The journal stores no query, body or other
-        headers: add them if the response depends on them.
-      </p>
-    </>
+    <div class="stack request-response">
+      <pre>{[`HTTP ${response.status}`, ...headers].join("\n")}</pre>
+      {response.body === "" ? (
+        <p class="muted">No body.</p>
+      ) : (
+        <>
+          <BodyText text={response.body} />
+          <CopyButton text={response.body}>Copy the body</CopyButton>
+        </>
+      )}
+    </div>
   );
 }

@@ -1,19 +1,19 @@
+import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { baseUrl, fetchControl } from "../../control/call.js";
-import { requests, useRequests } from "../../control/live-requests.js";
 import { useResources } from "../../control/resource.js";
-import { curlLine, report, requestChecks } from "../../control/resources.js";
+import { curlLine, journal, report, requestChecks } from "../../control/resources.js";
 import { ActionButton } from "../../elements/forms/action.js";
-import { Select } from "../../elements/forms/field.js";
+import { Select } from "../../elements/forms/select.js";
 import { saveFile } from "../../elements/save-file.js";
+import { RequestTable } from "../../elements/traffic/request-table.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
-import { chosen, filterNames, goOn, hold, isHeld, keyRefs, newCount, pathIds, statuses } from "./chosen.js";
+import { chosen, filterNames, goOn, hold, isHeld, newCount, pathIds, requests } from "./chosen.js";
 import { RequestDetail } from "./request-detail.js";
-import { RequestList } from "./request-list.js";
 
 export function RequestsView() {
-  useRequests();
+  useResources(journal);
   useEffect(() => goOn, []);
   const opened = route.value.parts[0];
   return (
@@ -21,20 +21,41 @@ export function RequestsView() {
       <h1>Requests</h1>
       <Filters />
       <div class={opened === undefined ? "split" : "split with-detail"}>
-        <section class="panel request-list-panel" aria-label="List of requests">
+        <div class="panel stack">
           <ListHead />
-          {chosen.value.length === 0 ? (
-            <Nothing />
-          ) : (
-            <>
-              <Headings />
-              <RequestList />
-            </>
-          )}
-        </section>
+          {chosen.value.length === 0 ? <Nothing /> : <RequestList />}
+        </div>
         {opened === undefined ? null : <RequestDetail id={opened} />}
       </div>
     </>
+  );
+}
+
+const drawnAtOnce = 100;
+
+/** A hundred requests, and more when somebody asks for them. */
+function RequestList() {
+  const max = useSignal(drawnAtOnce);
+  const left = chosen.value.length - max.value;
+  return (
+    <div class="stack request-list">
+      <RequestTable
+        label="List of requests"
+        requests={chosen.value.slice(0, max.value)}
+        opened={route.value.parts[0]}
+      />
+      {left <= 0 ? null : (
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => {
+            max.value += drawnAtOnce;
+          }}
+        >
+          Show {Math.min(left, drawnAtOnce)} more
+        </button>
+      )}
+    </div>
   );
 }
 
@@ -42,7 +63,7 @@ function ListHead() {
   const shown = chosen.value.length;
   const all = requests.value.length;
   return (
-    <div class="bar request-list-head">
+    <div class="bar">
       <button type="button" class="quiet" aria-pressed={isHeld.value} onClick={isHeld.value ? goOn : hold}>
         {isHeld.value ? "Resume" : "Pause"}
       </button>
@@ -66,23 +87,6 @@ function ListHead() {
         </ActionButton>
       )}
       {isFiltered() ? <a href={linkTo("requests", route.value.parts)}>Remove the filters</a> : null}
-      <span class="muted small end keys-hint">
-        <kbd>j</kbd> <kbd>k</kbd> move, <kbd>Enter</kbd> opens, <kbd>Esc</kbd> closes
-      </span>
-    </div>
-  );
-}
-
-const headings = { time: "Time", status: "Status", target: "Request", path: "Path", key: "Key and marks" };
-
-function Headings() {
-  return (
-    <div class="request-headings">
-      {Object.entries(headings).map(([name, words]) => (
-        <span key={name} style={{ gridArea: name }}>
-          {words}
-        </span>
-      ))}
     </div>
   );
 }
@@ -98,14 +102,10 @@ const isFiltered = () => filterNames.some((name) => route.value.query.get(name))
 function Nothing() {
   if (isFiltered()) {
     const all = requests.value.length;
-    return (
-      <p class="no-requests">
-        {all === 0 ? "No requests yet, and filters are set." : "No requests match these filters."}
-      </p>
-    );
+    return <p>{all === 0 ? "No requests yet, and filters are set." : "No requests match these filters."}</p>;
   }
   return (
-    <div class="stack no-requests">
+    <div class="stack">
       <p>No requests yet. Point your client at this base URL, or send a request from a shell:</p>
       <pre class="code">{curlLine(baseUrl)}</pre>
       <p>
@@ -130,15 +130,13 @@ function Filters() {
     />
   );
   const advice = report.data.value?.advice.map(({ id }) => id) ?? [];
-  const found = statuses.value
-    .split(" ")
-    .filter(Boolean)
-    .map((status) => [status, status === "0" ? "no response" : status] as const);
+  const statuses = [...new Set(requests.value.map(({ status }) => status))].sort();
+  const found = statuses.map((status) => [`${status}`, status === 0 ? "no response" : `${status}`] as const);
   return (
-    <search class="bar filters">
+    <search class="bar">
       {choice("Path", "path", pathIds.value)}
       <label>
-        Key or request id
+        Key or request id{" "}
         <input
           list="keys-that-occur"
           value={value("key")}
@@ -146,7 +144,7 @@ function Filters() {
           placeholder="any"
         />
         <datalist id="keys-that-occur">
-          {keyRefs.value.split("\n").map((ref) => (
+          {[...new Set(requests.value.map(({ key }) => key ?? "none"))].map((ref) => (
             <option key={ref} value={ref} />
           ))}
         </datalist>

@@ -1,0 +1,51 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import { expect, test } from "vitest";
+import type { Shown } from "../../src/dashboard/control/responses.js";
+import { curlOf } from "../../src/dashboard/views/requests/curl.js";
+import type { Scenario } from "../../src/index.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { serveControl } from "../control/client.js";
+import { mePath } from "../support/send.js";
+
+const run = promisify(execFile);
+
+const keys = ["active", "revoked", "wrong-scope", "rate-limited", "none", "malformed", "unknown", "legacy"];
+const faulty = ["retiring", "replacement", "live", "legacy-live"];
+
+/** The requests of the page, and where they end: the line has to bring that about again. */
+const requests: readonly (readonly [method: string, path: string, key: string])[] = [
+  ...[...keys, ...faulty].map((key) => ["GET", mePath, key] as const),
+  ["DELETE", mePath, "active"],
+  ["HEAD", mePath, "revoked"],
+  ["GET", `/it's"$HOME"\`id\`;{a,b}[1-2]/%20\\n<b>\${x}%`, "none"],
+  ["POST", "/a'b", "active"],
+];
+
+const faults: Scenario["faults"] = [
+  { when: { key: "retiring" }, then: { reset: true } },
+  { when: { key: "replacement" }, then: { hang: true } },
+  { when: { key: "live" }, then: { truncate: true } },
+  { when: { key: "legacy-live" }, then: { status: 503 } },
+];
+
+test("a request copied as curl ends where it did", async () => {
+  const scenario = { ...bundledScenarios["key-states"], faults };
+  const { ask, server } = await serveControl({ scenario });
+  for (const [method, path, key] of requests)
+    await ask("/send", { method: "POST", json: { method, path, key } });
+  const journal = (await ask("/requests")).body.data as Shown<"Request">[];
+  expect(journal).toHaveLength(requests.length);
+  for (const { id, path_id: pathId } of journal) {
+    const request = (await ask(`/requests/${id}`)).body.data as Shown<"RequestDetails">;
+    const { key } = request.repeat;
+    const secret =
+      key === "none" ? "" : (await ask(`/keys/${key}/secret`, { method: "POST" })).body.data.secret;
+    const line = curlOf(request, server.url, secret);
+    // Of a fault that leaves no response, curl says so with its exit code.
+    await run("sh", ["-c", line]).catch((error) => expect(pathId, `${error}`).toMatch(/^fault\./));
+  }
+  const since = ((await ask("/requests")).body.data as Shown<"Request">[]).slice(journal.length);
+  const facts = ({ method, path, path_id, key }: Shown<"Request">) => `${method} ${path} ${path_id} ${key}`;
+  expect(since.map(facts)).toEqual(journal.map(facts));
+});
