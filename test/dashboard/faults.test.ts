@@ -66,23 +66,14 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     await expect.poll(() => faultsOf(dashboard)).toMatchObject([{ when: { key: "active" } }]);
   });
 
-  test("a fault that hits some requests shows live how many of the matching ones it hit", async () => {
+  test("a fault that hits some requests shows live how many matched", async () => {
     const { page, server, ask } = await open();
     const third = { when: { key: "active", every: 3 }, then: { status: 503 } };
-    const late = { when: { key: "live", requests: [1, 3, 9] }, then: { latency: "1ms" } };
-    const hidden = { when: { every: 2 }, then: { status: 500 } };
-    await ask("/faults", { method: "PUT", json: { faults: [third, late, hidden] } });
-    const send = async (ref: string, times: number) => {
-      const headers = { "x-api-key": server.sandbox.secret(ref) };
-      for (let sent = 0; sent < times; sent++) await fetch(`${server.url}/v1/relying-party/me`, { headers });
-    };
-    await page.getByText("0 of 0 matching requests failed.").waitFor();
-    await send("active", 30);
-    await page.getByText("10 of 30 matching requests failed.").waitFor();
-    await send("live", 4);
-    await page.getByText("2 of 4 matching requests were delayed.").waitFor();
-    // Another fault may have hit some of them before.
-    await page.getByText("34 requests matched.").waitFor();
+    await ask("/faults", { method: "PUT", json: { faults: [third] } });
+    await page.getByText("0 requests matched.").waitFor();
+    const headers = { "x-api-key": server.sandbox.secret("active") };
+    for (let sent = 0; sent < 4; sent++) await fetch(`${server.url}/v1/relying-party/me`, { headers });
+    await page.getByText("4 requests matched.").waitFor();
   });
 
   test("what is wrong in the form is shown at its own field", async () => {

@@ -92,7 +92,7 @@ describe.skipIf(noBrowser).each(screens)("at $width by $height, $colorScheme", (
     await send(dashboard, "live-suspended");
     await page.locator(".rejections").waitFor();
     await clicks.link("Requests");
-    await clicks.first(".request-row");
+    await clicks.first(".request-list tbody a");
     const cause = page.locator(".cause", { hasText: "live access is suspended" });
     await cause.waitFor();
     const box = await cause.boundingBox();

@@ -25,6 +25,7 @@ async function rejectMember(page: Page): Promise<void> {
 
 async function rejectNewKey(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Create a key" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Rejected");
   await page.getByLabel("Expires").fill("soon");
   await page.getByRole("button", { name: "Create the key" }).click();
   await page.getByRole("alert").waitFor();
@@ -79,7 +80,7 @@ export const screens: readonly Screen[] = [
     options: { scenario: "key-states" },
     clients,
     async act(page) {
-      await page.locator(".request-row").click();
+      await page.locator(".request-list tbody a").click();
       await press("Create a key with this scope")(page);
       await page.locator(".secret").waitFor();
       await press("Send again")(page);

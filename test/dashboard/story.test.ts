@@ -99,7 +99,7 @@ describe.skipIf(noBrowser)("the view of the story", () => {
     // A client's request would be lost.
     await fetch(`${server.url}/v1/relying-party/me`);
     await page.getByRole("link", { name: "Requests" }).click();
-    await page.locator(".request-row", { hasText: "401.missing" }).waitFor();
+    await page.locator(".request-list tbody tr", { hasText: "401.missing" }).waitFor();
     await dashboard.go("story");
     await page.keyboard.press("ArrowLeft");
     await page.getByRole("dialog", { name: "Replay the story" }).waitFor();
@@ -239,7 +239,7 @@ story:
       "version: 1\norganizations:\n  a-bank: { type: bank, keys: { one: { environment: test } } }\n",
     );
     const { page } = await openDashboard({ scenario: bare, view: "/story" });
-    await page.getByText("- say: A bank calls the API for the first time.").waitFor();
+    await page.getByRole("link", { name: "Write one" }).waitFor();
     await page.keyboard.press("Space");
     await page.getByRole("link", { name: "load a bundled scenario" }).press("Enter");
     await page.getByRole("button", { name: "Load rotation" }).waitFor();

@@ -1,6 +1,6 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { baseUrl, type ControlError, call, claimed, lastIssued } from "../control/call.js";
+import { type ControlError, call, claimed, lastIssued } from "../control/call.js";
 import type { Shown } from "../control/responses.js";
 import { RejectionText } from "./forms/action.js";
 
@@ -60,29 +60,20 @@ async function isWritten(text: string): Promise<boolean> {
   }
 }
 
-export function CodeLine(props: { readonly code: string; readonly children?: ComponentChildren }) {
-  return (
-    <div class="code-line">
-      <pre>{props.code}</pre>
-      <CopyButton text={props.code}>{props.children}</CopyButton>
-    </div>
-  );
-}
-
 interface CopyCurlProps {
-  /** With variables for the base URL and the key. */
-  readonly line: string;
   /** The ref of the key that is sent, or `none`, `malformed` or `unknown`. */
   readonly keyRef: string;
+  /** The line for a shell, given the secret of that key, which is empty for `none`. */
+  readonly line: (secret: string) => string;
 }
 
-/** Copies a line for a shell, with values in place of the variables, which a new shell does not have. */
-export function CopyCurl({ line, keyRef }: CopyCurlProps) {
-  const text = async () => {
-    const secret = line.includes("$SVC_KEY_") ? await secretOf(keyRef) : "";
-    return line.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl);
-  };
-  return <CopyButton text={text}>Copy as curl</CopyButton>;
+/** Copies a line for a shell, with the key in it: a new shell has no variables. */
+export function CopyCurl({ keyRef, line }: CopyCurlProps) {
+  return (
+    <CopyButton text={async () => line(keyRef === "none" ? "" : await secretOf(keyRef))}>
+      Copy as curl
+    </CopyButton>
+  );
 }
 
 async function secretOf(ref: string): Promise<string> {

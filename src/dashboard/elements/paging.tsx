@@ -1,5 +1,17 @@
 import type { ComponentChildren } from "preact";
-import { changeQuery } from "../route.js";
+import { changeQuery, route, withQuery } from "../route.js";
+
+const rowsOnAPage = 50;
+
+/** The number of the page in the address, and the path of its rows. */
+export function pageOf(path: string, query: Parameters<typeof withQuery>[1] = {}) {
+  const page = Math.max(1, Number(route.value.query.get("page") ?? 1) || 1);
+  const offset = String((page - 1) * rowsOnAPage);
+  return { page, path: withQuery(path, { ...query, offset, limit: String(rowsOnAPage) }) };
+}
+
+/** The number of pages of a list. */
+export const pagesOf = (total: number) => Math.max(1, Math.ceil(total / rowsOnAPage));
 
 interface PagingProps {
   readonly page: number;

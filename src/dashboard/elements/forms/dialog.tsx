@@ -1,7 +1,5 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isOffline } from "../../control/events.js";
-import { RejectionText, useAction } from "./action.js";
 
 interface DialogProps {
   readonly title: string;
@@ -43,7 +41,7 @@ export function Dialog({ title, onClose, children }: DialogProps) {
         keep(false);
       }}
     >
-      <header>
+      <header class="bar apart">
         <h2 id={titleId}>{title}</h2>
         <button type="button" class="quiet" onClick={onClose}>
           Close
@@ -52,65 +50,5 @@ export function Dialog({ title, onClose, children }: DialogProps) {
       {isKept ? <p role="status">Escape keeps what you entered. “Close” discards it.</p> : null}
       {children}
     </dialog>
-  );
-}
-
-interface AskButtonProps {
-  readonly class?: string | undefined;
-  /** The key on the keyboard that presses it. */
-  readonly shortcut?: string | undefined;
-  readonly children: ComponentChildren;
-  /** The dialog that it opens, given how to close it. */
-  readonly question: (onClose: () => void) => ComponentChildren;
-}
-
-/** A button that opens a question. */
-export function AskButton({ class: name, shortcut, children, question }: AskButtonProps) {
-  const [isAsking, ask] = useState(false);
-  return (
-    <>
-      <button type="button" class={name} aria-keyshortcuts={shortcut} onClick={() => ask(true)}>
-        {children}
-      </button>
-      {isAsking ? question(() => ask(false)) : null}
-    </>
-  );
-}
-
-export interface ConfirmProps extends DialogProps {
-  /** The label of the button that runs it. */
-  readonly action: string;
-  /** The class of that button. Default: of a loss. */
-  readonly class?: string;
-  readonly run: () => Promise<unknown>;
-  /** The label of a button that changes nothing, in addition to Close. */
-  readonly instead?: string;
-}
-
-/** A question before an action that cannot be undone. It closes afterwards. */
-export function Confirm(props: ConfirmProps) {
-  const { title, action: words, class: name = "danger", run, instead, onClose, children } = props;
-  const action = useAction(() => run().then(onClose));
-  return (
-    <Dialog title={title} onClose={onClose}>
-      {children}
-      <RejectionText problem={action.problem} />
-      <footer class="bar">
-        <button
-          type="button"
-          class={name}
-          disabled={isOffline.value}
-          aria-busy={action.isRunning}
-          onClick={action.run}
-        >
-          {words}
-        </button>
-        {instead === undefined ? null : (
-          <button type="button" class="quiet" onClick={onClose}>
-            {instead}
-          </button>
-        )}
-      </footer>
-    </Dialog>
   );
 }

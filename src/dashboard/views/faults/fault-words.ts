@@ -1,6 +1,6 @@
 import type { Shown } from "../../control/responses.js";
 import { instantText } from "../../elements/instant.js";
-import { counted, listText } from "../../elements/words.js";
+import { listText } from "../../elements/words.js";
 
 type Fault = Shown<"Fault">;
 
@@ -48,28 +48,6 @@ export function effectsText(
   });
   if (late === undefined) return listText(words);
   return words.length === 0 ? `delays the response by ${late}` : `${listText(words)}, after ${late}`;
-}
-
-/**
- * How many of the matching requests a fault has hit: `10 of 30 matching requests failed`; `undefined` for a fault that counts
- * none. If one of the faults `before` it may have hit some, only the matching ones are known.
- */
-export function hitsText(
-  { when = {}, then, requests_matched: matched }: Fault,
-  before: readonly Fault[],
-  effects: Shown<"RequestChecks">["effects"],
-): string | undefined {
-  const { every = 1, requests, probability, key } = when;
-  if (matched === undefined) return undefined;
-  const isShared = before.some(
-    (one) => key === undefined || one.when?.key === undefined || one.when.key === key,
-  );
-  if (isShared || probability !== undefined) return `${counted(matched, "request")} matched`;
-  const listed = requests?.filter((number) => number <= matched && number % every === 0);
-  const hits = listed?.length ?? Math.floor(matched / every);
-  const isDelay = effects.every(({ effect, only_delays }) => only_delays || then[effect] === undefined);
-  const of = `${hits.toLocaleString("en")} of ${counted(matched, "matching request")}`;
-  return isDelay ? `${of} ${hits === 1 ? "was" : "were"} delayed` : `${of} failed`;
 }
 
 function ordinal(number: number): string {

@@ -4,11 +4,10 @@ import { resource, useResources } from "../../control/resource.js";
 import { faults, requestChecks } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
-import { ActionForm } from "../../elements/forms/form.js";
-import { type Body, bodyIn, SchemaFields } from "../../elements/forms/schema-form.js";
+import { type Body, SchemaForm } from "../../elements/forms/schema-form.js";
 import { Read } from "../../elements/read.js";
 import { capitalized, counted } from "../../elements/words.js";
-import { conditionWords, effectsText, hitsText } from "./fault-words.js";
+import { conditionWords, effectsText } from "./fault-words.js";
 import { ProfileChoice } from "./profile.js";
 
 export function FaultsView() {
@@ -45,14 +44,16 @@ function FaultList({ on }: { readonly on: readonly Shown<"Fault">[] }) {
       <ul class="list faults">
         {on.map((fault, index) => {
           const words = `${capitalized(conditionWords(fault.when))}: ${effectsText(fault.then, effects())}`;
-          const hits = hitsText(fault, on.slice(0, index), effects());
+          const matched = fault.requests_matched;
           return (
             <li key={index} class="bar">
               <p class="wide">
                 <strong>
                   <bdi>{words}.</bdi>
                 </strong>
-                {hits === undefined ? null : <span class="muted"> {hits}.</span>}
+                {matched === undefined ? null : (
+                  <span class="muted"> {counted(matched, "request")} matched.</span>
+                )}
               </p>
               <ActionButton class="quiet" run={() => turnOff(fault)}>
                 Turn off<span class="visually-hidden"> the fault: {words}</span>
@@ -116,8 +117,7 @@ const organizations = resource<Refs>("/organizations?limit=2000", { on: ["sandbo
 
 function FaultForm() {
   useResources(keys, organizations, requestChecks);
-  const add = async (fields: FormData, form: HTMLFormElement) => {
-    const fault = bodyIn(body, fields);
+  const add = async (fault: object, form: HTMLFormElement) => {
     await replaceFaults((on) => [...on, fault]);
     form.reset();
   };
@@ -128,14 +128,5 @@ function FaultForm() {
     "when.organization": refs(organizations),
     "when.path_id": [...successes, ...checks.flatMap(({ exits }) => exits)],
   };
-  // The names of problems start with the place of the new fault.
-  const own = (problems: Readonly<Record<string, string>>) =>
-    Object.fromEntries(
-      Object.entries(problems).map(([at, text]) => [at.replace(/^faults\.\d+\./, ""), text]),
-    );
-  return (
-    <ActionForm action="Add the fault" send={add}>
-      {(problems) => <SchemaFields body={body} problems={own(problems)} choices={choices} />}
-    </ActionForm>
-  );
+  return <SchemaForm body={body} action="Add the fault" send={add} choices={choices} />;
 }

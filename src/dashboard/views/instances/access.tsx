@@ -3,7 +3,7 @@ import { call, claimed, isPanelOpen, keepClaimed, linkProblem } from "../../cont
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
 import type { ClaimedInstance, Shown } from "../../control/responses.js";
-import { CodeLine, CopyButton } from "../../elements/copy-button.js";
+import { CopyButton } from "../../elements/copy-button.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { saveFile } from "../../elements/save-file.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
@@ -33,7 +33,6 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
   const { id, label, keys, base_url: url } = instance;
   const [[key, secret] = []] = Object.entries(keys);
   const lines = variablesOf(instance);
-  const hasWorked = (report.data.value?.paths ?? []).some((one) => /^2/.test(one.path_id) && one.count > 0);
   const curl = secret && curlLine(url, secret);
   const send = async () => {
     sent.value = await call<Shown<"Sent">>("/send", { method: "POST", body: { key } });
@@ -43,16 +42,6 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
       Close
     </button>
   );
-  // The client works: one line is enough.
-  if (hasWorked)
-    return (
-      <section class="panel bar small" aria-label="Access">
-        <code>{url}</code>
-        <CopyButton text={lines}>Copy .env</CopyButton>
-        <Variables of={instance} />
-        {close}
-      </section>
-    );
   return (
     <section class="panel stack" aria-labelledby="claimed-title">
       <h2 id="claimed-title">
@@ -62,7 +51,12 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
         The base URL is <code>{url}</code>. Save the keys and the token: this tab keeps them, and the link
         works only once.
       </p>
-      {curl ? <CodeLine code={curl}>Copy as curl</CodeLine> : null}
+      {curl ? (
+        <div class="bar">
+          <pre class="wide">{curl}</pre>
+          <CopyButton text={curl}>Copy as curl</CopyButton>
+        </div>
+      ) : null}
       <div class="bar">
         {key === undefined ? null : <ActionButton run={send}>Send a first request</ActionButton>}
         <Variables of={instance} />
@@ -70,7 +64,10 @@ function Access({ instance }: { readonly instance: ClaimedInstance }) {
       </div>
       <details>
         <summary>Show all {lines.trimEnd().split("\n").length} variables</summary>
-        <CodeLine code={lines}>Copy .env</CodeLine>
+        <div class="bar">
+          <pre class="wide">{lines}</pre>
+          <CopyButton text={lines}>Copy .env</CopyButton>
+        </div>
       </details>
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
     </section>

@@ -8,20 +8,16 @@ import { scenarios } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { CopyButton } from "../../elements/copy-button.js";
 import { RejectionText } from "../../elements/forms/action.js";
-import { AskButton, Confirm } from "../../elements/forms/dialog.js";
-import { Select } from "../../elements/forms/field.js";
-import { ActionForm } from "../../elements/forms/form.js";
-import { LossButton } from "../../elements/forms/loss.js";
-import { type Body, bodyIn, SchemaFields } from "../../elements/forms/schema-form.js";
+import { AskButton } from "../../elements/forms/ask.js";
+import { type Body, SchemaForm } from "../../elements/forms/schema-form.js";
+import { Select } from "../../elements/forms/select.js";
 import { durationText, instantText } from "../../elements/instant.js";
-import { Paging } from "../../elements/paging.js";
+import { Paging, pageOf, pagesOf } from "../../elements/paging.js";
 import { Table } from "../../elements/table.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { counted, shortened } from "../../elements/words.js";
-import { changeQuery, route, withQuery } from "../../route.js";
+import { changeQuery, route } from "../../route.js";
 import { variablesOf } from "./access.js";
-
-const rowsOnAPage = 50;
 
 /** In milliseconds. The list is read regularly, because idle times grow without an event. */
 const readingPause = 5000;
@@ -106,25 +102,14 @@ const nameOf = ({ label, id }: Pick<Row, "label" | "id">) => label ?? id;
 function InstanceList() {
   const { query } = route.value;
   const label = query.get("filter") ?? "";
-  const page = Math.max(1, Number(query.get("page") ?? 1) || 1);
-  const [sort, errors] = [query.get("sort") ?? "", query.get("errors") ?? ""];
-  const path = withQuery("/instances", {
-    label,
-    sort,
-    errors,
-    offset: String((page - 1) * rowsOnAPage),
-    limit: String(rowsOnAPage),
-  });
+  const sort = query.get("sort") ?? "";
+  const { page, path } = pageOf("/instances", { label, sort });
   const { shown, problem, refresh } = usePage<Shown<"InstancePage">>(path, ["instances."], callBare);
   useEffect(() => {
     const timer = setInterval(refresh, readingPause);
     return () => clearInterval(timer);
   }, [path]);
   if (shown === undefined) return <RejectionText problem={problem} />;
-  const makeLink = async (of: Row) => {
-    const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
-    addNotice({ of, url: made.claim_url });
-  };
   return (
     <section class="stack" aria-label="Instances">
       <search class="bar">
@@ -148,16 +133,7 @@ function InstanceList() {
           ]}
           onChange={(next) => changeQuery({ sort: next, page: undefined })}
         />
-        <Select
-          label="Show"
-          value={errors}
-          of={[
-            ["", "all"],
-            ["true", "with errors"],
-          ]}
-          onChange={(next) => changeQuery({ errors: next, page: undefined })}
-        />
-        <Paging page={page} pages={Math.max(1, Math.ceil(shown.total / rowsOnAPage))}>
+        <Paging page={page} pages={pagesOf(shown.total)}>
           {counted(shown.total, "instance")}
         </Paging>
       </search>
@@ -167,23 +143,33 @@ function InstanceList() {
       </p>
       <RejectionText problem={problem} />
       {shown.data.length === 0 ? (
-        <p>{label + errors === "" ? "No instances." : "No instances match the search."}</p>
+        <p>{label === "" ? "No instances." : "No instances match the search."}</p>
       ) : (
         <Table
           label="List of instances"
           columns={["Instance", ...figures, "Last request", "Expires", "Limit", "Actions"]}
           numbers={figures}
           minor={["Limit"]}
-          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, () => makeLink(one)) }))}
+          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one) }))}
         />
       )}
     </section>
   );
 }
 
+async function makeLink(of: Row): Promise<void> {
+  const made = await call<{ claim_url: string }>(`/instances/${of.id}/link`, { method: "POST" });
+  addNotice({ of, url: made.claim_url });
+}
+
+async function remove(id: string): Promise<void> {
+  await call(`/instances/${id}`, { method: "DELETE" });
+  notices.value = notices.value.filter(({ of }) => of.id !== id);
+}
+
 const figures = ["Requests", "Coverage", "Errors"] as const;
 
-function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
+function cellsOf(of: Row): ComponentChildren[] {
   const { id, traffic, requests_per_minute: limit, expires_at: end } = of;
   const name = <bdi class="visually-hidden"> {nameOf(of)}</bdi>;
   return [
@@ -210,35 +196,26 @@ function cellsOf(of: Row, makeLink: () => Promise<void>): ComponentChildren[] {
     <span key="actions" class="bar">
       <AskButton
         class="quiet"
-        question={(onClose) => (
-          <Confirm
-            title={`Make a new link for ${nameOf(of)}?`}
-            action="Make a new link"
-            run={makeLink}
-            instead="Cancel"
-            onClose={onClose}
-          >
-            <p>
-              The earlier link stops working. Whoever uses the new one gets a new token, which ends the
-              earlier.
-            </p>
-          </Confirm>
-        )}
+        question={{
+          title: `Make a new link for ${nameOf(of)}?`,
+          action: "Make a new link",
+          run: () => makeLink(of),
+          text: "The earlier link stops working. Whoever uses the new one gets a new token, which ends the earlier.",
+        }}
       >
         New link{name}
       </AskButton>
-      <LossButton
-        class="danger"
-        title={`Remove ${nameOf(of)}?`}
-        action="Remove the instance"
-        of={`/../i/${id}/__sandbox`}
-        run={async () => {
-          await call(`/instances/${id}`, { method: "DELETE" });
-          notices.value = notices.value.filter((one) => one.of.id !== id);
+      <AskButton
+        question={{
+          title: `Remove ${nameOf(of)}?`,
+          action: "Remove the instance",
+          run: () => remove(id),
+          loses: "state",
+          of: `/../i/${id}/__sandbox`,
         }}
       >
         Remove{name}
-      </LossButton>
+      </AskButton>
     </span>,
   ];
 }
@@ -251,8 +228,7 @@ const creation: Body = {
 function NewInstance() {
   useResources(scenarios);
   const panel = useRef<HTMLDetailsElement>(null);
-  const create = async (fields: FormData, form: HTMLFormElement) => {
-    const body = bodyIn(creation, fields);
+  const create = async (body: object, form: HTMLFormElement) => {
     const made = await call<Shown<"Instance">>("/instances", { method: "POST", body });
     addNotice({ of: made, url: made.claim_url, made });
     form.reset();
@@ -264,15 +240,12 @@ function NewInstance() {
       <summary>
         <strong>Create an instance</strong>
       </summary>
-      <ActionForm action="Create the instance" send={create}>
-        {(problems) => (
-          <SchemaFields
-            body={creation}
-            problems={problems}
-            choices={{ scenario: (scenarios.data.value ?? []).map(({ name }) => name) }}
-          />
-        )}
-      </ActionForm>
+      <SchemaForm
+        body={creation}
+        action="Create the instance"
+        send={create}
+        choices={{ scenario: (scenarios.data.value ?? []).map(({ name }) => name) }}
+      />
     </details>
   );
 }

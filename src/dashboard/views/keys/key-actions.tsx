@@ -1,21 +1,19 @@
 import { useEffect, useRef } from "preact/hooks";
-import { call } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
-import { ActionButton } from "../../elements/forms/action.js";
 import { Until } from "../../elements/instant.js";
 import { firstEndOf, hasEnded } from "../../elements/key-state.js";
 import { toneOf } from "../../elements/traffic/path-badge.js";
-import { doing, keyActions } from "./key-dialogs.js";
+import { doing } from "./key-dialogs.js";
 
 type Key = Shown<"ListedKey">;
 
-/** The buttons of what can be done with a key. On its own page there are more. */
+/** The buttons of what can be done with a key (R42). On its own page there are more. */
 export function KeyActions({ of: key, isOnPage = false }: { readonly of: Key; readonly isOnPage?: boolean }) {
   const { ref, state } = key;
   const last = useRef<HTMLButtonElement>(null);
   const box = useRef<Element | null>(null);
   const hasActed = useRef(false);
-  const isOpen = doing.value !== undefined && doing.value.kind !== "create" && doing.value.key.ref === ref;
+  const isOpen = doing.value !== undefined && doing.value.kind !== "create" && doing.value.ref === ref;
   useEffect(() => {
     box.current = last.current?.closest("tr, section") ?? box.current;
     hasActed.current ||= isOpen;
@@ -23,41 +21,26 @@ export function KeyActions({ of: key, isOnPage = false }: { readonly of: Key; re
     // The button that had the focus is gone.
     box.current?.querySelector<HTMLElement>("h2, a")?.focus();
   }, [isOpen, state]);
+  const button = (kind: "rotate" | "expire" | "revoke", words: string) => (
+    <button
+      ref={last}
+      type="button"
+      class={`${kind === "revoke" ? "danger" : "quiet"} action-${kind}`}
+      onClick={() => {
+        doing.value = { kind, ref };
+      }}
+    >
+      {words}
+      <span class="visually-hidden"> {ref}</span>
+    </button>
+  );
+  if (hasEnded(key)) return null;
   return (
     <>
-      {Object.entries(keyActions).map(([kind, action]) =>
-        action.isFor(key) && (isOnPage || !action.isOnPage) ? (
-          <button
-            key={kind}
-            ref={last}
-            type="button"
-            class={`${action.class} action-${kind}`}
-            onClick={() => {
-              doing.value = { kind: kind as keyof typeof keyActions, key };
-            }}
-          >
-            {action.words}
-            <span class="visually-hidden"> {ref}</span>
-          </button>
-        ) : null,
-      )}
+      {state === "active" ? button("rotate", "Rotate") : null}
+      {isOnPage ? button("expire", "Ends in…") : null}
+      {button("revoke", "Revoke")}
     </>
-  );
-}
-
-interface SendButtonProps {
-  readonly keyRef: string;
-  readonly onSent: (sent: Shown<"Sent">) => void;
-}
-
-/** Sends a request with a key. */
-export function SendButton({ keyRef, onSent }: SendButtonProps) {
-  const send = async () =>
-    onSent(await call<Shown<"Sent">>("/send", { method: "POST", body: { key: keyRef } }));
-  return (
-    <ActionButton class="quiet" run={send}>
-      Send<span class="visually-hidden"> a request with {keyRef}</span>
-    </ActionButton>
   );
 }
 

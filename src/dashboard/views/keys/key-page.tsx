@@ -1,17 +1,17 @@
 import { useSignal } from "@preact/signals";
+import { call } from "../../control/call.js";
 import { upcoming } from "../../control/now.js";
 import { useResource } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
-import { RejectionText } from "../../elements/forms/action.js";
+import { ActionButton, RejectionText } from "../../elements/forms/action.js";
 import { InstantText, Until } from "../../elements/instant.js";
 import { endsOf, KeyState } from "../../elements/key-state.js";
-import { PathBadge } from "../../elements/traffic/path-badge.js";
+import { RequestTable } from "../../elements/traffic/request-table.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
-import { shortened } from "../../elements/words.js";
 import { linkTo, withQuery } from "../../route.js";
-import { KeyActions, KeyVerdict, SendButton } from "./key-actions.js";
+import { KeyActions, KeyVerdict } from "./key-actions.js";
 
 type Key = Shown<"ListedKey">;
 
@@ -38,8 +38,8 @@ export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
 
 function OneKey({ of: key }: { readonly of: Key }) {
   const sent = useSignal<Shown<"Sent"> | undefined>(undefined);
-  const onSent = (response: Shown<"Sent">) => {
-    sent.value = response;
+  const send = async () => {
+    sent.value = await call<Shown<"Sent">>("/send", { method: "POST", body: { key: key.ref } });
   };
   return (
     <section class="panel stack key-page" aria-label={key.ref}>
@@ -52,7 +52,9 @@ function OneKey({ of: key }: { readonly of: Key }) {
         <span>
           Next request gets <KeyVerdict of={key} />
         </span>
-        <SendButton keyRef={key.ref} onSent={onSent} />
+        <ActionButton class="quiet" run={send}>
+          Send a request
+        </ActionButton>
       </p>
       <output>{sent.value === undefined ? null : <SentResponse sent={sent.value} />}</output>
       <Facts of={key} />
@@ -82,11 +84,11 @@ function Facts({ of: key }: { readonly of: Key }) {
       </Fact>
       <Usage used={usage.this_minute} limit={limits.per_minute} window="minute" />
       <Usage used={usage.today} limit={limits.per_day} window="day" />
-      {endsOf(key).map(({ name, term, at }) => (
-        <Fact key={name} name={term}>
+      {endsOf(key).map(({ term, at }) => (
+        <Fact key={term} name={term}>
           <InstantText at={at} />{" "}
           <span class="muted">
-            (<Until at={at} hasHappened={name === "revoked_at"} />)
+            (<Until at={at} hasHappened={term === "Revoked"} />)
           </span>
         </Fact>
       ))}
@@ -107,10 +109,8 @@ interface UsageProps {
   readonly window: "minute" | "day";
 }
 
-/** A key's usage of one of its limits: yellow from 80%, red at the limit. */
+/** A key's usage of one of its limits. */
 function Usage({ used, limit, window }: UsageProps) {
-  // A meter needs a length. A limit of 0 is always reached.
-  const [value, max] = limit === 0 ? [1, 1] : [Math.min(used, limit), limit];
   const reset = upcoming.data.value?.find(({ kind }) => kind === `${window}_reset`);
   return (
     <Fact name={`Used this ${window}`}>
@@ -120,15 +120,6 @@ function Usage({ used, limit, window }: UsageProps) {
           , resets <Until at={reset.at} />
         </span>
       )}
-      <meter
-        aria-label={`Used this ${window}`}
-        min={0}
-        low={max * 0.8}
-        high={max - max / 1e6}
-        max={max}
-        optimum={0}
-        value={value}
-      />
     </Fact>
   );
 }
@@ -143,21 +134,7 @@ function Requests({ of: ref }: { readonly of: string }) {
         <p class="muted">No requests with this key yet.</p>
       ) : (
         <>
-          <ol class="list key-requests">
-            {own.toReversed().map(({ id, at, method, path, path_id }) => (
-              <li key={id} class="bar">
-                <PathBadge pathId={path_id} />
-                <a href={linkTo("requests", [id])}>
-                  <bdi>
-                    {method} {shortened(path, 80)}
-                  </bdi>
-                </a>
-                <span class="muted">
-                  <InstantText at={at} />
-                </span>
-              </li>
-            ))}
-          </ol>
+          <RequestTable label={`Requests with ${ref}`} requests={own.toReversed()} />
           <p>
             <a href={linkTo("requests", [], { key: ref })}>Show all requests with this key</a>
           </p>

@@ -4,8 +4,8 @@ import { usePage } from "../../control/resource.js";
 import { keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { RejectionText } from "../../elements/forms/action.js";
-import { Select } from "../../elements/forms/field.js";
-import { stateShapes } from "../../elements/key-state.js";
+import { Select } from "../../elements/forms/select.js";
+import { stateTones } from "../../elements/key-state.js";
 import { Paging } from "../../elements/paging.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, route, withQuery } from "../../route.js";
@@ -91,7 +91,7 @@ function KeyList() {
         <Select
           label="State"
           value={state}
-          of={[["", "all"], ...Object.keys(stateShapes)]}
+          of={[["", "all"], ...Object.keys(stateTones)]}
           onChange={(next) => changeQuery({ state: next, page: undefined })}
         />
         <Paging page={shown.page} pages={shown.pages}>

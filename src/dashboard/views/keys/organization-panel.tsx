@@ -1,16 +1,13 @@
-import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
 import { call } from "../../control/call.js";
 import type { Shown } from "../../control/responses.js";
 import { RejectionText, useActionQueue } from "../../elements/forms/action.js";
-import { Select } from "../../elements/forms/field.js";
+import { Select } from "../../elements/forms/select.js";
 import { Until } from "../../elements/instant.js";
 import { firstEndOf, hasEnded, KeyState } from "../../elements/key-state.js";
 import { type Row, Table } from "../../elements/table.js";
-import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 import { actor } from "./actor.js";
-import { KeyActions, KeyVerdict, SendButton } from "./key-actions.js";
+import { KeyActions, KeyVerdict } from "./key-actions.js";
 
 type Key = Shown<"ListedKey">;
 type Organization = Shown<"Organization">;
@@ -22,14 +19,6 @@ interface OrganizationPanelProps {
 export function OrganizationPanel({ section }: OrganizationPanelProps) {
   const { organization, keys, active, is_continued: isContinued } = section;
   const { ref, name, type } = organization;
-  // The last responses to requests from this page, by the ref of their key.
-  const sent = useSignal<Readonly<Record<string, Shown<"Sent">>>>({});
-  const rows = keys.map((key) => {
-    const onSent = (response: Shown<"Sent">) => {
-      sent.value = { ...sent.value, [key.ref]: response };
-    };
-    return rowOf(key, sent.value[key.ref], onSent);
-  });
   return (
     <section class="panel stack" aria-label={ref}>
       <header class="bar">
@@ -45,41 +34,32 @@ export function OrganizationPanel({ section }: OrganizationPanelProps) {
       {keys.length === 0 ? (
         <p class="muted empty">No keys yet. Create one to call the API.</p>
       ) : (
-        <Table label={`Keys of ${ref}`} columns={columns} rows={rows} />
+        <Table
+          label={`Keys of ${ref}`}
+          columns={columns}
+          widths={widths}
+          minor={["Minute · day"]}
+          rows={keys.map(rowOf)}
+        />
       )}
     </section>
   );
 }
 
-type Change = Partial<Pick<Organization, "status" | "sandbox_access" | "live_access">>;
-
 function Access({ organization }: { readonly organization: Organization }) {
-  // Shown until the sandbox reports the change.
-  const wanted = useSignal<Change>({});
-  useEffect(() => {
-    wanted.value = {};
-  }, [JSON.stringify(organization)]);
   const { add, problem } = useActionQueue();
-  const change = (next: Change) => {
-    wanted.value = { ...wanted.value, ...next };
-    add(async () => {
-      const path = `/organizations/${encodeURIComponent(organization.ref)}`;
-      try {
-        await call(path, { method: "PATCH", body: next, actor: actor.value });
-      } catch (error) {
-        wanted.value = {};
-        throw error;
-      }
-    });
-  };
-  const { status, sandbox_access, live_access } = { ...organization, ...wanted.value };
+  const { ref, status, sandbox_access, live_access } = organization;
+  const change = (body: object) =>
+    add(() =>
+      call(`/organizations/${encodeURIComponent(ref)}`, { method: "PATCH", body, actor: actor.value }),
+    );
   return (
     <div class="bar small">
       <Select
         label="Status"
         value={status}
         of={["active", "inactive"]}
-        onChange={(to) => change({ status: to as typeof status })}
+        onChange={(to) => change({ status: to })}
       />
       <Select
         label="Sandbox access"
@@ -91,7 +71,7 @@ function Access({ organization }: { readonly organization: Organization }) {
         label="Live access"
         value={live_access}
         of={[["not_approved", "not approved"], "approved", "suspended"]}
-        onChange={(to) => change({ live_access: to as typeof live_access })}
+        onChange={(to) => change({ live_access: to })}
       />
       <RejectionText problem={problem} />
     </div>
@@ -99,8 +79,10 @@ function Access({ organization }: { readonly organization: Organization }) {
 }
 
 const columns = ["Key", "State", "Minute · day", "Next request gets", "Actions"];
+// The columns of all organizations are in line.
+const widths = ["20%", "12%", "11%", "auto", "9.6rem"];
 
-function rowOf(key: Key, sent: Shown<"Sent"> | undefined, onSent: (sent: Shown<"Sent">) => void): Row {
+function rowOf(key: Key): Row {
   const { ref, name, environment, legacy, scopes, usage, limits } = key;
   const end = firstEndOf(key);
   return {
@@ -127,10 +109,8 @@ function rowOf(key: Key, sent: Shown<"Sent"> | undefined, onSent: (sent: Shown<"
       </span>,
       <KeyVerdict key="next" of={key} />,
       <div key="actions" class="key-actions">
-        <SendButton keyRef={ref} onSent={onSent} />
         <KeyActions of={key} />
       </div>,
     ],
-    below: sent === undefined ? undefined : <SentResponse sent={sent} />,
   };
 }

@@ -3,13 +3,12 @@ import { useEffect } from "preact/hooks";
 import { useResources } from "../../control/resource.js";
 import { health, scenarios } from "../../control/resources.js";
 import { ActionButton, RejectionText, useAction } from "../../elements/forms/action.js";
-import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
+import { Ask, AskButton } from "../../elements/forms/ask.js";
 import { saveFile } from "../../elements/save-file.js";
 import { counted, firstSentence } from "../../elements/words.js";
 import {
   apply,
   bringBack,
-  canRevert,
   check,
   draft,
   followScenario,
@@ -20,7 +19,6 @@ import {
   type Problem,
   rejection,
   replaced,
-  revert,
   runningText,
   showRunning,
 } from "./scenario-text.js";
@@ -50,14 +48,16 @@ export function ScenarioPage() {
   );
 }
 
-const lossOfScenario = () => (
-  <p>
-    It replaces <strong>{health.data.value?.scenario}</strong>.{" "}
-    {hidesKeys(runningText.value ?? "")
-      ? "To get it back, start it again from its file: its pinned keys are hidden here."
-      : "This page can bring it back until you reload it."}
-  </p>
-);
+function LossOfScenario() {
+  return (
+    <>
+      It replaces <strong>{health.data.value?.scenario}</strong>.{" "}
+      {hidesKeys(runningText.value ?? "")
+        ? "To get it back, start it again from its file: its pinned keys are hidden here."
+        : "This page can bring it back until you reload it."}
+    </>
+  );
+}
 
 function Text() {
   const applying = useAction(apply);
@@ -76,9 +76,19 @@ function Text() {
           <button type="button" aria-busy={applying.isRunning} onClick={start}>
             Apply
           </button>
-          <button type="button" class="quiet" disabled={!canRevert()} onClick={revert}>
-            {isEdited.value || !canRevert() ? "Revert" : "Bring my edits back"}
-          </button>
+          {isEdited.value ? (
+            <AskButton
+              class="quiet"
+              question={{
+                title: "Discard the edits?",
+                action: "Discard them",
+                run: async () => showRunning(),
+                text: "The editor then shows the running scenario.",
+              }}
+            >
+              Discard the edits
+            </AskButton>
+          ) : null}
           <button type="button" class="quiet" onClick={save}>
             Download
           </button>
@@ -96,16 +106,16 @@ function Text() {
       </div>
       <TextEditor onApply={start} />
       {isAsking.value ? (
-        <ConfirmLoss
+        <Ask
           title="Start this scenario?"
           action="Apply it"
           run={apply}
+          loses="state"
+          text={<LossOfScenario />}
           onClose={() => {
             isAsking.value = false;
           }}
-        >
-          {lossOfScenario()}
-        </ConfirmLoss>
+        />
       ) : null}
     </>
   );
@@ -133,15 +143,10 @@ function NotApplied() {
 
 function ChangedElsewhere() {
   return (
-    <div class="notice warning stack" role="alert">
-      <p>
-        Another scenario is now running: <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here;
-        applying them replaces that scenario.
-      </p>
-      <button type="button" class="quiet" onClick={showRunning}>
-        Discard the edits and show the running scenario
-      </button>
-    </div>
+    <p class="notice warning" role="alert">
+      Another scenario is now running: <bdi>{health.data.value?.scenario}</bdi>. Your edits are still here;
+      applying them replaces that scenario.
+    </p>
   );
 }
 
@@ -230,15 +235,18 @@ function BundledScenarios() {
                 <h3>{name}</h3>
                 <p class="muted small">{firstSentence(description)}</p>
               </div>
-              <LossButton
+              <AskButton
                 class="quiet"
-                title={`Load ${name}?`}
-                action={`Load ${name}${isEdited.value ? " and discard the edits" : ""}`}
-                run={() => loadBundled(name)}
-                more={lossOfScenario}
+                question={{
+                  title: `Load ${name}?`,
+                  action: `Load ${name}${isEdited.value ? " and discard the edits" : ""}`,
+                  run: () => loadBundled(name),
+                  loses: "state",
+                  text: <LossOfScenario />,
+                }}
               >
                 Load<span class="visually-hidden"> {name}</span>
-              </LossButton>
+              </AskButton>
             </li>
           );
         })}

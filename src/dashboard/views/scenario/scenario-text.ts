@@ -1,5 +1,6 @@
 import { computed, signal } from "@preact/signals";
 import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
+import { connection } from "../../control/events.js";
 import { health } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 
@@ -53,7 +54,7 @@ let isStarting = false;
 export function followScenario(): () => void {
   // Every connection starts with a gap, so the next connection repeats a failed reading.
   const read = () => void readRunning().catch(() => {});
-  read();
+  if (connection.peek() === "open") read();
   return listen((events) => {
     if (events.some(({ type }) => type === "gap" || type === "sandbox.started")) read();
   });
@@ -74,7 +75,6 @@ async function readRunning(): Promise<void> {
 export function showRunning(): void {
   const shown = runningText.peek() ?? "";
   base.value = { text: shown, running: shown };
-  reverted = undefined;
   edit(shown);
 }
 
@@ -85,17 +85,6 @@ export function edit(to: string): void {
   draft.value = to;
   clearTimeout(timer);
   timer = setTimeout(checkText, pauseBeforeCheck);
-}
-
-let reverted: string | undefined;
-
-/** Whether there are edits to take back, or reverted ones to bring back. */
-export const canRevert = () => isEdited.value || reverted !== undefined;
-
-export function revert(): void {
-  const edits = isEdited.peek() ? draft.peek() : undefined;
-  edit(edits === undefined ? (reverted ?? base.peek().text) : base.peek().text);
-  reverted = edits;
 }
 
 async function checkText(): Promise<void> {
@@ -112,7 +101,6 @@ export async function apply(): Promise<void> {
   try {
     await start({ yaml });
     base.value = { text: yaml, running: runningText.peek() ?? "" };
-    reverted = undefined;
   } catch (error) {
     rejected.value = { text: yaml, why: error as ControlError };
     await checkText();

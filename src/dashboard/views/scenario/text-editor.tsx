@@ -1,4 +1,4 @@
-import { useMemo, useRef } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import { check, draft, edit, type Problem } from "./scenario-text.js";
 
 /** The text of the scenario in a text area, with the numbers of its lines; `✗` marks a line with a problem. */
@@ -6,13 +6,8 @@ export function TextEditor({ onApply }: { readonly onApply: () => void }) {
   const numbers = useRef<HTMLPreElement>(null);
   const marked = new Set(check.value?.problems.map(({ line }) => line));
   const lines = draft.value.split("\n").length;
-  const marks = [...marked].join();
-  const column = useMemo(
-    () =>
-      Array.from({ length: lines }, (_, index) => `${marked.has(index + 1) ? "✗ " : ""}${index + 1}`).join(
-        "\n",
-      ),
-    [lines, marks],
+  const column = Array.from({ length: lines }, (_, index) =>
+    marked.has(index + 1) ? `✗ ${index + 1}` : index + 1,
   );
   const pressed = (event: KeyboardEvent) => {
     if (event.key !== "s" || !(event.ctrlKey || event.metaKey)) return;
@@ -22,7 +17,7 @@ export function TextEditor({ onApply }: { readonly onApply: () => void }) {
   return (
     <div class="editor">
       <pre ref={numbers} aria-hidden="true">
-        {column}
+        {column.join("\n")}
       </pre>
       <textarea
         aria-label="Scenario as YAML"

@@ -150,13 +150,13 @@ function Meanwhile({ steps }: { readonly steps: Shown<"StepResult">["meanwhile"]
 function Failure({ step: { differences, failure } }: { readonly step: Shown<"StepResult"> }) {
   if (failure !== null) {
     return (
-      <p class="verdict failed">
+      <p class="notice warning">
         This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
       </p>
     );
   }
   return (
-    <div class="verdict failed">
+    <div class="notice warning">
       <p>Not as expected:</p>
       <ul class="bulleted">
         {differences.map(({ at, expected, found }) => (

@@ -4,9 +4,9 @@ import { call } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { health, requestChecks, story } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
-import { CopyButton } from "../../elements/copy-button.js";
+import { DocsLink } from "../../elements/docs-link.js";
 import { RejectionText, useActionQueue } from "../../elements/forms/action.js";
-import { ConfirmLoss, LossButton } from "../../elements/forms/loss.js";
+import { Ask, AskButton } from "../../elements/forms/ask.js";
 import { useKeyboard } from "../../elements/keyboard.js";
 import { Read } from "../../elements/read.js";
 import { counted, shortened } from "../../elements/words.js";
@@ -113,10 +113,11 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
       </section>
       <Outline progress={progress} />
       {isAsking.value ? (
-        <ConfirmLoss
+        <Ask
           title="Replay the story up to the previous step?"
           action="Replay it"
           run={replay}
+          loses="state"
           onClose={() => {
             isAsking.value = false;
           }}
@@ -158,15 +159,18 @@ function StoryBar({ progress: { steps, done: stepsRun }, isClosing, next, back, 
         >
           Back <kbd>←</kbd>
         </button>
-        <LossButton
+        <AskButton
           class="quiet"
           shortcut="R"
-          title="Start the story again?"
-          action="Start again"
-          run={() => call("/reset", { method: "POST" })}
+          question={{
+            title: "Start the story again?",
+            action: "Start again",
+            run: () => call("/reset", { method: "POST" }),
+            loses: "state",
+          }}
         >
           Start again <kbd>R</kbd>
-        </LossButton>
+        </AskButton>
         <button type="button" class="quiet" aria-keyshortcuts="F" onClick={fill}>
           Full screen <kbd>F</kbd>
         </button>
@@ -271,15 +275,6 @@ function useKeys(keys: Readonly<Record<string, () => void>>): void {
   });
 }
 
-const example = `story:
-  - say: A bank calls the API for the first time.
-  - request: { key: active }
-    expect: { status: 200 }
-  - revoke: { key: active }
-  - request: { key: active }
-    expect: { status: 401, path: 401.revoked }
-`;
-
 function NoStory() {
   useResources(health);
   return (
@@ -289,14 +284,9 @@ function NoStory() {
         requests and checks their responses. You play it here; <code>svc-sandbox verify</code> runs it as a
         test.
       </p>
-      <section class="panel stack">
-        <h2>Write one</h2>
-        <p>Add to the end of the scenario file:</p>
-        <pre class="code">{example}</pre>
-        <CopyButton text={example} />
-      </section>
       <p>
-        Or <a href={linkTo("scenario")}>load a bundled scenario</a>, such as rotation.
+        <DocsLink to="stories.html">Write one</DocsLink>, or{" "}
+        <a href={linkTo("scenario")}>load a bundled scenario</a>, such as rotation.
       </p>
     </>
   );

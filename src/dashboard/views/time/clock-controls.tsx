@@ -1,21 +1,20 @@
-import type { ComponentChildren } from "preact";
-import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { isOffline } from "../../control/events.js";
 import { clock } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { type ActionQueue, RejectionText } from "../../elements/forms/action.js";
-import { LossButton } from "../../elements/forms/loss.js";
+import { AskButton } from "../../elements/forms/ask.js";
 import { Until } from "../../elements/instant.js";
-import { useKeyboard } from "../../elements/keyboard.js";
 
 export const moveTo = (at: string) => call("/clock", { method: "PUT", body: { now: at } });
 
+const advance = (by: string) => call("/clock/advance", { method: "POST", body: { by } });
+
 const leaps = [
-  ["m", "+1 min", "1m"],
-  ["t", "+10 min", "10m"],
-  ["h", "+1 h", "1h"],
-  ["d", "+1 d", "1d"],
+  ["+1 min", "1m"],
+  ["+10 min", "10m"],
+  ["+1 h", "1h"],
+  ["+1 d", "1d"],
 ] as const;
 
 interface ClockControlsProps {
@@ -23,48 +22,46 @@ interface ClockControlsProps {
   readonly changes: ActionQueue;
 }
 
-/** Buttons that move the clock, each with a key of the keyboard. */
+/** Buttons that move the clock. */
 export function ClockControls({ next, changes: { add: move, problem } }: ClockControlsProps) {
-  const controls = useRef<HTMLFieldSetElement>(null);
-  useShortcuts(controls);
   const isFrozen = clock.data.value?.frozen ?? false;
+  const button = (words: string, run: () => Promise<unknown>, isDisabled = false) => (
+    <button
+      key={words}
+      type="button"
+      class="quiet"
+      disabled={isDisabled || isOffline.value}
+      onClick={() => move(run)}
+    >
+      {words}
+    </button>
+  );
   return (
-    <fieldset class="bar clock-controls" ref={controls}>
+    <fieldset class="bar">
       <legend class="visually-hidden">Move the clock</legend>
-      {leaps.map(([shortcut, words, by]) => (
-        <ClockButton
-          key={shortcut}
-          shortcut={shortcut}
-          run={() => move(() => call("/clock/advance", { method: "POST", body: { by } }))}
-        >
-          {words}
-        </ClockButton>
-      ))}
-      <ClockButton shortcut="n" disabled={next === undefined} run={() => next && move(() => moveTo(next.at))}>
-        Next event
-      </ClockButton>
-      <ClockButton
-        shortcut="f"
-        run={() => move(() => call("/clock", { method: "PUT", body: { frozen: !isFrozen } }))}
-      >
-        {isFrozen ? "Resume" : "Freeze"}
-      </ClockButton>
-      <LossButton
+      {leaps.map(([words, by]) => button(words, () => advance(by)))}
+      {button("Next event", async () => next && moveTo(next.at), next === undefined)}
+      {button(isFrozen ? "Resume" : "Freeze", () =>
+        call("/clock", { method: "PUT", body: { frozen: !isFrozen } }),
+      )}
+      <AskButton
         class="quiet"
-        shortcut="r"
-        title="Start the scenario again?"
-        action="Start again"
-        run={() => call("/reset", { method: "POST" })}
+        question={{
+          title: "Start the scenario again?",
+          action: "Start again",
+          run: () => call("/reset", { method: "POST" }),
+          loses: "state",
+        }}
       >
-        Reset… <kbd>r</kbd>
-      </LossButton>
+        Reset…
+      </AskButton>
       <form
         class="bar"
         onSubmit={(event) => {
           event.preventDefault();
           const to = String(new FormData(event.currentTarget).get("to")).trim();
           const isTime = /^\d{4}-/.test(to);
-          move(() => (isTime ? moveTo(to) : call("/clock/advance", { method: "POST", body: { by: to } })));
+          move(() => (isTime ? moveTo(to) : advance(to)));
         }}
       >
         <input
@@ -86,33 +83,4 @@ export function ClockControls({ next, changes: { add: move, problem } }: ClockCo
       <RejectionText problem={problem} />
     </fieldset>
   );
-}
-
-function ClockButton(props: {
-  readonly shortcut: string;
-  readonly run: () => void;
-  readonly disabled?: boolean;
-  readonly children: ComponentChildren;
-}) {
-  const { shortcut, run, disabled = false, children } = props;
-  return (
-    <button
-      type="button"
-      class="quiet"
-      aria-keyshortcuts={shortcut}
-      disabled={disabled || isOffline.value}
-      onClick={run}
-    >
-      {children} <kbd>{shortcut}</kbd>
-    </button>
-  );
-}
-
-/** Presses the button with this shortcut, unless the user is typing or a dialog is open. */
-function useShortcuts(controls: { readonly current: HTMLElement | null }): void {
-  useKeyboard(({ key, target }) => {
-    if (!/^[a-z]$/.test(key) || document.querySelector("dialog[open]") !== null) return;
-    if ((target as HTMLElement).closest("input, select, textarea, [contenteditable]") !== null) return;
-    controls.current?.querySelector<HTMLButtonElement>(`[aria-keyshortcuts="${key}"]`)?.click();
-  });
 }

@@ -5,7 +5,8 @@ import { clock, keys } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { type ActionQueue, RejectionText, useActionQueue } from "../../elements/forms/action.js";
 import { InstantText, Until } from "../../elements/instant.js";
-import { changeQuery, linkTo, route } from "../../route.js";
+import { Table } from "../../elements/table.js";
+import { linkTo } from "../../route.js";
 import { ClockControls, moveTo } from "./clock-controls.js";
 
 type Event = Shown<"Upcoming">;
@@ -25,7 +26,7 @@ export function TimeView() {
         <span class="badge time-state">{clock.data.value?.frozen ? "frozen" : "running"}</span>
       </div>
       <section class="panel stack" aria-label="Clock">
-        <p class="large-time">
+        <p class="large">
           <InstantText at={now.value} />
         </p>
         <ClockControls next={nextEvent(coming, keys.data.value ?? [])} changes={changes} />
@@ -33,7 +34,15 @@ export function TimeView() {
       </section>
       <section class="panel stack" aria-labelledby="coming-title">
         <h2 id="coming-title">Next events</h2>
-        <Coming coming={coming} move={changes.add} />
+        <Table
+          label="List of events"
+          columns={["In", "Event", "Time", "Clock"]}
+          rows={coming.map((event) => ({
+            key: `${event.at} ${event.kind} ${event.key} ${event.text}`,
+            cells: cellsOf(event, changes.add),
+          }))}
+        />
+        {coming.length < 100 ? null : <p class="muted">This list shows only the next 100 events.</p>}
       </section>
     </>
   );
@@ -50,39 +59,25 @@ function nextEvent(coming: readonly Event[], all: readonly Key[]): Event | undef
   return coming.find(({ kind }) => !isReset(kind) || isUsed[kind as keyof typeof isUsed]) ?? coming[0];
 }
 
-const listedAtFirst = 25;
-
-function Coming({ coming, move }: { readonly coming: readonly Event[]; readonly move: ActionQueue["add"] }) {
-  const shown = route.value.query.get("list") === "all" ? coming : coming.slice(0, listedAtFirst);
-  return (
-    <>
-      <ol class="list coming">
-        {shown.map(({ at, kind, key, text }) => (
-          <li key={`${at} ${kind} ${key} ${text}`}>
-            <strong>
-              <Until at={at} />
-            </strong>
-            <span>{key === null ? text : <a href={linkTo("keys", [key])}>{text}</a>}</span>
-            <span class="muted">
-              <InstantText at={at} />
-            </span>
-            <button
-              type="button"
-              class="quiet"
-              disabled={isOffline.value}
-              onClick={() => move(() => moveTo(at))}
-            >
-              Go there <span class="visually-hidden">{text}</span>
-            </button>
-          </li>
-        ))}
-      </ol>
-      {coming.length > shown.length ? (
-        <button type="button" class="quiet" onClick={() => changeQuery({ list: "all" })}>
-          Show {coming.length - shown.length} more
-        </button>
-      ) : null}
-      {coming.length < 100 ? null : <p class="muted">This list shows only the next 100 events.</p>}
-    </>
-  );
+function cellsOf({ at, key, text }: Event, move: ActionQueue["add"]) {
+  return [
+    <Until key="in" at={at} />,
+    key === null ? (
+      text
+    ) : (
+      <a key="event" href={linkTo("keys", [key])}>
+        {text}
+      </a>
+    ),
+    <InstantText key="time" at={at} />,
+    <button
+      key="go"
+      type="button"
+      class="quiet"
+      disabled={isOffline.value}
+      onClick={() => move(() => moveTo(at))}
+    >
+      Go there <span class="visually-hidden">{text}</span>
+    </button>,
+  ];
 }
