@@ -106,6 +106,8 @@ export interface InstanceState extends Pick<Instance, "id" | "createdAt">, Tenan
 export interface ServerState {
   readonly own: SavedSandbox;
   readonly instances: readonly InstanceState[];
+  /** The instances that it lacks, because what is stored of them cannot be read. Default: none. */
+  readonly without?: readonly string[] | undefined;
 }
 
 export function instanceState(

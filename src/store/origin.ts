@@ -1,10 +1,7 @@
-import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import { scenarioDuration } from "../sandbox/clock.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import { SandboxError } from "../spec/errors.js";
 import { listed } from "../spec/schema/words.js";
-import { type InstanceLimits, limitsOf } from "./instances.js";
 
 /** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
 export type Origin = Readonly<Record<string, unknown>>;
@@ -41,20 +38,6 @@ export function requireSame({ code, what, elsewhere }: Stored, theirs: Origin, o
     `${what} was started with ${shownIn(theirs, names)}, and this one has ${shownIn(ours, names)}. Start this one with the same, or ${elsewhere}.`,
     { stored: theirs, own: ours },
   );
-}
-
-/** The version and the settings of a server, which may change from start to start. */
-export function originSettings(limits: InstanceLimits): Origin {
-  const { maxInstances, instanceTtl } = limitsOf(limits);
-  return { version, "--max-instances": maxInstances, "--instance-ttl": scenarioDuration(instanceTtl) };
-}
-
-/** A sentence about what differs from the last start; `undefined` if nothing does. */
-export function changeSince(before: Origin, now: Origin): string | undefined {
-  const names = differencesOf(before, now).filter((name) => name in before);
-  return names.length === 0
-    ? undefined
-    : `It had ${shownIn(before, names)}, and continues with ${shownIn(now, names)}.`;
 }
 
 function shownIn(members: Origin, names: readonly string[]): string {

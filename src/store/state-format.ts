@@ -21,8 +21,6 @@ export interface SavedState extends ServerState {
   readonly startedWith: ScenarioIdentity;
   /** The version that wrote it. Default: this one. */
   readonly version?: string;
-  /** The instances that an export lacks, because their files cannot be read. Default: none. */
-  readonly without?: readonly string[] | undefined;
 }
 
 export interface ScenarioIdentity {

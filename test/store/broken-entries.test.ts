@@ -40,6 +40,8 @@ describe.skipIf(noRedis !== undefined)("a stored entry that cannot be applied", 
     onTestFinished(() => third.close(0));
     expect(await made(third.url)).toBe(500);
     expect(String(await redis.command("XRANGE", key("log"), position, position))).toContain(entry);
+    const exported = (await control(`${third.url}/__sandbox`, "GET /export")).body;
+    expect([exported.without, exported.instances]).toEqual([[id], []]);
     expect((await control(`${third.url}/__sandbox`, `DELETE /instances/${id}`)).status).toBe(204);
   });
 });

@@ -360,8 +360,8 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect([status, body.error.code]).toEqual([507, "memory_limit_reached"]);
     expect((await call(server, `DELETE ${bases[4]?.replace("/i", "/instances")}`)).status).toBe(204);
     await setMemory(0);
-    expect(await statusAt(server, bases[0])).toBe(200);
     await expect.poll(async () => (await call(server, "GET /ready")).status).toBe(200);
+    expect(await statusAt(server, bases[0])).toBe(200);
     expect(server.lines).toContainEqual(expect.stringMatching(/accepts writes again\.$/));
   });
 

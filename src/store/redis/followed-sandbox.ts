@@ -1,47 +1,14 @@
-import { nodePlatform, setTimeout } from "../../node/platform.js";
-import {
-  applyLine,
-  describeLine,
-  hasHappened,
-  isBeyondLine,
-  type Line,
-  markOf,
-  requestsIn,
-  requestsInJournal,
-  tellLine,
-} from "../../sandbox/line.js";
-import { runDue } from "../../sandbox/operations/operations.js";
-import type { Platform, SandboxState } from "../../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, type SandboxSettings } from "../../sandbox/start.js";
-import {
-  type AppendReply,
-  callFor,
-  enqueue,
-  enqueueAgain,
-  type Followed,
-  type RedisConnection,
-  redisTime,
-  storeUnavailable,
-  takeWaiting,
-  type Waiting,
-} from "./redis-connection.js";
-import { brokenEntry, isFullness, reasonOf } from "./redis-problems.js";
-import { ownId, positionOf, type StoredLine } from "./redis-scripts.js";
-import { type Loaded, loadSandbox } from "./stored-sandbox.js";
+import type { Line } from "../../sandbox/line.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
+import type { SandboxSettings } from "../../sandbox/start.js";
+import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";
 
 // A server runs a change on its copy of a sandbox, and then appends what has happened if its position is still the last. If not,
 // the copy is loaded again, and the change runs again. Nobody hears of a change before it is stored.
 
-/** The snapshot is replaced after this many lines or characters, or later if it is larger. */
-const replacedAfter = { lines: 256, characters: 64_000 };
-/** The requests of the journal when the snapshot is replaced: at least so many, or about so many characters. */
-const keptJournal = { requests: 100, characters: 100_000 };
-/** Milliseconds: before a server that heard nothing asks again whether it is its turn, and after which others are gone. */
-const turns = { pause: 50, shared: 1000 };
-
 export const noSandbox = Symbol("no sandbox");
 
-interface SandboxOptions extends Omit<SandboxSettings, "platform"> {
+export interface FollowOptions extends Omit<SandboxSettings, "platform"> {
   readonly id: string;
   /** Returns when it expires (epoch milliseconds), if that must be stored now; otherwise an empty text. */
   readonly expires?: () => string;
@@ -59,17 +26,17 @@ export interface Shared {
 }
 
 /** A line that may be stored. */
-interface Flight {
+export interface Flight {
   readonly tag: string;
   readonly line: Line;
   readonly characters: number;
   readonly hasSnapshot: boolean;
-  readonly ran: readonly Ran[];
+  readonly ran: readonly RanChange[];
   /** Whether its reply was lost: it may be stored. */
   isLost: boolean;
 }
 
-interface Ran {
+export interface RanChange {
   readonly one: Waiting;
   readonly finish: () => void;
 }
@@ -81,7 +48,7 @@ interface KnownLine {
 }
 
 export interface FollowedSandbox extends Followed {
-  readonly options: SandboxOptions;
+  readonly options: FollowOptions;
   readonly shared: Shared;
   readonly sandbox: SandboxState;
   /** The time of the copy, which stands still between changes and reads. */
@@ -97,7 +64,7 @@ export interface FollowedSandbox extends Followed {
   sharedAt: number;
   flight: Flight | undefined;
   /** What ran without a change, until the position is known to be the last. */
-  checked: readonly Ran[];
+  checked: readonly RanChange[];
   commits: number;
   /** Whether the copy has more than is stored, until it is loaded again. */
   isStale: boolean;
@@ -109,447 +76,10 @@ export interface FollowedSandbox extends Followed {
   sizes: { lines: number; characters: number; snapshot: number };
 }
 
-export function followSandbox(loaded: Loaded, options: SandboxOptions, shared: Shared): FollowedSandbox {
-  const [hash, stream] = shared.connection.keys.of(options.id);
-  const moment = { now: loaded.state.at };
-  const sandbox: FollowedSandbox = {
-    options,
-    shared,
-    moment,
-    keys: [hash, stream],
-    sandbox: restoreSandbox(loaded.state, platformAt(moment), options),
-    position: "",
-    broken: undefined,
-    isTurn: false,
-    isLeaving: false,
-    sharedAt: Number.NEGATIVE_INFINITY,
-    flight: undefined,
-    checked: [],
-    commits: 0,
-    isStale: false,
-    tags: new Set(),
-    lines: [],
-    sizes: { lines: 0, characters: 0, snapshot: 0 },
-    loading: undefined,
-    waiting: [],
-    paused: undefined,
-    mustSend: () => sandbox.flight !== undefined || sandbox.isLeaving,
-    send: (own) => send(sandbox, own),
-    onReply: (...reply) => onReply(sandbox, ...reply),
-    onLost: (own, error) => onLost(sandbox, own, error),
-  };
-  fill(sandbox, loaded, false);
-  return sandbox;
-}
-
-function platformAt(moment: { readonly now: number }): Platform {
-  const time = () => moment.now;
-  return { ...nodePlatform, time, steadyTime: time };
-}
-
-/** Runs a change; resolves to its outcome once it is stored, or to `noSandbox`. It may run more than once. */
-export function changeSandbox(sandbox: FollowedSandbox, run: () => unknown): Promise<unknown> {
-  return push(sandbox, true, run);
-}
-
-/** Resolves to what `read` returns after applying everything that any server has acknowledged, or to `noSandbox`. */
-export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<unknown> {
-  return push(sandbox, false, (time) => {
-    if (read === undefined) return undefined;
-    if (isDue(sandbox, time)) {
-      return changeSandbox(sandbox, () => {
-        runDue(sandbox.sandbox);
-        return read();
-      });
-    }
-    advance(sandbox, time);
-    return read();
-  });
-}
-
 export function isDue({ sandbox: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
   return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - moment.now);
 }
 
-function advance({ moment }: FollowedSandbox, time: number): void {
+export function advance({ moment }: FollowedSandbox, time: number): void {
   moment.now = Math.max(moment.now, Math.floor(time));
-}
-
-function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) => unknown): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    if (sandbox.broken !== undefined) return reject(sandbox.broken);
-    enqueue(sandbox.shared.connection, sandbox, { isChange, run, resolve, reject });
-  });
-}
-
-function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly string[] {
-  const { shared, options, flight } = sandbox;
-  const position = sandbox.isStale ? "0-0 stale" : sandbox.position;
-  const changes = own.filter(({ isChange }) => isChange);
-  const expires = options.expires?.() ?? "";
-  const leaves = sandbox.isLeaving ? "1" : "";
-  sandbox.isLeaving = false;
-  if (flight !== undefined || changes.length === 0) return [position, expires, leaves, "", "", "", "", ""];
-  if (!sandbox.isTurn || sandbox.isStale) return [position, expires, leaves, "1", "", "", "", ""];
-  const { sandbox: state } = sandbox;
-  const before = markOf(state);
-  state.history.hold();
-  advance(sandbox, redisTime(shared.connection));
-  const ran = changes.map((one) => ({ one, finish: outcomeOf(one, sandbox.moment.now) }));
-  const happened = state.history.held();
-  const isOver = isOverSoon(sandbox, changes) ? "1" : "";
-  if (!hasHappened(state, happened, before)) {
-    state.history.drop();
-    sandbox.checked = ran;
-    sandbox.isTurn = isOver === "";
-    return [position, expires, isOver, "", "", "", "", ""];
-  }
-  sandbox.commits += 1;
-  const tag = `${shared.connection.server}.${sandbox.commits}`;
-  const line = stored(sandbox, describeLine(state, happened, before), tag, ran);
-  return [position, expires, isOver, "", tag, ...line];
-}
-
-/** Whether a turn is over with these changes: they may be all of this server, and others use the sandbox. */
-function isOverSoon({ sharedAt }: FollowedSandbox, changes: readonly Waiting[]): boolean {
-  return changes.length === 1 && nodePlatform.stopwatch() - sharedAt < turns.shared;
-}
-
-/** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
-function stored(sandbox: FollowedSandbox, line: Line, tag: string, ran: readonly Ran[]): readonly string[] {
-  const { sandbox: state, sizes } = sandbox;
-  const isWhole = isBeyondLine(line.happened);
-  const max = Math.max(replacedAfter.characters, sizes.snapshot);
-  const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= max;
-  const { first, kept } = hasSnapshot ? cutOf(sandbox, line) : { first: "", kept: undefined };
-  const whole: Line = { ...line, ...(isWhole && { isWhole }), ...(kept !== undefined && { kept }) };
-  const text = JSON.stringify(whole);
-  const snapshot = hasSnapshot ? JSON.stringify({ ...describeSandbox(state), exchanges: [] }) : "";
-  if (hasSnapshot) sizes.snapshot = snapshot.length;
-  sandbox.flight = { tag, line: whole, characters: text.length, hasSnapshot, ran, isLost: false };
-  return [text, snapshot, first];
-}
-
-function cutOf({ lines }: FollowedSandbox, { happened }: Line) {
-  let requests = requestsIn(happened).length;
-  let characters = 0;
-  for (const line of lines.toReversed()) {
-    requests += line.requests;
-    characters += line.characters;
-    if (requests >= keptJournal.requests || characters >= keptJournal.characters)
-      return { first: line.id, kept: requests };
-  }
-  return { first: "", kept: undefined };
-}
-
-/** Runs a change, and returns what tells its caller the outcome. */
-function outcomeOf(one: Waiting, time: number): () => void {
-  try {
-    const outcome = one.run(time);
-    // Its caller may no longer wait.
-    if (outcome instanceof Promise) outcome.catch(() => {});
-    return () => one.resolve(outcome);
-  } catch (error) {
-    return () => one.reject(error);
-  }
-}
-
-function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
-  const { checked } = sandbox;
-  const [state, id, , turn] = reply;
-  sandbox.checked = [];
-  if (state === "rejected" || state === "format") {
-    onRejected(sandbox, reply, own);
-  } else if (state !== "ok") {
-    loadAgain(sandbox, own);
-  } else if (id !== "") {
-    sandbox.isTurn = turn !== "";
-    commit(sandbox, id);
-    read(sandbox, own, time);
-  } else onNothingStored(sandbox, reply, own, time, checked);
-}
-
-/** Applies what other servers have stored, and ends what has changed nothing. Changes run again, or when it is their turn. */
-function onNothingStored(
-  sandbox: FollowedSandbox,
-  [, , between, turn]: AppendReply,
-  own: readonly Waiting[],
-  time: number,
-  checked: readonly Ran[],
-): void {
-  const { shared, flight } = sandbox;
-  const [first] = between;
-  if (flight !== undefined && first?.[1][3] === flight.tag) commit(sandbox, positionOf(first));
-  // Nothing can be before it: its position was the last. So it is not stored.
-  else if (flight !== undefined) flight.isLost = false;
-  const others = sandbox.position === (first && positionOf(first)) ? between.slice(1) : between;
-  if (sandbox.flight !== undefined || !applyLines(sandbox, others)) {
-    loadAgain(sandbox, own);
-    return;
-  }
-  if (sandbox.broken !== undefined) {
-    for (const one of takeWaiting(shared.connection, own)) one.reject(sandbox.broken);
-    return;
-  }
-  if (others.length === 0) finishAll(sandbox, checked);
-  else Object.assign(sandbox, { isTurn: false, sharedAt: nodePlatform.stopwatch() });
-  if (turn !== "") sandbox.isTurn = true;
-  read(sandbox, own, time);
-  const changes = own.filter((one) => one.isChange && shared.connection.awaited.has(one));
-  if (changes.length === 0) return;
-  if (sandbox.isTurn) enqueueAgain(shared.connection, sandbox, changes);
-  else waitForTurn(sandbox, changes);
-}
-
-function waitForTurn(sandbox: FollowedSandbox, changes: readonly Waiting[]): void {
-  if (sandbox.paused !== undefined) {
-    sandbox.paused.push(...changes);
-    return;
-  }
-  const paused = [...changes];
-  sandbox.paused = paused;
-  setTimeout(() => {
-    if (sandbox.paused === paused) askAgain(sandbox);
-  }, turns.pause).unref();
-}
-
-function askAgain(sandbox: FollowedSandbox): void {
-  const { paused = [], shared } = sandbox;
-  sandbox.paused = undefined;
-  enqueueAgain(shared.connection, sandbox, paused);
-}
-
-/** Another server gives up its turn, or waits for this one's: then it gives it up, unless the next line does that. */
-export function onTurn(sandbox: FollowedSandbox): void {
-  sandbox.sharedAt = nodePlatform.stopwatch();
-  if (sandbox.paused !== undefined) askAgain(sandbox);
-  const isNeeded = sandbox.flight !== undefined || sandbox.waiting.some(({ isChange }) => isChange);
-  if (!sandbox.isTurn || isNeeded) return;
-  sandbox.isTurn = false;
-  sandbox.isLeaving = true;
-  callFor(sandbox.shared.connection, sandbox);
-}
-
-function finishAll({ shared }: FollowedSandbox, ran: readonly Ran[]): void {
-  for (const { one, finish } of ran) if (takeWaiting(shared.connection, [one]).length > 0) finish();
-}
-
-function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
-  const reads = own.filter(({ isChange }) => !isChange);
-  for (const one of takeWaiting(shared.connection, reads)) outcomeOf(one, time)();
-}
-
-function commit(sandbox: FollowedSandbox, position: string): void {
-  const { shared, sandbox: state } = sandbox;
-  const { line, characters, hasSnapshot, ran } = sandbox.flight as Flight;
-  sandbox.flight = undefined;
-  if (shared.rejection !== undefined) shared.connection.note("accepts writes again");
-  shared.rejection = undefined;
-  onApplied(sandbox, position, line, characters);
-  if (hasSnapshot) Object.assign(sandbox.sizes, { lines: 0, characters: 0 });
-  try {
-    state.history.release();
-  } catch (error) {
-    shared.report(error);
-  }
-  finishAll(sandbox, ran);
-}
-
-function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
-  const { sizes, sandbox: state } = sandbox;
-  sandbox.position = position;
-  const [id = ""] = position.split(" ");
-  sandbox.lines.push({ id, characters, requests: requestsIn(line.happened).length });
-  sizes.lines += 1;
-  sizes.characters += characters;
-  if (line.kept === undefined) return;
-  state.history.keep(Number.POSITIVE_INFINITY, line.kept);
-  let more = sandbox.lines.reduce((sum, { requests }) => sum + requests, 0) - line.kept;
-  while (more > 0) more -= sandbox.lines.shift()?.requests ?? more;
-  Object.assign(sizes, { lines: 0, characters: 0 });
-}
-
-function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: readonly Waiting[]): void {
-  const { shared } = sandbox;
-  const { connection } = shared;
-  const error = new Error(why);
-  const reason =
-    state === "format" ? `it has this sandbox in format ${why}, of another version` : reasonOf(error);
-  if (state === "rejected" && shared.rejection === undefined)
-    connection.warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
-  if (state === "rejected") shared.rejection = { reason, isFull: isFullness(error) };
-  const isOver = ({ isChange }: Waiting) => isChange || state === "format";
-  for (const one of takeWaiting(connection, own.filter(isOver)))
-    one.reject(storeUnavailable(connection, reason));
-  loadAgain(
-    sandbox,
-    own.filter((one) => !isOver(one)),
-  );
-}
-
-// Whether the line is stored will be known with the next reply.
-function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknown): void {
-  const { connection } = sandbox.shared;
-  sandbox.checked = [];
-  const isOfFlight = (one: Waiting) => sandbox.flight?.ran.some((ran) => ran.one === one) === true;
-  for (const one of takeWaiting(
-    connection,
-    own.filter((one) => !isOfFlight(one)),
-  ))
-    one.reject(storeUnavailable(connection, reasonOf(error)));
-  if (sandbox.flight === undefined) return;
-  sandbox.flight.isLost = true;
-  callFor(connection, sandbox);
-}
-
-/** Loads the copy again, and lets what was not stored wait for the rest of its time. */
-async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Promise<void> {
-  const { shared, flight } = sandbox;
-  const { connection } = shared;
-  const ran = flight?.ran ?? [];
-  const unknown = flight?.isLost ? ran : [];
-  const waits = new Set(ran.map(({ one }) => one).concat(own));
-  for (const { one } of unknown) waits.delete(one);
-  if (flight !== undefined) {
-    sandbox.sandbox.history.drop();
-    sandbox.isStale = true;
-  }
-  sandbox.flight = undefined;
-  sandbox.isTurn = false;
-  sandbox.loading ??= reload(sandbox).finally(() => {
-    sandbox.loading = undefined;
-  });
-  const isThere = await sandbox.loading.catch((error) => {
-    for (const one of takeWaiting(connection, [...waits])) one.reject(error);
-  });
-  // Nobody runs again what may be stored.
-  for (const { one, finish } of unknown)
-    if (takeWaiting(connection, [one]).length > 0)
-      sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(storeUnavailable(connection));
-  if (sandbox.broken !== undefined)
-    for (const one of takeWaiting(connection, [...waits])) one.reject(sandbox.broken);
-  if (isThere === false) for (const one of takeWaiting(connection, [...waits])) one.resolve(noSandbox);
-  // Those that got an outcome no longer wait.
-  enqueueAgain(connection, sandbox, [...waits]);
-}
-
-async function reload(sandbox: FollowedSandbox): Promise<boolean> {
-  const { options, shared } = sandbox;
-  const { connection } = shared;
-  const found = await loadSandbox(connection, options.id);
-  if (found === undefined || "ended" in found) return (await options.onGone()) ? reload(sandbox) : false;
-  fill(sandbox, found, true);
-  return true;
-}
-
-/** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
-function fill(sandbox: FollowedSandbox, { state: saved, position, lines }: Loaded, isAgain: boolean): void {
-  const { sandbox: state, moment, options, shared } = sandbox;
-  const at = lines.findIndex((one) => positionOf(one) === position);
-  const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
-  const isGap = isAgain && known === -1 && sandbox.position !== position;
-  const last = isGap || !isAgain ? lines.length : known;
-  if (isGap && isLost(sandbox.position, position)) {
-    shared.connection.losses += 1;
-    shared.connection.warn("has lost data: the sandbox starts again from the remaining data");
-  }
-  const parsed = lines.map((one) => parseLine(sandbox, one));
-  if (parsed.includes(undefined)) return;
-  const all = parsed as Line[];
-  const before = all.slice(0, Math.min(at, last) + 1);
-  const exchanges = [...saved.exchanges, ...requestsInJournal(before.flatMap(({ happened }) => happened))];
-  const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
-  const recorded = saved.recorded - between.filter(({ isProbe }) => !isProbe).length;
-  moment.now = saved.at;
-  restoreSandbox({ ...saved, exchanges, recorded }, state.platform, options, state);
-  state.idSeries.last = state.requestIds.series();
-  sandbox.isStale = false;
-  sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
-  sandbox.lines = [];
-  sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(saved).length };
-  for (const [index, one] of lines.entries()) {
-    const [, [, text]] = one;
-    const line = all[index] as Line;
-    const [isInSnapshot, isTold] = [index <= at, index < before.length];
-    if (!isInSnapshot && !apply(sandbox, one, line)) return;
-    if (!isTold) {
-      state.history.hold();
-      tellLine(state, line);
-      release(sandbox, isAgain && index <= last);
-    }
-    const { sizes } = sandbox;
-    onApplied(sandbox, positionOf(one), isInSnapshot ? { ...line, kept: undefined } : line, text.length);
-    if (isInSnapshot) sandbox.sizes = { ...sizes, lines: 0, characters: 0 };
-  }
-  if (lines.length === 0 || at === lines.length - 1) sandbox.position = position;
-  if (isGap) onGap(sandbox);
-}
-
-/** Whether a position that is not there was lost, and not only replaced by a later snapshot. */
-function isLost(position: string, snapshot: string): boolean {
-  const [isFirst, isOther] = [position.startsWith("0-"), snapshot.startsWith("0-")];
-  if (isFirst && isOther) return position !== snapshot;
-  return position.localeCompare(snapshot, "en", { numeric: true }) > 0;
-}
-
-// The lines in between are gone, so that the followers' events have a gap.
-function onGap({ sandbox }: FollowedSandbox): void {
-  const { history, name, seed } = sandbox;
-  history.keep(Number.POSITIVE_INFINITY);
-  history.emit({ type: "sandbox.started", scenario: name, seed });
-}
-
-function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
-  try {
-    sandbox.history.release({ isKnown, isForeign: true });
-  } catch (error) {
-    shared.report(error);
-  }
-}
-
-/** Applies the lines of other servers. Returns whether the copy is complete then; if not, it must be loaded. */
-function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boolean {
-  for (const one of lines) {
-    const line = parseLine(sandbox, one);
-    if (line === undefined) return true;
-    if (line.isWhole) return false;
-    if (!apply(sandbox, one, line)) return true;
-    sandbox.sandbox.history.hold();
-    tellLine(sandbox.sandbox, line);
-    release(sandbox, false);
-    onApplied(sandbox, positionOf(one), line, one[1][1].length);
-  }
-  return true;
-}
-
-function parseLine(sandbox: FollowedSandbox, one: StoredLine): Line | undefined {
-  try {
-    const line: Line = JSON.parse(one[1][1]);
-    if (!Array.isArray(line.happened)) throw new Error("a line of another version");
-    return line;
-  } catch (error) {
-    breakAt(sandbox, one, error);
-    return undefined;
-  }
-}
-
-function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
-  const { moment, sandbox: state } = sandbox;
-  try {
-    moment.now = Math.max(moment.now, line.at);
-    applyLine(state, line);
-    return true;
-  } catch (error) {
-    breakAt(sandbox, one, error);
-    return false;
-  }
-}
-
-// What is stored stays, until a person decides.
-function breakAt(sandbox: FollowedSandbox, one: StoredLine, error: unknown): void {
-  const { options, shared } = sandbox;
-  const whose = options.id === ownId ? "the server's own sandbox" : `the instance ${options.id}`;
-  sandbox.broken = brokenEntry(shared.connection.shown, `${one[0]} of ${whose}`, error);
-  shared.report(sandbox.broken);
-  for (const waiting of takeWaiting(shared.connection, sandbox.waiting)) waiting.reject(sandbox.broken);
 }

@@ -15,7 +15,8 @@ import {
   type Tenancy,
   tooMany,
 } from "../instances.js";
-import { type FollowedSandbox, followSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
+import { followSandbox } from "./follow.js";
+import { type FollowedSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
 import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";

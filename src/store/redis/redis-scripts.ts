@@ -1,7 +1,7 @@
 // The scripts that run in Redis. Every sandbox, the server's own and each instance, has two keys:
 //
 // - a hash: `format` (its number), `snapshot` (its state without a journal), `position` (of the snapshot), `head` (of the last
-//   line), for the server's own sandbox `origin`, `settings` and `groups`, and who may append without asking: `owner`, since when
+//   line), for the server's own sandbox `origin` and `groups`, and who may append without asking: `owner`, since when
 //   (`used`), and who waits for that (`waits`). Redis removes both keys of an instance when it expires.
 // - a stream of lines: those since the snapshot, and earlier ones that have the requests of the journal. Redis makes their ids,
 //   so that time never goes back.

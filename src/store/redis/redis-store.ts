@@ -18,7 +18,7 @@ import {
   type ServerState,
 } from "../instances.js";
 import { markUnread } from "../memory-store.js";
-import { changeSince, originOf, originSettings, requireSame, sandboxExists } from "../origin.js";
+import { originOf, requireSame, sandboxExists } from "../origin.js";
 import {
   continueState,
   identityOf,
@@ -36,16 +36,8 @@ import {
   type Store,
   type StoreStatus,
 } from "../store.js";
-import {
-  changeSandbox,
-  type FollowedSandbox,
-  followSandbox,
-  isDue,
-  lookAt,
-  noSandbox,
-  onTurn,
-  type Shared,
-} from "./followed-sandbox.js";
+import { changeSandbox, followSandbox, lookAt } from "./follow.js";
+import { type FollowedSandbox, isDue, noSandbox, type Shared } from "./followed-sandbox.js";
 import {
   beginRedis,
   type ConnectionOptions,
@@ -75,6 +67,7 @@ import {
 import { unfitStore, unusableStore } from "./redis-problems.js";
 import { ownId } from "./redis-scripts.js";
 import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
+import { onTurn } from "./turns.js";
 
 export interface RedisOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;
@@ -132,7 +125,6 @@ async function openOn(connection: RedisConnection, options: RedisOptions): Promi
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.origin), ours);
-  await noteSettings(connection, options);
   beginRedis(connection);
   return createRedisStore(connection, own, startOwn, options);
 }
@@ -145,17 +137,6 @@ async function importInstances(connection: RedisConnection, state: SavedState, l
     const about = { tenancy, createdAt, given, idGroup };
     await createListed(connection, id, sandbox, about, at + Math.max(1000, left));
   }
-}
-
-/** Keeps the version and the settings of the server that started last, and notes a change. */
-async function noteSettings(connection: RedisConnection, options: RedisOptions): Promise<void> {
-  const [hash] = connection.keys.of(ownId);
-  const now = originSettings(options);
-  const before = await commandRedis(connection, "HGET", hash, "settings");
-  // A full Redis does not store it.
-  await commandRedis(connection, "HSET", hash, "settings", JSON.stringify(now)).catch(() => {});
-  const change = typeof before === "string" ? changeSince(JSON.parse(before), now) : undefined;
-  if (change !== undefined) options.onNote(change);
 }
 
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
@@ -248,15 +229,21 @@ function statusOf({ shared: { connection, rejection }, stored }: Replica): Store
 
 async function describeAll(server: Replica): Promise<ServerState> {
   const instances: InstanceState[] = [];
+  const without: string[] = [];
   const own = await describeFollowed(server.own);
   for (const listed of await listInstances(server)) {
-    const found = await loadInstance(server, listed.id);
-    // It may have been removed in between.
-    if (found === undefined || "ended" in found) continue;
-    const state = await describeFollowed(found.followed);
-    instances.push(instanceState({ ...listed, sandbox: found.sandbox }, state));
+    try {
+      const found = await loadInstance(server, listed.id);
+      // It may have been removed in between.
+      if (found === undefined || "ended" in found) continue;
+      const state = await describeFollowed(found.followed);
+      instances.push(instanceState({ ...listed, sandbox: found.sandbox }, state));
+    } catch (error) {
+      if (!(error instanceof SandboxError && error.code === "state_unreadable")) throw error;
+      without.push(listed.id);
+    }
   }
-  return { own, instances };
+  return { own, instances, without };
 }
 
 function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
