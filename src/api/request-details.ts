@@ -46,9 +46,10 @@ const ownChecks: readonly RequestCheck[] = [
   },
   {
     name: "record",
-    question: "If the request is about a record: does it exist, and does its state allow the change?",
+    question:
+      "If the request is about a record: does it exist, does its state allow the change, and is there room?",
     rules: "R49",
-    exits: ["404.unknown_record", "422.idempotency_key", "409.conflict"],
+    exits: ["404.unknown_record", "422.idempotency_key", "409.conflict", "422.too_large"],
   },
 ];
 

@@ -36,11 +36,14 @@ export interface DocumentReader {
   ) => readonly Endpoint[];
   /** The number of its operations, and what a person should know, with the scopes that none of these keys has. */
   readonly notes: (
-    scenario: Pick<Scenario, "openapi">,
+    scenario: Pick<Scenario, "openapi" | "records">,
     own: readonly Endpoint[],
     scopes: ReadonlySet<string>,
   ) => { readonly operations: number; readonly notes: readonly string[] };
-  readonly describe: (scenario: Pick<Scenario, "openapi">, own: readonly Endpoint[]) => DescribedDocument;
+  readonly describe: (
+    scenario: Pick<Scenario, "openapi" | "records">,
+    own: readonly Endpoint[],
+  ) => DescribedDocument;
 }
 
 export interface DescribedDocument {

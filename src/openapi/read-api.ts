@@ -14,7 +14,7 @@ import { createNotes, type Notes } from "./notes.js";
 import { recentIn } from "./once.js";
 import { operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
-import { recordEndpoints } from "./records.js";
+import { listsWithoutLimit, longestList, recordEndpoints } from "./records.js";
 import { requestExamples } from "./requests.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
@@ -99,7 +99,7 @@ function apiOf({ text, file, operations }: DocumentText, own: readonly Endpoint[
 }
 
 /** Makes each sample. */
-const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
+const notesOf: DocumentReader["notes"] = ({ openapi, records = {} }, own, scopes) => {
   if (!isMapping(openapi)) return { operations: 0, notes: [] };
   const { endpoints, served, requestExamples: examplesOf, ...read } = apiOf(openapi as DocumentText, own);
   const notes = createNotes(read.notes.groups());
@@ -108,6 +108,10 @@ const notesOf: DocumentReader["notes"] = ({ openapi }, own, scopes) => {
       const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
       notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
     }
+  for (const id of listsWithoutLimit(records, served)) {
+    const what = `at most ${longestList} records: no limit is documented`;
+    notes.add("differs", id, `lists ${what}`, `list ${what}`);
+  }
   for (const [id, one] of served) {
     addSampleNotes(notes, id, one.operation.success);
     for (const [name, value, check] of examplesOf(one)) addMisfit(notes, `${id} ${name}`, check(value));

@@ -21,6 +21,7 @@ import {
   commitChange,
   countRecords,
   draftRecord,
+  hasRoom,
   matches,
   maxRecords,
   ownerOf,
@@ -84,6 +85,17 @@ export function recordEndpoints(
   return made;
 }
 
+/** The operations that list records, and document no limit. */
+export function listsWithoutLimit(
+  records: Readonly<Record<string, CollectionFields>>,
+  served: ReadonlyMap<string, ServedOperation>,
+): string[] {
+  return Object.values(records).flatMap(({ list: id = "" }) => {
+    const operation = served.get(id)?.operation;
+    return operation !== undefined && sizeIn(operation) === undefined ? [id] : [];
+  });
+}
+
 function requireId({ at, role, operation }: View, { id }: CollectionFields, path: Path, wrong: Wrong): void {
   if (at !== undefined || !/^(?:create|read|list)$/.test(role)) return;
   const message = `the response of ${operation.id} has no ${id ?? "data.id or id"}`;
@@ -140,6 +152,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     ...(isOfOne ? (["404.unknown_record"] as const) : []),
     ...(role === "move" ? (["409.conflict"] as const) : []),
     ...(role === "create" && served.documentsKey ? [reusedKey(operation)] : []),
+    ...(stores.has(role) ? [tooLarge] : []),
   ];
   const shape = endpoint.responseShape;
   return {
@@ -156,6 +169,9 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   };
 }
 
+/** The roles whose requests store members. */
+const stores: ReadonlySet<Role> = new Set(["create", "update", "move"]);
+const tooLarge: OwnRejectionPath = "422.too_large";
 const reusedKey = ({ responses }: Operation): OwnRejectionPath =>
   responses.has("409") && !responses.has("422") ? "409.conflict" : "422.idempotency_key";
 
@@ -218,6 +234,7 @@ const create: Respond = (call) => {
     return { ...rejection(mismatched), note: `the sandbox has ${max} records, its maximum: remove some` };
   const record = recordFrom(call, earlier);
   if (typeof record === "string") return invalid(call, record);
+  if (earlier === undefined && !hasRoom(sandbox.records, owner, record.members)) return rejection(tooLarge);
   const response = withRecord(call, record.members);
   if (earlier !== undefined) return response;
   const keyed = { sha256, number: record.number, at: isoOf(input.now) };
@@ -277,6 +294,7 @@ const change = ofRecord((call, record) => {
   const hasKey = containsKey(JSON.stringify(given));
   const problem = hasKey ? "must not contain an API key" : form.problemOf(sandbox, members);
   if (problem !== undefined) return invalid(call, problem);
+  if (!hasRoom(sandbox.records, ownerOf(record), members, record.members)) return call.rejection(tooLarge);
   const next = withMembers(collection, record, members, input.now);
   const commit = () => commitChange(sandbox, { collection: form.collection, record: next });
   return { ...withRecord(call, members), commit };
@@ -343,20 +361,22 @@ function requiring(shape: Shape, [first, ...rest]: Path, id: string): Shape {
 }
 
 const sizeNames = ["limit", "per_page", "page_size"];
+const sizeIn = ({ parameters }: Operation) =>
+  parameters.find((one) => one.in === "query" && sizeNames.includes(one.name));
 const usualPage = 100;
 /** Lists without a documented limit. */
-const longestList = 100;
+export const longestList = 100;
 
 /** The records of a page, and the facts about it that a response may have. */
 function pageOf(
   all: readonly KeptRecord[],
-  { input: { query }, operation: { parameters, success }, collection: { records, removed, form } }: Call,
+  { input: { query }, operation, collection: { records, removed, form } }: Call,
 ) {
   const given = (...names: readonly string[]) =>
     names.map((name) => query[name]).find((value) => value !== undefined);
-  const sizeAt = parameters.find((one) => one.in === "query" && sizeNames.includes(one.name));
+  const sizeAt = sizeIn(operation);
   const schema = (sizeAt?.at.schema ?? {}) as Members;
-  const target = typeof schema.$ref === "string" ? success.reader.target(schema.$ref) : undefined;
+  const target = typeof schema.$ref === "string" ? operation.success.reader.target(schema.$ref) : undefined;
   const { default: usual, maximum = usualPage } = { ...(target as Members | undefined), ...schema };
   const size = Number(given(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
   const page = Number(given("page") ?? 1);

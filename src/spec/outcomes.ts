@@ -211,6 +211,15 @@ const apiOutcomes = [
     when: "an Idempotency-Key that was sent before, with another body or for a record that was removed",
     whatToDo: "Use a new Idempotency-Key for each new request. Use the same one only to repeat a request.",
   },
+  {
+    path: "422.too_large",
+    status: 422,
+    code: "too_large",
+    message: "The records of an organization in an environment have at most 4 MB. Remove some, or send less.",
+    ...ofRecords,
+    when: "a record with which those of its organization and environment would have more than 4 MB",
+    whatToDo: "Remove records, or send less in each.",
+  },
 ] as const satisfies readonly Outcome[];
 
 const faultOutcomes = faultKinds.map((kind) => {

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { documentOf, serving, success } from "../support/documents.js";
-import { loanRecords, loans, sandboxOf } from "./sandbox.js";
+import { documentReader } from "../../src/openapi/read-api.js";
+import { content, documentOf, serving, success } from "../support/documents.js";
+import { loanRecords, loans, sandboxOf, scenarioOf } from "./sandbox.js";
 
 const state = () => sandboxOf({ openapi: loans, records: loanRecords });
 
@@ -207,4 +208,62 @@ test("a report counts the requests of each endpoint, and an empty segment of a p
   ]);
   const unknown = sandbox.requests.list().slice(-2);
   expect(unknown.map(({ pathId }) => pathId)).toEqual(["404.unknown_path", "404.unknown_path"]);
+});
+
+test("the records of an organization in an environment have at most 4 MB in all", async () => {
+  const text = { type: "string" };
+  const schema = { type: "object", required: ["id"], properties: { id: text, text } };
+  const body = content({ type: "object", properties: { text } });
+  const one = { description: "", ...content(schema) };
+  const inPath = [{ name: "id", in: "path", required: true, schema: text }];
+  const document = documentOf({
+    "/notes": {
+      post: { operationId: "create", requestBody: body, responses: { 201: one } },
+      get: { operationId: "list", responses: success({ type: "array", items: schema }) },
+    },
+    "/notes/{id}": {
+      parameters: inPath,
+      put: { operationId: "change", requestBody: body, responses: { 200: one } },
+      delete: { operationId: "remove", responses: { 204: { description: "" } } },
+    },
+  });
+  const operations = { create: "create", list: "list", update: "change", remove: "remove" };
+  const { sandbox, ask } = sandboxOf({ openapi: document, records: { notes: operations } });
+  const long = { text: "é".repeat(30_000) };
+  const create = (key = "main", sent = long) => ask("POST /notes", { key, body: sent });
+  let made = await create();
+  const first = made.body.id;
+  while (made.status === 201) made = await create();
+  expect(made).toMatchObject({ status: 422, body: { error: { code: "too_large" } } });
+  expect(made.body.error.message).toContain("Remove some");
+  const { length } = sandbox.records.list("notes");
+  expect(length).toBe(66);
+  expect((await create("others")).status).toBe(201);
+  expect((await create("live")).status).toBe(201);
+  expect((await ask(`PUT /notes/${first}`, { body: { text: "short" } })).status).toBe(200);
+  expect((await create()).status).toBe(201);
+  expect((await ask(`PUT /notes/${first}`, { body: long })).status).toBe(422);
+  expect(() => sandbox.records.add("notes", { organization: "bank", ...long })).toThrow(
+    expect.objectContaining({ code: "record_limit_reached" }),
+  );
+  expect((await ask(`DELETE /notes/${first}`)).status).toBe(204);
+  expect((await create()).status).toBe(422);
+  expect((await create("main", { text: "short" })).status).toBe(201);
+});
+
+test("a list without a documented limit has at most 100 records, with a note", async () => {
+  const schema = { type: "object", properties: { id: { type: "string" } } };
+  const list = { operationId: "list", responses: success({ type: "array", items: schema }) };
+  const post = { operationId: "create", responses: { 201: { description: "", ...content(schema) } } };
+  const document = documentOf({ "/notes": { get: list, post } });
+  const records = { notes: { list: "list", create: "create" } };
+  const scenario = scenarioOf({ openapi: document, records });
+  const { sandbox, ask } = serving(undefined, scenario);
+  for (let number = 1; number <= 101; number++) await ask("POST /notes");
+  expect((await ask("GET /notes")).body).toHaveLength(100);
+  expect(sandbox.records.list("notes")).toHaveLength(101);
+  const { notes } = documentReader.notes(scenario, [], new Set());
+  expect(notes).toContain("list lists at most 100 records: no limit is documented.");
+  const limited = scenarioOf({ openapi: loans, records: loanRecords });
+  expect(documentReader.notes(limited, [], new Set()).notes.join()).not.toContain("at most 100");
 });

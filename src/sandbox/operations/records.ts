@@ -9,9 +9,12 @@ import {
   countRecords,
   draftRecord,
   fillIn,
+  hasRoom,
   matches,
+  maxBytesOfOwner,
   maxRecords,
   newRecord,
+  ownerOf,
   withMembers,
 } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";
@@ -37,6 +40,7 @@ export function changeRecord(
   const given = fillIn(sandbox, set ?? {}) as Members;
   const members = collection.form.change(record.members, now, [given]);
   requireValid(sandbox, collection, given, members);
+  requireRoom(sandbox, record, members, record.members);
   const next = withMembers(collection, record, members, now);
   commitChange(sandbox, { collection: name, record: next });
   return { record: viewRecord(collection, next) };
@@ -60,6 +64,7 @@ function addRecord(
   const id = idOf(collection, record);
   requireFields("add the record", { id: records.has(id) ? `${quote(id)} is another record's` : undefined });
   requireValid(sandbox, collection, members, record.members);
+  requireRoom(sandbox, record, record.members);
   commitChange(sandbox, { collection: form.collection, record });
   return viewRecord(collection, record);
 }
@@ -70,6 +75,14 @@ function requireValid(sandbox: SandboxState, { form }: Collection, given: Member
     throw new SandboxError("validation_failed", `Failed to change ${form.collection}: ${problem}.`, {
       fields: { members: problem },
     });
+}
+
+function requireRoom({ records }: SandboxState, of: KeptRecord, members: Members, before?: Members): void {
+  if (hasRoom(records, ownerOf(of), members, before)) return;
+  const { organization, environment } = of;
+  const max = maxBytesOfOwner;
+  const message = `Failed to store a record: those of ${organization} in ${environment} have at most ${max} bytes in all. Remove some.`;
+  throw new SandboxError("record_limit_reached", message, { max });
 }
 
 const idOf = ({ form }: Collection, { members }: KeptRecord) => String(form.idIn(members));

@@ -30,6 +30,9 @@ import { filled, type IdAt } from "./placeholders.js";
 export const maxRecords = 100_000;
 export const maxRecordsOfInstance = 10_000;
 
+/** The maximum size of the records of an organization in an environment. */
+export const maxBytesOfOwner = 4_000_000;
+
 const maxRemoved = 10_000;
 /** Rules that change a record in turn end here. */
 const maxRulesRun = 20;
@@ -40,6 +43,15 @@ export function ownerOf({ organization, environment }: Pick<KeptRecord, "organiz
 
 export function countRecords(records: Records): number {
   return [...records.values()].reduce((sum, one) => sum + one.records.size, 0);
+}
+
+const bytesOf = (members: Members) => new TextEncoder().encode(JSON.stringify(members)).length;
+
+/** Whether an owner may have these members, in place of those of a record before. */
+export function hasRoom(records: Records, owner: string, members: Members, before: Members = {}): boolean {
+  const more = bytesOf(members) - bytesOf(before);
+  const all = [...records.values()].reduce((sum, { bytes }) => sum + (bytes.get(owner) ?? 0), 0);
+  return more <= 0 || all + more <= maxBytesOfOwner;
 }
 
 /** Whether a value is as wanted: a list has its possible values, an object the members to compare. */
@@ -70,10 +82,11 @@ export const dueAt = ({ next }: KeptRecord) => (next ? Date.parse(next.at) : Num
 
 /** Applies a change to a collection. */
 export function applyChange(collection: Collection, { record, removed, key }: RecordChange): void {
-  const { form, records, owned, due, ids } = collection;
+  const { form, records, owned, bytes, due, ids } = collection;
   const id = removed?.id ?? String(form.idIn(record?.members ?? {}));
   const before = records.get(id);
-  const list = owned.get(ownerOf(record ?? before ?? { organization: "", environment: "test" })) ?? [];
+  const owner = ownerOf(record ?? before ?? { organization: "", environment: "test" });
+  const list = owned.get(owner) ?? [];
   const number = record?.number ?? before?.number ?? 0;
   const place = placeIn(list, (one) => one.number < number);
   const dueOf = (one: KeptRecord) =>
@@ -84,9 +97,11 @@ export function applyChange(collection: Collection, { record, removed, key }: Re
   if (before?.next !== undefined) due.splice(dueOf(before), 1);
   if (record?.next !== undefined) due.splice(dueOf(record), 0, record);
   if (key !== undefined) collection.keys.set(...key);
+  const more = bytesOf(record?.members ?? {}) - bytesOf(before?.members ?? {});
+  bytes.set(owner, (bytes.get(owner) ?? 0) + more);
   if (record !== undefined) {
     list.splice(place, before === undefined ? 0 : 1, record);
-    owned.set(ownerOf(record), list);
+    owned.set(owner, list);
     records.set(id, record);
     ids.set(number, id);
     collection.made = Math.max(collection.made, number);
@@ -226,6 +241,7 @@ export function startRecords(
       records: new Map(),
       ids: new Map(),
       owned: new Map(),
+      bytes: new Map(),
       due: [],
       removed: new Map(),
       keys: new Map(),
