@@ -146,10 +146,10 @@ export function firstNotes(notes: readonly string[], verbose: boolean | undefine
 
 /** What a person should know about the document of a scenario: differences, missing scopes, what is left out. */
 export async function documentNotes(loaded: LoadedScenario, opened: () => SandboxState) {
-  const { openapi, records } = loaded.scenario;
-  if (openapi === undefined) return { operations: 0, notes: [] };
+  const { scenario } = loaded;
+  if (scenario.openapi === undefined) return { operations: 0, notes: [] };
   const scopes = new Set(Array.from(opened().registry.keys.values(), ({ key }) => key.scopes).flat());
-  return (await loadReader()).notes({ openapi, records }, builtIn, scopes);
+  return (await loadReader()).notes(scenario, builtIn, scopes);
 }
 
 export async function warnOfDocument(
