@@ -103,7 +103,7 @@ function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((one) => one === text);
   if (kind !== undefined) return kind;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with a sandbox: svc-sandbox exec -- <your command>. docs/languages.md has recipes.`,
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with a sandbox: svc-sandbox exec -- <your command>. docs/languages.md in the package has recipes.`,
   );
 }
 
@@ -219,6 +219,7 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
     `Install ${part ? "the jar" : "it"}${from}:`,
     lines.map((line) => `  ${line}`).join("\n"),
     `Then run this again: ${program} init --client ${kind}`,
+    ...(kind === "junit" ? ["Without Maven and Gradle: docs/languages.md#junit-5 in the package."] : []),
   ];
   throw usageError(
     `Nothing was written: the tests need ${needs.replaceAll('"', "")}, ${lack ?? "which python3 does not find"}.\n\n${steps.join("\n\n")}`,
