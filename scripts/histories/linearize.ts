@@ -92,7 +92,7 @@ function candidates(all: readonly Seen[], isDone: readonly boolean[], contents: 
   });
 }
 
-export function line({ client, server, operation, sent, responded, outcome, reason }: Seen): string {
+function line({ client, server, operation, sent, responded, outcome, reason }: Seen): string {
   const { do: what, ...of } = operation;
   const times = `${sent.toFixed(1)}–${Number.isFinite(responded) ? responded.toFixed(1) : "?"}`;
   return `${times} ${client} on ${server}: ${what} ${Object.values(of).join(" ")} → ${outcome ?? `unknown (${reason})`}`;

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { findKeys } from "../../src/spec/redact.js";
@@ -10,7 +10,6 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 
 const bank = (keys: string) => `version: 1\norganizations:\n  a-bank: { type: bank, keys: { ${keys} } }\n`;
 const one = "one: { environment: test, limits: { per_minute: 100000, per_day: 100000 } }";
-const two = "two: { environment: test }";
 
 describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
   let redis: RedisServer;
@@ -128,17 +127,5 @@ describe.skipIf(noRedis !== undefined)("a sandbox in Redis", () => {
     await statusOf(`${url}/i/${first.instance.id}`, first.instance.keys.one);
     const left = Number(await redis.command("PTTL", `{svc-sandbox:}:${first.instance.id}:state`));
     expect(left).toBeGreaterThan(29 * 86_400_000);
-  });
-
-  test("another scenario and another option of its start are rejected, and the sandbox stays as it is", async () => {
-    const first = await used();
-    const frozen = await start("--frozen").done;
-    expect([frozen.code, frozen.stderr]).toEqual([2, expect.stringContaining("--frozen (none)")]);
-    writeFileSync(join(cwd, "a.yaml"), bank(two));
-    const { code, stderr } = await start().done;
-    expect([code, stderr]).toEqual([2, expect.stringContaining("content of the scenario")]);
-    expect(await statusOf(first.url, first.keys.one)).toBe(200);
-    writeFileSync(join(cwd, "a.yaml"), bank(one));
-    expect(await statusOf(await baseUrl(start()), first.made)).toBe(200);
   });
 });

@@ -195,9 +195,11 @@ describe.skipIf(noRedis)("a Redis", () => {
     await baseUrl(serve(["start", ...start()]));
   });
 
-  test("whose sandbox was begun otherwise: the message names both", async () => {
+  test("whose sandbox was begun otherwise stays as it is, and the message names both", async () => {
     const redis = await redisWith(["--appendonly", "yes"]);
     await baseUrl(serve(["start", "revoked", "--store", redis.url]));
+    const stored = () => redis.command("HGETALL", "{svc-sandbox:}:own:state");
+    const before = await stored();
     expect(await rejection(["revoked", "--seed", "7", "--store", redis.url])).toBe(
       `The sandbox in the store ${redis.url} was started with --seed (none), and this one has --seed 7. Start this one with the same, or give it its own keys with --store-prefix.`,
     );
@@ -205,6 +207,7 @@ describe.skipIf(noRedis)("a Redis", () => {
     expect(other).toMatch(
       /was started with scenario "revoked" and content of the scenario "\w+", and this one has scenario "key-states"/,
     );
+    expect(await stored()).toEqual(before);
     await redis.command("HSET", "{svc-sandbox:}:own:state", "origin", '{"version":"0.0.1"}');
     expect(await rejection(["revoked", "--store", redis.url])).toContain('and version "0.0.1"');
   });

@@ -5,7 +5,7 @@ import { runHistories } from "../../scripts/histories/run.js";
 import { noRedis } from "../support/redis-server.js";
 
 // What clients saw of three servers, and what finds out whether one sandbox can have responded to so. `npm run histories` does
-// it with many more histories, and while servers and Redis fail.
+// it with many more histories.
 
 /** When an operation was sent and responded, and its outcome. Without that, it is not known. */
 type Row = readonly [sent: number, responded: number, Operation, outcome?: string];
@@ -134,5 +134,13 @@ describe.skipIf(noRedis)("three servers over a Redis", () => {
     const { operations, failures } = await runHistories(8, 1, false);
     expect(failures).toEqual([]);
     expect(operations).toBeGreaterThan(8 * 300);
+  });
+
+  test("lose, double and age nothing while servers, Redis and connections fail", {
+    timeout: 300_000,
+  }, async () => {
+    const { failed, failures } = await runHistories(4, 1, true);
+    expect(failures).toEqual([]);
+    expect(Object.keys(failed?.counts ?? {}).length).toBeGreaterThan(2);
   });
 });
