@@ -63,44 +63,15 @@ test("a client that needs an optional member of a documented response is shown t
   expect(Object.values(found).join()).toContain("members of its document");
 });
 
-const wrongType = "200.readReport:pages-wrong-type";
-const chosen = ["--only", wrongType, "--only", "fault.hang", "--only", "retries"];
-const timeout = ["--timeout", "15s"];
-const resend = `const ask = async (...request) => {
-  const response = await once(...request);
-  return response.status === 401 ? once(...request) : response;
-};
-const once = (`;
-
-test("the client of the example has no flaw in the runs that name one below", async () => {
-  const { found } = await certified([], ...chosen);
-  expect(found).toMatchObject({
-    [wrongType]: "noticed",
-    "fault.hang": expect.stringMatching(/^fails when/),
-    401: "passed",
-  });
-});
-
-test.each<readonly [flaw: string, changes: readonly Change[], flags: readonly string[], found: object]>([
-  [
-    "reads a member as a number",
-    [
-      ["!Number.isInteger(pages)", "Number(pages) < 0"],
-      ["status, pages };", "status, pages: Number(pages) };"],
-    ],
-    ["--only", wrongType],
-    { [wrongType]: "not_noticed" },
-  ],
-  [
-    "has no timeout",
-    [["signal: AbortSignal.timeout(5000),", ""]],
-    ["--only", "fault.hang", ...timeout],
-    {
-      "fault.hang": expect.stringMatching(/^still waiting after 15 s, when .* 201\.createReport never gets/),
-    },
-  ],
-  ["retries 401", [["const ask = (", resend]], ["--only", "retries"], { 401: "failed", 403: "passed" }],
-])("a client that %s is named", async (_, changes, flags, found) => {
-  const { found: all } = await certified(changes, ...flags);
-  expect(all).toMatchObject(found);
+test("a client that reads a member as a number is named, and the client of the example is not", async () => {
+  const wrongType = "200.readReport:pages-wrong-type";
+  const careless: readonly Change[] = [
+    ["!Number.isInteger(pages)", "Number(pages) < 0"],
+    ["status, pages };", "status, pages: Number(pages) };"],
+  ];
+  for (const [changes, outcome] of [
+    [[], "noticed"],
+    [careless, "not_noticed"],
+  ] as const)
+    expect((await certified(changes, "--only", wrongType)).found).toMatchObject({ [wrongType]: outcome });
 });

@@ -24,7 +24,7 @@ async function exec(cwd: string, command: string, flags = "") {
 const readme = blockWith("README.md", "ts", "setupServer");
 
 describe("a suite with handlers of msw, as the README has it", () => {
-  test.each(["threads", "forks", "vmThreads"])("is counted under Vitest with %s", async (pool) => {
+  test.each(["forks", "vmThreads"])("is counted under Vitest with %s", async (pool) => {
     const cwd = userFolder({ "me.test.ts": readme });
     const { code, requests, met } = await exec(cwd, `${vitest} --pool ${pool}`);
     expect([code, requests, met]).toEqual([0, 2, ["200.test", "401.expired"]]);
@@ -177,17 +177,13 @@ describe("certify varies a suite with msw", () => {
     expect(retries.map(({ outcome }: { outcome: string }) => outcome)).toEqual(Array(7).fill("passed"));
   });
 
-  test.each(["{}", '{"profile":"minimal"}'])(
-    "a client that compares the code of a 429 has this cause, with the options %s",
-    async (options) => {
-      const { code, runs } = await certify({ MISTAKE: "code", OPTIONS: options }, '--only "varied 2"');
-      const sentences = runs.flatMap(({ cause }: { cause?: { sentence: string } }) => cause?.sentence ?? []);
-      expect([code, [...new Set(sentences)]]).toEqual([
-        1,
-        [expect.stringMatching(/^fails when a 429 has the code /)],
-      ]);
-    },
-  );
+  test("a client that compares the code of a 429 has this cause, also if its sandbox sets the profile", async () => {
+    const env = { MISTAKE: "code", OPTIONS: '{"profile":"minimal"}' };
+    const { code, runs } = await certify(env, '--only "varied 2"');
+    const sentences = runs.flatMap(({ cause }: { cause?: { sentence: string } }) => cause?.sentence ?? []);
+    const words = expect.stringMatching(/^fails when a 429 has the code /);
+    expect([code, [...new Set(sentences)]]).toEqual([1, [words]]);
+  });
 
   test("a client that resends a 401 has this finding", async () => {
     const { code, report } = await certify({ MISTAKE: "resends" }, "--only retries");
