@@ -8,7 +8,7 @@ import { assumptionsFor } from "../spec/assumptions.js";
 import type { RejectionCode } from "../spec/errors.js";
 import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { pathText } from "../spec/schema/shape.js";
-import { createRequestIds, defaultSeed, numberInto } from "../spec/seed.js";
+import { createRequestIds, defaultSeed, numberInto, seriesAfter } from "../spec/seed.js";
 import { isCounted } from "./append-exchange.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
 import { activateFaults } from "./faults.js";
@@ -81,7 +81,7 @@ export function resetSandbox(sandbox: SandboxState): void {
 /** Starts another scenario in a sandbox, with the next series of request ids. */
 export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
   const { seed, scenario, startedAt: at, name } = started;
-  sandbox.idSeries.last += 1;
+  sandbox.idSeries.last = seriesAfter(sandbox.idSeries.last, sandbox.requestIds.series());
   const first = numberInto(sandbox.idSeries.last, scenario.requests_responded ?? 0);
   replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first, sandbox.idGroup) });
   sandbox.history.enter({ scenario, at });

@@ -1,5 +1,12 @@
 import { expect, test } from "vitest";
-import { base62From, createRequestIds, numberInSeries, numberInto, randomStream } from "./seed.js";
+import {
+  base62From,
+  createRequestIds,
+  numberInSeries,
+  numberInto,
+  randomStream,
+  seriesAfter,
+} from "./seed.js";
 
 test("characters of one stream, and first characters of many, are spread evenly", () => {
   const one = base62From(randomStream(1, "text"), 62_000);
@@ -50,4 +57,9 @@ test("request ids continue in any series, and a number keeps its place in its se
   expect([numberInto(2, 2 ** 32 + 5), numberInto(2 ** 21 + 1, 5), numberInSeries(2 ** 33 + 5)]).toEqual([
     ...[2 ** 33 + 5, 2 ** 32 + 5, 5],
   ]);
+});
+
+test("a reset starts a later series, also in the group of a restart, which continues one", () => {
+  expect([seriesAfter(0, 0), seriesAfter(6, 2)]).toEqual([1, 7]);
+  expect([seriesAfter(2 ** 21, 3), seriesAfter(2 ** 20 + 7, 2)]).toEqual([2 ** 21 + 4, 2 ** 20 + 8]);
 });

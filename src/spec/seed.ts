@@ -140,6 +140,12 @@ export function numberInto(series: number, number: number): number {
   return (series % seriesCount) * seriesLength + numberInSeries(number);
 }
 
+/** Returns the series after the last one, and after the current one, which a restart may have continued in another group. */
+export function seriesAfter(last: number, current: number): number {
+  const next = last + 1;
+  return next + Math.max(0, current + 1 - (next % seriesCount));
+}
+
 export function numberInSeries(number: number): number {
   return number % seriesLength;
 }

@@ -38,6 +38,22 @@ async function seen(server: SavedServer, base = "") {
   return JSON.parse(JSON.stringify(views).replaceAll(server.url, "<server>"));
 }
 
+test("no reset after a restart gives out an id of a request again", async () => {
+  const cwd = begun();
+  const ids: string[] = [];
+  for (const resets of [3, 5]) {
+    const server = await startSaved(cwd);
+    for (let n = 0; n <= resets; n += 1) {
+      await send(server.url, "SVC_test_sbx00000000000000000000000000000");
+      const [{ id }] = await dataOf(server, "GET /requests?limit=1");
+      ids.push(id);
+      if (n < resets) await dataOf(server, "POST /reset", "", {});
+    }
+    await server.kill();
+  }
+  expect([ids.length, new Set(ids).size]).toEqual([10, 10]);
+});
+
 test("after kill -9 the journal, the report, the story and the instances are as they were", async () => {
   const cwd = begun();
   const before = await startSaved(cwd);
