@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import { deriveSecret, type ScenarioKey } from "../scenario/population.js";
+import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { KeyRecord, Organization } from "../spec/api-key.js";
-import { createRegistry, scenarioRecords, startKey, startUsage, usageAt, withoutOver } from "./keys.js";
+import { createRegistry, scenarioRecords, startKey, startUsage, withoutOver } from "./keys.js";
 import { inventKeyName } from "./population/names.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
@@ -47,19 +47,6 @@ function build(keys: Record<string, ScenarioKey>, population?: Scenario["populat
   return Object.fromEntries(started.map(({ key }) => [key.ref, key]));
 }
 
-test("what is left out has its default", () => {
-  expect(build({ key: { environment: "test" } }).key).toMatchObject({
-    ref: "key",
-    organization: "bank",
-    name: inventKeyName(1, "key"),
-    environment: "test",
-    legacy: false,
-    scopes: ["attestations:read"],
-    limits: { perMinute: 60, perDay: 1000 },
-    sha256: sha256(deriveSecret(1, { ref: "key", environment: "test", legacy: false })),
-  });
-});
-
 test("R26 R37 the keys of a rotation share the settings of one of them, and the name of the first", () => {
   const keys = build({
     third: { environment: "test", limits: { per_day: 7 } },
@@ -79,42 +66,4 @@ test("R26 R37 the keys of a rotation share the settings of one of them, and the 
       limits: { perMinute: 3, perDay: 7 },
     });
   }
-});
-
-test("R22 R23 usage is of the current minute and day, each until the millisecond of its end", () => {
-  const usage = startUsage(windows, start, { thisMinute: 3, today: 5 });
-  const at = (now: number) => {
-    const { minuteCount, minuteEndsAt, dayCount, dayEndsAt } = usageAt(usage, windows, now);
-    return [minuteCount, minuteEndsAt - start, dayCount, (dayEndsAt - start) / 3_600_000];
-  };
-  const minute = 60_000;
-  const day = 15 * 60 * minute;
-  expect([at(start), at(start + minute - 1), at(start + minute)]).toEqual([
-    ...[
-      [3, minute, 5, 15],
-      [3, minute, 5, 15],
-      [0, 2 * minute, 5, 15],
-    ],
-  ]);
-  expect([at(start + day - 1)[2], at(start + day)]).toEqual([5, [0, day + minute, 0, 39]]);
-  expect(usageAt(usage, windows, start + minute - 1)).toBe(usage);
-  expect(startUsage(windows, start, { thisMinute: 2 })).toMatchObject({ dayCount: 2, recent: [] });
-});
-
-test("R22 a sliding minute counts the requests that are younger than a minute", () => {
-  const sliding = { sliding: true, dayResetsAt: 0 };
-  const usage = startUsage(sliding, start, { thisMinute: 3, countedAt: [start - 30_000, start - 1, start] });
-  const left = (now: number) => {
-    const { minuteCount, recent } = usageAt(usage, sliding, now);
-    return [minuteCount, recent.length];
-  };
-  expect([start + 29_999, start + 30_000, start + 59_999, start + 60_000].map(left)).toEqual([
-    ...[
-      [3, 3],
-      [2, 2],
-      [1, 1],
-      [0, 0],
-    ],
-  ]);
-  expect(startUsage(sliding, start, { thisMinute: 2 }).recent).toEqual([start, start]);
 });
