@@ -2,15 +2,14 @@ import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
-import { encodePath } from "../spec/redact.js";
-import { parsedJson } from "../spec/schema/json.js";
+import { memberIn, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import { keptIn, lazily, recentIn } from "./once.js";
-import { checkName, contentAt, type Operation } from "./operations.js";
-import { inputOf, inventedIn } from "./requests.js";
+import { contentAt, type Operation } from "./operations.js";
+import { inputOf, inventedIn, noteUnchecked } from "./requests.js";
 import { maxSamples, ofExamples, type Sampling } from "./sampler.js";
 import type { Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
@@ -35,12 +34,16 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     responseExample: () => sampledBody(content, ofExamples)?.value,
     invented: () => inventedIn(operation, document, schemas),
   };
-  const { input, ask, rejections, unchecked } = inputOf(operation, document, schemas);
+  const { input, ask, rejections } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
-  for (const what of [...unchecked, ...others.map((one) => `the scope ${one.slice(0, 60)}`)])
-    document.notes.add("unchecked", id, `does not check ${what}`, `do not check ${what}`);
+  if (others.length > 0) noteUnchecked(document, id, "more than one scope", others.join(", "));
   const endpoint: Omit<Endpoint, keyof typeof lazy> = {
-    ...{ method, path, operationId: id, input, rejections, scope },
+    method,
+    path,
+    operationId: id,
+    input,
+    rejections,
+    scope,
     ...(status !== 200 && { status }),
     summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
     description: typeof at.description === "string" ? at.description : "",
@@ -80,19 +83,17 @@ function withPathId(success: Success, { schema, reader }: Content, params: Endpo
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
-function scopesOf({ id, at, place }: Operation, document: ApiDocument): string[] {
-  const { security = document.root.security, "x-required-scope": own } = at;
+function scopesOf({ id, at }: Operation, { root, notes }: ApiDocument): string[] {
+  const { security = root.security, "x-required-scope": own } = at;
   const needs = Array.isArray(security) ? security.filter(isMapping) : [];
+  const schemes = valueAt(root, "#/components/securitySchemes");
+  const unknown = needs.flatMap(Object.keys).filter((name) => memberIn(schemes, [name]) === undefined);
+  if (unknown.length > 0) {
+    const what = "a security scheme that the document does not have";
+    notes.add("unchecked", id, `names ${what}`, `operations name ${what}`, unknown.join(", "));
+  }
   const scopes = needs.flatMap((one) => Object.values(one).flat());
-  const all = [...new Set(scopes.length > 0 ? scopes : [own])].filter(
+  return [...new Set(scopes.length > 0 ? scopes : [own])].filter(
     (scope): scope is string => typeof scope === "string" && scope !== "",
   );
-  const schemes = valueAt(document.root, "#/components/securitySchemes");
-  for (const name of needs.flatMap((one) => Object.keys(one))) {
-    const what = `the security scheme ${name.slice(0, 60)}, which the document does not have`;
-    if (!isMapping(schemes) || !Object.hasOwn(schemes, name))
-      document.notes.add("unchecked", id, `names ${what}`, `name ${what}`);
-  }
-  for (const scope of all) checkName(document, scope, encodePath(scope) === scope, [...place, "security"]);
-  return all;
 }

@@ -1,11 +1,9 @@
-import { encodePath, escapeControls } from "../spec/redact.js";
+import { encodePath } from "../spec/redact.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { didYouMean, quote } from "../spec/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
-import { type ApiDocument, methods, resolved } from "./document.js";
-import { documentLimits } from "./limits.js";
-import { keptIn } from "./once.js";
+import { type ApiDocument, resolved } from "./document.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
 
 // The operations of a document.
@@ -50,52 +48,44 @@ export function operationsOf(
   { response: reader }: Schemas,
   wanted: readonly string[] | undefined,
 ) {
-  const { report, notes } = document;
+  const { notes } = document;
   const found: Operation[] = [];
   const unserved: Unserved[] = [];
-  const contents = new Map<Members, Content>();
   const routes = new Map<string, string>();
   const ids = new Set<string>();
-  let parts = 0;
   for (const one of describedIn(document)) {
     const { at, method, path, place } = one;
     const name = `${method} ${path}`;
     const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${one.template}`, ids);
-    if (isOther)
-      notes.add("differs", name, `has the operation id of another one; here it is ${id}`, "have an id twice");
     if (wanted !== undefined && !wanted.includes(id)) continue;
-    const responses = responsesIn(document, reader, at, [...place, "responses"], contents);
+    if (isOther) {
+      const what = "another operation id, because their own is taken";
+      notes.add(
+        "differs",
+        name,
+        "gets another operation id, because its own is taken",
+        `operations get ${what}`,
+        id,
+      );
+    }
+    const responses = responsesIn(document, reader, at, [...place, "responses"]);
     const parameters = parametersIn(document, one.owners);
     const success = successOf(one, responses, parameters, routes);
     if (typeof success === "string") {
       unserved.push({ operation: name, why: success });
-      notes.add("broken", name, `is not served: ${success}`, `are not served: ${success}`);
+      notes.add("broken", name, `is not served: ${success}`, `operations are not served: ${success}`);
     } else {
-      checkParameters(document, id, path, parameters);
-      found.push({ ...{ method, path, id, at, place, parameters, responses }, ...success });
-      parts += parameters.length;
-    }
-    parts += responses.size;
-    if (parts > documentLimits.parts || found.length > documentLimits.operations) {
-      const max =
-        parts > documentLimits.parts
-          ? `${documentLimits.parts} parameters and responses`
-          : `${documentLimits.operations}`;
-      const what = `after following references, the operations are more than ${max}`;
-      report("too_large", place, what, "serve a part: --operations ID,ID");
-      break;
+      const used = usedIn(path, parameters, document, id);
+      found.push({ method, path, id, at, place, parameters: used, responses, ...success });
     }
   }
-  // The most specific path responds: with the fewest parameters, then with the most other characters around them.
-  const specificity = ({ path }: Operation) =>
-    path
-      .split("/")
-      .filter((step) => step.includes("{"))
-      .reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
-  for (const id of wanted ?? [])
-    if (!found.some((one) => one.id === id))
-      report("unknown_operation", [], unknownOperation(id, ids).message, "correct --operations");
-  return { found: found.sort((one, other) => specificity(one) - specificity(other)), unserved };
+  return { found: found.sort((one, other) => specificity(one) - specificity(other)), unserved, ids };
+}
+
+/** The most specific path responds: with the fewest parameters, then with the most other characters around them. */
+function specificity({ path }: Operation): number {
+  const inPath = path.split("/").filter((step) => step.includes("{"));
+  return inPath.reduce((sum, step) => sum + 10_000 - step.replace(/\{.*?\}/g, "").length, 0);
 }
 
 /** What is wrong with a name of an operation, and how to correct it. */
@@ -106,29 +96,29 @@ export function unknownOperation(id: string, known: Iterable<string>) {
 
 type Described = Pick<Operation, "method" | "path" | "at" | "place"> & {
   readonly template: string;
-  readonly owners: readonly (readonly [Members, Path])[];
+  /** The path item and the operation: both may have parameters. */
+  readonly owners: readonly { readonly at: Members; readonly place: Path }[];
 };
 
-/** Every operation that a document describes; reports a path of the sandbox itself. */
+const methods = ["get", "post", "put", "patch", "delete", "head", "options", "trace", "query"];
+
+/** Every operation that a document describes. */
 function* describedIn(document: ApiDocument): Generator<Described> {
-  const { root, report } = document;
+  const { root } = document;
   for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
     const { at: pathItem, path: around } = resolved(document, item, ["paths", template]);
-    for (const name of methods.filter((one) => isMapping(pathItem[one]))) {
-      const at = pathItem[name] as Members;
+    for (const name of methods) {
+      const at = pathItem[name];
+      // The response to HEAD is that of GET, without its body.
+      if (!isMapping(at) || (name === "head" && isMapping(pathItem.get))) continue;
       const place = [...around, name];
-      const method = name.toUpperCase();
       const base = basePath(at.servers ?? pathItem.servers ?? root.servers);
       const path = encodePath(base + template.replace(/[?#].*$/s, ""));
-      if (/^\/__sandbox(?:\/|$)/i.test(path)) {
-        const what = `${method} ${path} is a path of the sandbox itself`;
-        report("openapi_conflict", place, what, "change the path, or the server's base path");
-      }
       const owners = [
-        [pathItem, around],
-        [at, place],
-      ] as const;
-      yield { method, path, at, place, template, owners };
+        { at: pathItem, place: around },
+        { at, place },
+      ];
+      yield { method: name.toUpperCase(), path, at, place, template, owners };
     }
   }
 }
@@ -137,24 +127,27 @@ const successes = [200, 201, 202, 204] as const;
 
 /** The success of an operation, or why it cannot be served. */
 function successOf(
-  one: Described,
+  { method, path }: Described,
   responses: Operation["responses"],
   parameters: readonly Parameter[],
   routes: Map<string, string>,
 ) {
-  const styled = parameters.find(
-    ({ in: where, at }) => where === "path" && /^(?:matrix|label)$/.test(String(at.style)),
-  );
-  if (styled !== undefined) return `the style ${String(styled.at.style)} of {${styled.name}} is not read`;
+  if (/^(?:HEAD|OPTIONS|TRACE|QUERY)$/.test(method)) return `the method ${method} is not read`;
+  if (!path.startsWith("/")) return "its path does not start with a slash";
+  if (/^\/__sandbox(?:\/|$)/i.test(path)) return "the sandbox needs its path itself";
+  const isUnread = ({ in: where, at }: Parameter) =>
+    where === "path" && /^(?:matrix|label)$/.test(String(at.style));
+  const unread = parameters.find(isUnread);
+  if (unread !== undefined) return `the style ${String(unread.at.style)} of {${unread.name}} is not read`;
   const isWrong = (step: string) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step);
-  if (one.path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
+  if (path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
   const status = successes.find((each) => responses.has(String(each))) ?? 200;
   const success = contentAt(responses, status);
   if (success === undefined) return "no response with status 200, 201, 202 or 204 is documented";
-  return sameRoute(routes, one) ?? { status, success };
+  return sameRoute(routes, method, path) ?? { status, success };
 }
 
-function sameRoute(routes: Map<string, string>, { method, path }: Described): string | undefined {
+function sameRoute(routes: Map<string, string>, method: string, path: string): string | undefined {
   const key = routeKey({ method, path });
   const earlier = routes.get(key);
   if (earlier === undefined) routes.set(key, path);
@@ -165,37 +158,6 @@ function sameRoute(routes: Map<string, string>, { method, path }: Described): st
 /** The names of the parameters in a path. */
 export function parameterNames(path: string): string[] {
   return Array.from(path.matchAll(/\{([^{}]+)\}/g), ([, name]) => name as string);
-}
-
-/** Checks the names of path parameters: a wrong one would reject every request. */
-function checkParameters(
-  { report, notes }: ApiDocument,
-  id: string,
-  path: string,
-  parameters: readonly Parameter[],
-): void {
-  const names = parameterNames(path);
-  const declared = parameters.filter((one) => one.in === "path");
-  for (const { name, place } of declared) {
-    if (names.includes(name)) continue;
-    const hint = didYouMean(name, names) || "rename it, or remove it";
-    report("openapi_invalid", [...place, "name"], `the path ${path} has no {${name}}`, hint);
-  }
-  for (const name of names) {
-    if (!declared.some((one) => one.name === name))
-      notes.add("unchecked", id, `accepts any {${name}}: it does not declare it`, `do not declare {${name}}`);
-  }
-}
-
-/** Reports a name that is shown and could be taken for something else there. Paths are encoded instead. */
-export function checkName({ report }: ApiDocument, name: string, isFine: boolean, place: Path): void {
-  if (!isFine)
-    report(
-      "openapi_name",
-      place,
-      `the name ${quote(name)} has a character that names cannot have`,
-      "rename it",
-    );
 }
 
 /** The path of the first server. */
@@ -232,37 +194,54 @@ function freeId(
   return { id, isOther: id !== (words || "operation") };
 }
 
-function parametersIn(document: ApiDocument, owners: readonly (readonly [Members, Path])[]): Parameter[] {
+function parametersIn(document: ApiDocument, owners: Described["owners"]): Parameter[] {
   const all = new Map<string, Parameter>();
-  for (const [{ parameters }, owner] of owners) {
+  for (const owner of owners) {
+    const { parameters } = owner.at;
     for (const [index, node] of (Array.isArray(parameters) ? parameters : []).entries()) {
-      const { at, path: place } = resolved(document, node, [...owner, "parameters", index]);
+      const { at, path: place } = resolved(document, node, [...owner.place, "parameters", index]);
       if (typeof at.name !== "string" || typeof at.in !== "string") continue;
-      const isRequired = at.required === true || at.in === "path";
-      checkName(document, at.name, escapeControls(at.name) === at.name, [...place, "name"]);
+      const isInPath = at.in === "path";
       // As in the path that has it.
-      const name = at.in === "path" ? encodePath(at.name) : at.name;
-      all.set(`${at.in} ${name}`, { name, in: at.in, isRequired, at, place });
+      const name = isInPath ? encodePath(at.name) : at.name;
+      all.set(`${at.in} ${name}`, {
+        name,
+        in: at.in,
+        isRequired: at.required === true || isInPath,
+        at,
+        place,
+      });
     }
   }
   return [...all.values()];
 }
 
-/** The responses of an operation; `known` has those that other operations refer to. */
-function responsesIn(
-  document: ApiDocument,
-  reader: SchemaReader,
-  { responses }: Members,
-  place: Path,
-  known: Map<Members, Content>,
-) {
-  const entries = Object.entries(isMapping(responses) ? responses : {}).map(
-    ([status, node]): [string, Content] => {
+/** The parameters without those that the path does not have: they would reject every request. */
+function usedIn(path: string, parameters: readonly Parameter[], { notes }: ApiDocument, id: string) {
+  const names = parameterNames(path);
+  const isLost = (one: Parameter) => one.in === "path" && !names.includes(one.name);
+  const inBraces = (all: readonly string[]) => all.map((name) => `{${name}}`).join(", ");
+  const lost = parameters.filter(isLost).map(({ name }) => name);
+  if (lost.length > 0) {
+    const what = "a parameter that its path does not have";
+    notes.add("differs", id, `declares ${what}`, `operations declare ${what}`, inBraces(lost));
+  }
+  const isDeclared = (name: string) => parameters.some((one) => one.in === "path" && one.name === name);
+  const undeclared = names.filter((name) => !isDeclared(name));
+  if (undeclared.length > 0) {
+    const what = "any value of a parameter that is not declared";
+    notes.add("unchecked", id, `accepts ${what}`, `operations accept ${what}`, inBraces(undeclared));
+  }
+  return parameters.filter((one) => !isLost(one));
+}
+
+function responsesIn(document: ApiDocument, reader: SchemaReader, { responses }: Members, place: Path) {
+  return new Map(
+    Object.entries(isMapping(responses) ? responses : {}).map(([status, node]): [string, Content] => {
       const { at, path } = resolved(document, node, [...place, status]);
-      return [status.toUpperCase(), keptIn(known, at, () => contentIn(document, reader, at, path))];
-    },
+      return [status.toUpperCase(), contentIn(document, reader, at, path)];
+    }),
   );
-  return new Map(entries);
 }
 
 export function contentAt(responses: Operation["responses"], status: number): Content | undefined {

@@ -4,13 +4,14 @@ import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { failures } from "../spec/fault-effects.js";
 import { escapeControls } from "../spec/redact.js";
+import { memberIn } from "../spec/schema/json.js";
 import { isMapping, pathText } from "../spec/schema/shape.js";
 import { listed, quote } from "../spec/schema/words.js";
 import { type Content, sampledBody } from "./contents.js";
-import { type DocumentText, mismatchText, readApiDocument } from "./document.js";
+import { type DocumentText, readApiDocument, refuse } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import type { Mismatch } from "./keywords.js";
-import { createNotes, type Notes } from "./notes.js";
+import { createNotes, mismatchText, type Notes } from "./notes.js";
 import { recentIn } from "./once.js";
 import { operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
@@ -19,6 +20,7 @@ import { requestExamples } from "./requests.js";
 import { ofExamples } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 import { differencesTo } from "./shapes.js";
+import { noteUnread } from "./unread.js";
 
 /** The operations of a document next to the built-in ones. */
 export interface ReadApi {
@@ -32,7 +34,7 @@ export interface ReadApi {
   /** Every operation of the document. */
   readonly described: readonly DescribedOperation[];
   /** What a person should know: what cannot be served, differences to the built-in operations, and what is not checked. */
-  readonly notes: Notes;
+  readonly notes: () => Notes;
   /** All endpoints, those of collections with records, and the names that the document lacks. */
   readonly withRecords: (records: NonNullable<Scenario["records"]>) => CollectionsRead;
 }
@@ -47,9 +49,12 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
   const { notes } = document;
-  const { found: operations, unserved } = operationsOf(document, schemas, wanted);
-  // What is wrong must not be read for each operation.
-  document.requireFine();
+  const { found: operations, unserved, ids: all } = operationsOf(document, schemas, wanted);
+  const unknown = (wanted ?? []).filter((id) => !operations.some((one) => one.id === id));
+  refuse(
+    unknown.map((id) => ({ code: "unknown_operation", path: [], ...unknownOperation(id, all) })),
+    text.file,
+  );
   const known = new Set(own.map(routeKey));
   const ids = new Set(own.map(({ operationId }) => operationId));
   const served = operations
@@ -60,22 +65,29 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     });
   const byId = new Map(served.map((one) => [one.operation.id, one]));
   const kept = new Map<string, CollectionsRead>();
-  document.requireFine();
-  for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
+  let isNoted = false;
   const endpoints = [...own, ...served.map(({ endpoint }) => endpoint)];
   const byRoute = new Map(endpoints.map((one) => [routeKey(one), one]));
-  const { title, version } = document.root.info as Record<string, unknown>;
+  const { info } = document.root;
+  const textIn = (name: string) => escapeControls(String(memberIn(info, [name]) ?? "").slice(0, 200));
   const described = operations.map((one) => ({
     operation: `${one.method} ${one.path}`,
     endpoint: byRoute.get(routeKey(one)),
   }));
   return {
     endpoints,
-    info: { title: shortened(title), version: shortened(version) },
+    info: { title: textIn("title"), version: textIn("version") },
     described: [...described, ...unserved],
     served: byId,
     requestExamples: ({ operation }) => requestExamples(operation, document, schemas),
-    notes,
+    notes() {
+      if (!isNoted) {
+        for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
+        noteUnread(document, operations);
+      }
+      isNoted = true;
+      return notes;
+    },
     withRecords(records) {
       const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
       return recentIn(kept, JSON.stringify(shapes), () => {
@@ -87,8 +99,6 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     },
   };
 }
-
-const shortened = (text: unknown) => escapeControls(String(text).slice(0, 200));
 
 const kept = new Map<string, ReadApi>();
 
@@ -102,11 +112,11 @@ function apiOf({ text, file, operations }: DocumentText, own: readonly Endpoint[
 const notesOf: DocumentReader["notes"] = ({ openapi, records = {} }, own, scopes) => {
   if (!isMapping(openapi)) return { operations: 0, notes: [] };
   const { endpoints, served, requestExamples: examplesOf, ...read } = apiOf(openapi as DocumentText, own);
-  const notes = createNotes(read.notes.groups());
+  const notes = createNotes(read.notes().groups());
   for (const { operationId, scope } of endpoints)
     if (typeof scope === "string" && !scopes.has(scope)) {
       const what = `the scope ${scope}, which no key has: add it to a key's scopes`;
-      notes.add("differs", operationId, `needs ${what}`, `need ${what}`);
+      notes.add("differs", operationId, `needs ${what}`, `operations need ${what}`);
     }
   for (const id of listsWithoutLimit(records, served)) {
     const what = `at most ${longestList} records: no limit is documented`;
@@ -123,23 +133,21 @@ const notesOf: DocumentReader["notes"] = ({ openapi, records = {} }, own, scopes
 function addSampleNotes(notes: Notes, id: string, content: Content): void {
   const { type, schema, reader, examples, others } = content;
   if (type === "" && others.length > 0) {
-    const what = `without a body: only JSON is served, not ${others.slice(0, 3).join(" or ")}`;
-    notes.add("broken", id, `responds ${what}`, `respond ${what}`);
+    const what = "without a body, because only JSON is served";
+    notes.add("broken", id, `responds ${what}`, `operations respond ${what}`, others.join(", "));
   }
   if (type === "") return;
   const check = reader.checkOf(schema);
   for (const [name, value] of examples) addMisfit(notes, `${id} ${name}`, check(value));
   if (sampledBody(content, ofExamples) !== undefined) return;
-  const what = "{}: its schema allows no sample that the sandbox can make. Add an example";
-  notes.add("broken", id, `responds with ${what}`, `respond with ${what}`);
+  const what = "{}: the schema allows no sample that the sandbox can make. Add an example";
+  notes.add("broken", id, `responds with ${what}`, `operations respond with ${what}`);
 }
 
 function addMisfit(notes: Notes, name: string, found: Mismatch | undefined): void {
   if (found === undefined) return;
-  const place = pathText(found.path);
-  const why = `${place}${place && " "}${mismatchText(found)}`;
-  const many = `have an example that does not fit: ${why}`;
-  notes.add("differs", name, `does not fit its schema: ${why}`, many);
+  const why = [pathText(found.path), mismatchText(found)].filter((one) => one !== "").join(" ");
+  notes.add("differs", name, "does not fit its schema", "examples do not fit their schemas", why);
 }
 
 /** Notes that even the request which the sandbox makes for an operation is rejected. */
@@ -154,8 +162,8 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
   };
   const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
   if (read === undefined || !("rejected" in read)) return;
-  const what = `every request that the sandbox can make from the document: ${read.note}`;
-  notes.add("broken", endpoint.operationId, `rejects ${what}`, `reject ${what}`);
+  const what = "every request that the sandbox can make from the document";
+  notes.add("broken", endpoint.operationId, `rejects ${what}`, `operations reject ${what}`, read.note);
 }
 
 const endpointsWith: DocumentReader["endpoints"] = (
@@ -176,7 +184,7 @@ const describe: DocumentReader["describe"] = ({ openapi }, own) => {
   const document = openapi as unknown as DocumentText;
   const { info, described, notes } = apiOf(document, own);
   const { text, file } = document;
-  return { text, file, info, operations: described, notes: notes.list() };
+  return { text, file, info, operations: described, notes: notes().list() };
 };
 
 export const documentReader: DocumentReader = { endpoints: endpointsWith, notes: notesOf, describe };

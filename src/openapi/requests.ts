@@ -7,7 +7,6 @@ import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, maxLevels, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
 import { type Content, contentIn, examplesIn, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
@@ -43,7 +42,7 @@ interface AcceptedBody {
 
 const places = Object.keys(parameterPlaces);
 /** The styles of parameters that are not read. */
-const isUnread = ({ at }: Parameter) => at.style === "deepObject";
+const isUnread = ({ at }: Pick<Parameter, "at">) => at.style === "deepObject";
 /** The headers that the sandbox reads itself. */
 export const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
@@ -60,10 +59,10 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     read: (asked: EndpointInput, sent: RequestContent) => readInput(accepted, asked, sent),
   };
   const own = [rejections.unreadable, rejections.mismatched];
+  noteUncheckedIn(document, accepted);
   return {
     input,
     ask: (sampling: Sampling) => requestTo(accepted, sampling),
-    unchecked: uncheckedIn(accepted),
     rejections: parameters.length > 0 || body !== undefined ? [...new Set(own)] : [],
   };
 }
@@ -109,14 +108,25 @@ function schemaOfSent(one: Parameter): unknown {
   return allowsEmpty(one) ? { anyOf: [{ const: "" }, schema] } : schema;
 }
 
-/** What an operation does not check, for notes. */
-function uncheckedIn({ operation, parameters, body }: Accepted): string[] {
+export function noteUnchecked({ notes }: ApiDocument, id: string, what: string, names: string): void {
+  notes.add("unchecked", id, `does not check ${what}`, `operations do not check ${what}`, names);
+}
+
+/** Why a parameter is not checked, as the kind that it belongs to. */
+function kindOf({ in: where, at }: Parameter): string {
+  if (where === "cookie") return "cookies";
+  return isUnread({ at }) ? "parameters in the style deepObject" : "parameters without a schema";
+}
+
+function noteUncheckedIn(document: ApiDocument, { operation, parameters, body }: Accepted): void {
+  const { id } = operation;
   const others = operation.parameters.filter((one) => !parameters.includes(one) && !isOwnHeader(one));
-  const unread = body?.content.others ?? [];
-  return [
-    ...others.map(({ in: where, name }) => `the ${where} parameter ${quote(name.slice(0, 60))}`),
-    ...(unread.length === 0 ? [] : [`a body as ${unread.slice(0, 3).join(" or ")}`]),
-  ];
+  for (const kind of new Set(others.map(kindOf))) {
+    const names = others.filter((one) => kindOf(one) === kind).map(({ name }) => name);
+    noteUnchecked(document, id, kind, names.join(", "));
+  }
+  const types = body?.content.others ?? [];
+  if (types.length > 0) noteUnchecked(document, id, "a body that is not JSON", types.join(", "));
 }
 
 function readInput(

@@ -66,7 +66,8 @@ function viewOf(named: NamedSchemas, node: Members, direction: Direction): Membe
   const { document } = named;
   // OpenAPI 3.0 ignores everything next to a reference.
   if (document.isOld && typeof node.$ref === "string") return { $ref: node.$ref };
-  const own = Object.entries(inheriting(node, named)).filter(([name]) => readKeywords.has(name));
+  const isRead = ([name, value]: [string, unknown]) => readKeywords.get(name)?.[1](value);
+  const own = Object.entries(inheriting(node, named)).filter(isRead);
   const made: Record<string, unknown> = Object.fromEntries(own);
   const { properties, required } = made;
   if (isMapping(properties) && Array.isArray(required)) {
@@ -159,14 +160,20 @@ export const readKeywords: ReadonlyMap<string, Kind> = new Map(
   keywordKinds.flatMap((kind) => kind[0].split(" ").map((name) => [name, kind] as const)),
 );
 
-function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: SchemaSource) {
+function surveyOf({ isOld, notes }: ApiDocument, { view, target }: SchemaSource) {
   const surveyed = new Set<unknown>();
-  /** The schemas in a keyword's value, with their paths; reports a value of the wrong kind. */
+  /** The schemas in a keyword's value, with their paths; notes a value of the wrong kind. */
   const within = (path: Path, name: string, value: unknown): Parts => {
     const [, is, words, partsOf] = readKeywords.get(name) ?? [];
     if (is?.(value) === false) {
-      const message = `not valid OpenAPI: ${name} must be ${words}`;
-      report("openapi_invalid", [...path, name], message, "correct it, or ask who publishes the document");
+      const what = "has a keyword that is not valid, and not read";
+      notes.add(
+        "unchecked",
+        pathText(path),
+        what,
+        "schemas have a keyword that is not valid, and not read",
+        `${name} must be ${words}`,
+      );
       return [];
     }
     if (name === "$ref") return [[stepsOf(value as string), target(value as string)]];
@@ -178,7 +185,7 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
     const own = Object.entries(isOld ? view(one) : one);
     return [...own.flatMap(([name, value]) => within(path, name, value)), ...chosen];
   };
-  /** Reports what is wrong in a schema and in everything that it reaches. */
+  /** Notes what is wrong in a schema and in everything that it reaches. */
   return (node: unknown, at: Path): void => {
     const left: Parts[number][] = [[at, node]];
     for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -186,7 +193,7 @@ function surveyOf({ isOld, report, notes }: ApiDocument, { view, target }: Schem
       if (!isMapping(one) || surveyed.has(one)) continue;
       surveyed.add(one);
       for (const note of oddities(one, view(one)))
-        notes.add("unchecked", pathText(path), note, `have this: ${note}`, "schemas");
+        notes.add("unchecked", pathText(path), note, `schemas have this: ${note}`);
       left.push(...partsIn(path, one));
     }
   };

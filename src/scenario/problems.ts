@@ -62,10 +62,6 @@ export const problemCodes = [
   // The document of `openapi`
   "openapi_not_found",
   "openapi_version",
-  "openapi_invalid",
-  "openapi_reference",
-  "openapi_conflict",
-  "openapi_name",
   "unknown_operation",
   "openapi_missing",
   "record_invalid",

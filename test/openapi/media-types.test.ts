@@ -42,7 +42,7 @@ test("a response without JSON has no body, and a note names the operation", asyn
   const responses = { 200: { description: "", content: ofText } };
   const document = documentOf({ "/a": { get: { operationId: "a", responses } } });
   expect(await serving(document).send("GET /a")).toMatchObject({ status: 200, text: "" });
-  expect(notesOf(document)).toContain("a responds without a body: only JSON is served, not text/csv.");
+  expect(notesOf(document)).toContain("a responds without a body, because only JSON is served: text/csv.");
 });
 
 test("a body in a documented media type besides JSON is not checked, with a note; any other gets 400", async () => {
@@ -58,19 +58,19 @@ test("a body in a documented media type besides JSON is not checked, with a note
   expect(await statusOf("application/json", '{"b":1}')).toBe(400);
   expect(await statusOf(type, "a=1")).toBe(200);
   expect(await statusOf("text/csv", "a=1")).toBe(400);
-  expect(notesOf(document)).toContain(`a does not check a body as ${type}.`);
+  expect(notesOf(document)).toContain(`a does not check a body that is not JSON: ${type}.`);
 });
 
 test.each([
-  ["a cookie", { name: "session", in: "cookie", schema: { type: "integer" } }, "the cookie parameter"],
+  ["a cookie", { name: "session", in: "cookie", schema: { type: "integer" } }, "cookies"],
   [
     "an object in brackets",
     { name: "filter", in: "query", style: "deepObject", schema: { type: "object", maxProperties: 0 } },
-    "the query parameter",
+    "parameters in the style deepObject",
   ],
 ])("%s is not checked, with a note that names the operation", async (_, parameter, what) => {
   const get = { operationId: "a", parameters: [{ ...parameter, required: true }], responses: success({}) };
   const document = documentOf({ "/a": { get } });
   expect((await serving(document).send("GET /a?filter[a]=1", { cookie: "session=x" })).status).toBe(200);
-  expect(notesOf(document)).toContain(`a does not check ${what} "${parameter.name}".`);
+  expect(notesOf(document)).toContain(`a does not check ${what}: ${parameter.name}.`);
 });
