@@ -1,13 +1,5 @@
-import { scenarioLimits } from "../scenario/limits.js";
-
-/** What a document and its requests may cost: the table of docs/openapi.md is made from these. */
+/** What samples and requests may cost. */
 export const documentLimits = {
-  levels: scenarioLimits.levelsOfDocument,
-  /** Members and items of the document. */
-  nodes: 2_000_000,
-  operations: 2000,
-  /** Parameters and responses of all operations. */
-  parts: 50_000,
   /** The parts and characters of a sample. */
   sample: 20_000,
   /** A sample of this many parts and characters gets no more optional members and items. */

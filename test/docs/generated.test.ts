@@ -5,20 +5,17 @@ import project from "../../package.json" with { type: "json" };
 import { successPathsOf } from "../../src/api/endpoint.js";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { promisesOn } from "../../src/api/promises.js";
-import { longestBody } from "../../src/api/request-input.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formatTests } from "../../src/openapi/keywords.js";
-import { documentLimits } from "../../src/openapi/limits.js";
 import { ownHeaders } from "../../src/openapi/requests.js";
 import { readKeywords } from "../../src/openapi/schemas.js";
 import { parameterPlaces, separators } from "../../src/openapi/values.js";
 import { formats, reportFormats } from "../../src/report/render/document.js";
 import { controlBodySchema } from "../../src/scenario/format/json-schema.js";
-import { scenarioLimits } from "../../src/scenario/limits.js";
 import { problemCodes } from "../../src/scenario/problems.js";
 import { codeOverHttp, httpRejections, statusOfCode } from "../../src/server/control/rejections.js";
 import { routes } from "../../src/server/control/routes/routes.js";
@@ -29,7 +26,6 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
-import { maxLevels } from "../../src/spec/schema/json.js";
 import { commandsPart } from "../support/commands-part.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
@@ -64,7 +60,7 @@ const pages: Readonly<Record<string, Readonly<Record<string, Part>>>> = {
   "docs/control-plane.md": Object.fromEntries(
     Object.keys(callGroups).map((group) => [`calls: ${group}`, () => callsPart(group)]),
   ),
-  "docs/openapi.md": { checked: checkedPart, limits: documentLimitsPart },
+  "docs/openapi.md": { checked: checkedPart },
   "docs/specification.md": { assumptions: assumptionsPart, endpoints: endpointsPart },
   "docs/report.md": { advice: advicePart, formats: formatsPart },
   "docs/scenario-reference.md": { effects: effectsPart, locales: localesPart },
@@ -326,39 +322,6 @@ function checkedPart(): string {
     ["keywords of schemas", names([...readKeywords.keys()].filter((name) => name !== "examples"))],
     ["formats of texts and numbers", names(formatTests.keys())],
     ["several scopes of one operation", "only the first"],
-  );
-}
-
-function documentLimitsPart(): string {
-  const count = (value: number) => value.toLocaleString("en");
-  const { levels, nodes, operations, parts, sample, enough, steps, pattern, formatted } = documentLimits;
-  const mebibytes = (bytes: number) => `${bytes / 1024 ** 2} MiB`;
-  const [problem, rejected] = ["a problem with its place", "400, with the reason in `details`"];
-  return table(
-    ["what", "limit", "above it"],
-    [
-      "document",
-      `${mebibytes(scenarioLimits.bytesOfDocument)}, ${count(nodes)} parts, ${levels} levels, ${count(operations)} operations`,
-      problem,
-    ],
-    ["parameters and responses of all operations", `${count(parts)}, after following references`, problem],
-    [
-      "sample",
-      `${count(sample)} parts and characters; one to three items unless the schema requires more; no optional members after ${enough} parts`,
-      "a note; the response is `{}`",
-    ],
-    [
-      "validation of one body, example or set of parameters",
-      `${count(steps)} steps; a usual body of 64 kB needs a tenth`,
-      rejected,
-    ],
-    ["body", `${longestBody / 1024} KiB, ${maxLevels} levels`, rejected],
-    [
-      "pattern",
-      `${count(pattern)} characters, in an engine whose time grows only with the text`,
-      "not checked, with a note, like one that looks back, or ahead after its start",
-    ],
-    ["text with a format", `${count(formatted)} characters`, "not checked"],
   );
 }
 

@@ -224,15 +224,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "docs/openapi.md": {
     notes: printed("validate --openapi relying-party-0.2.0.yaml", { files: withDocument, stream: "stderr" }),
     keys: printed("keys scenario.yaml --endpoint createReport", { files: withDocument }),
-    problem: printed("validate --openapi relying-party-0.2.0.yaml", {
-      files: {
-        [documentName]: (withDocument[documentName] as string).replace(
-          "type: integer",
-          "type: number of months",
-        ),
-      },
-      ...{ client: "another document", stream: "stderr", ranges: [[/^relying/, /^hint/]] },
-    }),
   },
   "docs/store.md": { restart: started("--state", "sandbox.json") },
   "docs/stories.md": {
