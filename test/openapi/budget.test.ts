@@ -6,7 +6,7 @@ import { content, documentOf, success } from "../support/documents.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
-// Documents and bodies that cost much more work than text. The server has a heap of 256 MB, as in docs/deploy.md.
+// Schemas and bodies that cost much more work than text. The server has a heap of 256 MB, as in docs/deploy.md.
 
 const array = <Of>(length: number, make: (at: number) => Of) => Array.from({ length }, (_, at) => make(at));
 const byName = (length: number, make: (at: number) => unknown) =>
@@ -98,19 +98,6 @@ const attacks: Readonly<Record<string, Attack>> = {
         ]),
       ),
       { responses: { R: { description: "", ...content(ref("m0")) } }, schemas: definitions(4000) },
-    ),
-  },
-  "7: paths times parameters": {
-    document: withPaths(
-      Object.fromEntries(array(1500, (at) => [`/p${at}`, { $ref: "#/components/pathItems/I" }])),
-      {
-        pathItems: {
-          I: {
-            parameters: array(1500, (at) => ({ name: `q${at}`, in: "query", schema: { type: "string" } })),
-            get: { responses: { 200: { description: "" } } },
-          },
-        },
-      },
     ),
   },
   "8: many parts": {
