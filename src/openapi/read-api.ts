@@ -120,7 +120,7 @@ const notesOf: DocumentReader["notes"] = ({ openapi, records = {} }, own, scopes
     }
   for (const id of listsWithoutLimit(records, served)) {
     const what = `at most ${longestList} records: no limit is documented`;
-    notes.add("differs", id, `lists ${what}`, `list ${what}`);
+    notes.add("differs", id, `lists ${what}`, `operations list ${what}`);
   }
   for (const [id, one] of served) {
     addSampleNotes(notes, id, one.operation.success);
