@@ -6,21 +6,19 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { defaultScopes } from "../spec/api-key.js";
 import { assumptionsFor } from "../spec/assumptions.js";
 import type { RejectionCode } from "../spec/errors.js";
-import { isSuccess, type PathId } from "../spec/outcomes.js";
+import type { PathId } from "../spec/outcomes.js";
 import { pathText } from "../spec/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto, seriesAfter } from "../spec/seed.js";
-import { isCounted } from "./append-exchange.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
 import { activateFaults } from "./faults.js";
-import { learn } from "./journal/client-behavior.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
-import { createRegistry, type KeyEntry, scenarioRecords, startKey, type Usage, windowsOf } from "./keys.js";
+import { createRegistry, type KeyEntry, scenarioRecords, startKey, windowsOf } from "./keys.js";
+import { applyLine, type Line, requestsIn } from "./line.js";
 import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
-import type { RecordChange } from "./record.js";
-import { applyChange, countRecords, nextRuleAt, startRecords } from "./records/records.js";
+import { countRecords, nextRuleAt, startRecords } from "./records/records.js";
 import {
   type GivenOptions,
   type Platform,
@@ -226,39 +224,8 @@ export interface SavedSandbox {
   readonly clients: Readonly<Record<"pages" | "worked" | "replaced", readonly string[]>> & {
     readonly rejected: readonly (readonly [fingerprint: string, path: PathId])[];
   };
-  readonly since?: SavedRequests | undefined;
-}
-
-/** What requests have changed in a sandbox since it was described: small, however large the sandbox is. */
-export interface SavedRequests extends Pick<SavedSandbox, "at" | "exchanges" | "recorded" | "counts"> {
-  /** The clock (epoch milliseconds). */
-  readonly now: number;
-  readonly responded: number;
-  readonly matched: readonly number[];
-  readonly usage: Readonly<Record<string, Usage>>;
-  readonly records?: readonly RecordChange[] | undefined;
-  readonly pages: readonly string[];
-}
-
-export function describeRequests(
-  sandbox: SandboxState,
-  exchanges: readonly Exchange[],
-  records?: readonly RecordChange[],
-): SavedRequests {
-  const { platform, clock, requestIds, faults, registry, history, counters, behavior } = sandbox;
-  const used = exchanges.flatMap(({ key }) => (key === null ? [] : (registry.keys.get(key) ?? [])));
-  return {
-    at: platform.time(),
-    now: clock.now(),
-    responded: requestIds.responded(),
-    exchanges,
-    records,
-    matched: faults.map(({ matched }) => matched),
-    usage: Object.fromEntries(used.map(({ key, usage }) => [key.ref, usage])),
-    recorded: history.total(),
-    counts: counters.read(),
-    pages: [...behavior.pages],
-  };
+  /** What has happened since. Default: nothing. */
+  readonly lines?: readonly Line[] | undefined;
 }
 
 export function describeSandbox(sandbox: SandboxState): SavedSandbox {
@@ -297,7 +264,7 @@ export function restoreSandbox(
   options: Omit<SandboxSettings, "platform">,
   there?: SandboxState,
 ): SandboxState {
-  const { name, text, scenario, snapshot, stepsRun, verdicts, since } = state;
+  const { name, text, scenario, snapshot, stepsRun, verdicts, counts, lines = [] } = state;
   const sandbox = there ?? startSandbox(snapshot, { platform, name, text, ...options });
   if (there !== undefined) replaceState(there, prepareScenario(there, snapshot, { name, text }));
   const { story: steps = [] } = scenario;
@@ -312,13 +279,14 @@ export function restoreSandbox(
   const { clock, timeline, records: kept } = sandbox;
   sandbox.registry.sort(state.keys);
   restoreClients(sandbox, state.clients);
-  if (since !== undefined) addRequests(sandbox, since);
+  sandbox.counters.restore(counts);
+  for (const line of lines) applyLine(sandbox, line);
   timeline.dueAt = Math.min(timeline.dueAt, nextRuleAt(kept));
-  const { at, recorded, counts } = since ?? state;
+  const { at, recorded } = lines.at(-1) ?? state;
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
-  sandbox.history.enter(undefined, [...state.exchanges, ...(since?.exchanges ?? [])], recorded);
-  sandbox.counters.restore(counts);
+  const exchanges = lines.flatMap(({ happened }) => requestsIn(happened));
+  sandbox.history.enter(undefined, [...state.exchanges, ...exchanges], recorded);
   return sandbox;
 }
 
@@ -330,26 +298,4 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
     const entry = registry.key(ref);
     if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
   }
-}
-
-function addRequests(
-  sandbox: SandboxState,
-  { now, responded, matched, usage, records = [], pages, exchanges }: SavedRequests,
-): void {
-  const { clock, registry, faults, seed, idGroup, behavior } = sandbox;
-  for (const page of pages) behavior.pages.add(page);
-  for (const exchange of exchanges.filter(isCounted)) {
-    learn(behavior, exchange);
-    const { key, pathId, delivery } = exchange;
-    const entry = registry.keys.get(key ?? "");
-    if (entry !== undefined && isSuccess(pathId) && delivery === undefined) entry.hasWorked = true;
-  }
-  clock.advance(Math.max(0, now - clock.now()));
-  replaceState(sandbox, { requestIds: createRequestIds(seed, responded, idGroup) });
-  for (const [index, fault] of faults.entries()) fault.matched = matched[index] ?? fault.matched;
-  for (const change of records) {
-    const collection = sandbox.records.get(change.collection);
-    if (collection !== undefined) applyChange(collection, change);
-  }
-  for (const [ref, counted] of Object.entries(usage)) Object.assign(registry.key(ref).usage, counted);
 }

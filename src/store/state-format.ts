@@ -1,6 +1,7 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
-import type { SavedRequests, SavedSandbox } from "../sandbox/start.js";
+import type { Line } from "../sandbox/line.js";
+import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { SandboxError } from "../spec/errors.js";
@@ -43,10 +44,10 @@ interface WrittenState {
   readonly instances: readonly (Omit<InstanceState, "sandbox"> & { readonly sandbox: WrittenSandbox })[];
 }
 
-/** What requests have changed since the line before, and the last use of an instance. */
-interface RequestLine {
+/** What has happened since the line before, and the last use of an instance. */
+interface WrittenLine {
   readonly usedAt?: number | undefined;
-  readonly since: SavedRequests;
+  readonly line: Line;
 }
 
 export interface SignedLine {
@@ -142,29 +143,23 @@ function converted(content: object): WrittenState {
   return content as WrittenState;
 }
 
-function linesOf(texts: readonly string[], first: string): RequestLine[] {
+function linesOf(texts: readonly string[], first: string): WrittenLine[] {
   let sum = first;
   return texts.slice(0, -1).map((text) => {
     const { content, ...signed } = readSigned(JSON.parse(text), sum);
     sum = signed.sum;
-    return content as RequestLine;
+    return content as WrittenLine;
   });
 }
 
-function withLines(state: ReadState, lines: readonly RequestLine[]): ReadState {
+function withLines(state: ReadState, lines: readonly WrittenLine[]): ReadState {
   const last = lines.at(-1);
   if (last === undefined) return state;
-  const all = lines.map(({ since }) => since);
-  const since = {
-    ...last.since,
-    usage: Object.assign({}, ...all.map(({ usage }) => usage)),
-    exchanges: all.flatMap(({ exchanges }) => exchanges),
-    records: all.flatMap(({ records = [] }) => records),
-  };
-  if (state.own !== undefined) return { ...state, own: { ...state.own, since } };
+  const all = lines.map(({ line }) => line);
+  if (state.own !== undefined) return { ...state, own: { ...state.own, lines: all } };
   const [one] = state.instances as [InstanceState];
   const { usedAt = one.usedAt } = last;
-  return { ...state, instances: [{ ...one, usedAt, sandbox: { ...one.sandbox, since } }] };
+  return { ...state, instances: [{ ...one, usedAt, sandbox: { ...one.sandbox, lines: all } }] };
 }
 
 function requireState(state: unknown, given: string, isInstance: boolean): void {
@@ -195,7 +190,7 @@ export function unreadableState(given: string, why: string, isInstance = false):
 }
 
 /** When it was saved, on the wall clock (epoch milliseconds). */
-export const savedAt = ({ since, at }: SavedSandbox) => (since ?? { at }).at;
+export const savedAt = ({ lines, at }: SavedSandbox) => (lines?.at(-1) ?? { at }).at;
 
 /** Returns a state as of the current scenario's name. Throws `state_mismatch` if another scenario started it. */
 export function continueState(saved: ReadState, served: NamedScenario, given: string): SavedState {

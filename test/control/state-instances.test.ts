@@ -130,7 +130,9 @@ test("requests to 50 instances are in their files soon, also without a change, a
   const savedIn = (one: Made) => {
     const file = fileOf(state, one);
     const { sandbox } = parseState(readFileSync(file, "utf8"), file).instances[0] ?? {};
-    return (sandbox?.exchanges.length ?? 0) + (sandbox?.since?.exchanges.length ?? 0);
+    return (
+      (sandbox?.exchanges.length ?? 0) + (sandbox?.lines ?? []).flatMap(({ happened }) => happened).length
+    );
   };
   await expect.poll(() => made.map(savedIn)).toEqual(made.map(() => 3));
   const ids = (on: SandboxServer) => Promise.all(made.map((one) => idsOf(on, one)));

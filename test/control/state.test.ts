@@ -121,7 +121,7 @@ test("requests are in the file soon, and when the server stops; nothing is writt
   const server = await start(file);
   const read = () => (parseState(readFileSync(file, "utf8"), file) as SavedState).own;
   await statusOf(server, server.sandbox.secret("main"));
-  await expect.poll(() => read().since?.usage.main?.dayCount).toBe(1);
+  await expect.poll(() => read().lines?.at(-1)?.usage.main?.dayCount).toBe(1);
   await statusOf(server, server.sandbox.secret("main"));
   await server.close();
   expect(read().snapshot.organizations?.["a-bank"]?.keys?.main?.usage?.today).toBe(2);
@@ -140,8 +140,8 @@ test("fake timers of a test suite do not keep requests from being saved", async 
   await statusOf(server, server.sandbox.secret("main"));
   const { setImmediate: turn } = process.getBuiltinModule("node:timers");
   // Ends with the test's own time if it is never saved.
-  while (!readFileSync(file, "utf8").includes('"since":')) await new Promise((resolve) => turn(resolve));
-  expect(parseState(readFileSync(file, "utf8"), file).own?.since?.recorded).toBe(1);
+  while (!readFileSync(file, "utf8").includes('"line":')) await new Promise((resolve) => turn(resolve));
+  expect(parseState(readFileSync(file, "utf8"), file).own?.lines?.at(-1)?.recorded).toBe(1);
 });
 
 test("reset after a restart goes back to the scenario, with the seed and the clock of the first start", async () => {

@@ -4,8 +4,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { startInNode } from "../../src/node/platform.js";
+import { describeLine } from "../../src/sandbox/line.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
+import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { addRequest, markChanged, openKept, saveKept } from "../../src/store/file/kept-sandbox.js";
 import { parseState } from "../../src/store/state-format.js";
@@ -21,7 +22,7 @@ async function savedFile(): Promise<Buffer> {
     { file, given: "state" },
     {
       describe: () => ({ own: describeSandbox(sandbox) }),
-      describeRequests: (...given) => ({ since: describeRequests(sandbox, ...given) }),
+      describeLine: (happened) => ({ line: describeLine(sandbox, happened) }),
     },
   );
   markChanged(kept);

@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { startInNode } from "../../src/node/platform.js";
-import type { Exchange } from "../../src/sandbox/journal/exchange.js";
+import { describeLine, type Line } from "../../src/sandbox/line.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
-import type { RecordChange } from "../../src/sandbox/record.js";
-import { describeRequests, describeSandbox } from "../../src/sandbox/start.js";
+import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import {
   addRequest,
@@ -27,9 +26,7 @@ const opened = () => {
   const sandbox = startInNode(bundledScenarios.active, { name: "active" });
   const options = {
     describe: () => ({ own: describeSandbox(sandbox) }),
-    describeRequests: (...given: [readonly Exchange[], readonly RecordChange[]]) => ({
-      since: describeRequests(sandbox, ...given),
-    }),
+    describeLine: (happened: Line["happened"]) => ({ line: describeLine(sandbox, happened) }),
   };
   const request = (path = "/v1/relying-party/me") => handle(runDue(sandbox), asked({ path }));
   const read = () => parseState(readFileSync(place.file, "utf8"), "state").own;
@@ -54,7 +51,9 @@ test("a save waits for what happened before it, also while another write is unde
   expect(isForeign(kept)).toBe(false);
   letGo();
   await Promise.all([first, ...others]);
-  expect([read()?.since?.exchanges.length, renamed.mock.calls.length]).toEqual([1, 1]);
+  expect([read()?.lines?.flatMap(({ happened }) => happened).length, renamed.mock.calls.length]).toEqual([
+    1, 1,
+  ]);
 });
 
 test("a sandbox's requests are lines until these are 256 kB and four times its state, then everything is written again", async () => {

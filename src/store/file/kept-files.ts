@@ -1,8 +1,9 @@
 import { makeOwnFolder } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
+import { describeLine } from "../../sandbox/line.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { describeRequests, describeSandbox } from "../../sandbox/start.js";
+import { describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type Instance, instanceState } from "../instances.js";
@@ -48,7 +49,7 @@ export function openFiles(options: FilesOptions): KeptFiles {
   const { sandbox } = memory;
   const ownFile = openKept(place, {
     describe: () => ({ startedWith: identityOf(own()), own: describeSandbox(sandbox) }),
-    describeRequests: (...given) => ({ since: describeRequests(sandbox, ...given) }),
+    describeLine: (happened) => ({ line: describeLine(sandbox, happened) }),
   });
   return { options, ownFile, ofInstances: new Map(), called: undefined, isSaving: false };
 }
@@ -193,9 +194,9 @@ function openInstance(files: KeptFiles, id: string): KeptSandbox {
       const instance = find();
       return instance && { instances: [instanceState(instance, describeSandbox(instance.sandbox))] };
     },
-    describeRequests(...given) {
+    describeLine(happened) {
       const { idle, sandbox } = find() as Instance;
-      return { usedAt: Math.round(nodePlatform.time() - idle), since: describeRequests(sandbox, ...given) };
+      return { usedAt: Math.round(nodePlatform.time() - idle), line: describeLine(sandbox, happened) };
     },
     check() {
       if (isForeign(files.ownFile)) throw takenOver;

@@ -3,6 +3,7 @@ import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js
 import { nodePlatform } from "../../node/platform.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { maxKept } from "../../sandbox/journal/history.js";
+import type { Line } from "../../sandbox/line.js";
 import type { RecordChange } from "../../sandbox/record.js";
 import { SandboxError } from "../../spec/errors.js";
 import { type SavedState, signedLine, stateLine } from "../state-format.js";
@@ -22,7 +23,7 @@ interface KeptOptions {
   /** Describes everything; `undefined` if the sandbox is gone, so that its file is removed. */
   readonly describe: () => Partial<SavedState> | undefined;
   /** Describes what requests have changed. */
-  readonly describeRequests: (requests: readonly Exchange[], changes: readonly RecordChange[]) => object;
+  readonly describeLine: (happened: Line["happened"]) => object;
   /** Prepares the folder. Throws if this server may not write. */
   readonly check?: () => void;
   /** Called after the file was removed. */
@@ -154,7 +155,8 @@ async function write(kept: KeptSandbox, { isChanged, requests, changes }: Unsave
   // The last line of an earlier process may be cut.
   const canAppend = first !== undefined && bytesOfLines(kept) <= Math.max(4 * first, maxLines);
   if (!isChanged && canAppend && shownOf(place.file) !== undefined) {
-    return append(kept, options.describeRequests(requests, changes));
+    const events = changes.map((change) => ({ event: { type: "record.changed", change } as const }));
+    return append(kept, options.describeLine([...requests.map((request) => ({ request })), ...events]));
   }
   const state = options.describe();
   if (state === undefined) {
