@@ -27,6 +27,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit-met", { hasText: "401.revoked" }).getByText("1 by clients").waitFor();
     expect(await page.locator("a.exit-met").count()).toBe(2);
     await page.getByRole("progressbar", { name: coverageText(2) }).waitFor();
+    await page.getByText("3 client requests to key-states, seed 1, profile minimal.").waitFor();
     expect(server.sandbox.report().coverage).toEqual(coverage(2));
   });
 
@@ -56,24 +57,6 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit-by-story", { hasText: "401.expired" }).getByText("1 by the story").waitFor();
     await detail.getByRole("link", { name: "Show these requests" }).click();
     expect(new URL(page.url()).hash).toBe("#/requests?path=401.expired");
-  });
-
-  test("the response to the next path stays when another path is next; by keyboard", async () => {
-    const { page } = await openDashboard({ scenario: "key-states" });
-    const next = page.locator(".next-path");
-    await next.getByRole("button", { name: "Send it now" }).waitFor();
-    const before = await next.locator("p").first().textContent();
-    await next.getByRole("button", { name: "Send it now" }).focus();
-    await page.keyboard.press("Enter");
-    await page.waitForFunction(
-      (text) => document.querySelector(".next-path p")?.textContent !== text,
-      before,
-    );
-    await next.getByText("Response: ").waitFor();
-    // Below the buttons, with the path that it belongs to.
-    const sent = next.locator("output", { hasText: `Sent for ${before?.split(" ")[1]?.replace(/\.$/, "")}` });
-    const [bar, response] = [await next.locator(".bar").first().boundingBox(), await sent.boundingBox()];
-    expect(response?.y).toBeGreaterThanOrEqual((bar?.y ?? 0) + (bar?.height ?? 0));
   });
 
   test("names eight paths that are not covered, and draws all among the checks", async () => {

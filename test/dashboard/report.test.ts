@@ -1,33 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
-import type { Shown } from "../../src/dashboard/control/responses.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { mePath } from "../support/send.js";
 import { openDashboard } from "./open-dashboard.js";
 
 describe.skipIf(noBrowser)("the report", () => {
-  test("says what the command prints: coverage, every path, faults, advice", async () => {
-    const { page, server, ask, go } = await openDashboard({ scenario: "bad-day" });
-    const { sandbox, url } = server;
-    for (const ref of ["untouched", "unavailable"])
-      await fetch(url + mePath, { headers: { "x-api-key": sandbox.secret(ref) } });
-    await fetch(`${url}/v1/relying-party/mee`);
-    await go("overview");
-    const { paths, coverage, faults, advice, requests } = (await ask("/report")).body.data;
-    await page.getByText(`${requests} client requests to bad-day, seed 1, profile minimal.`).waitFor();
-    await page.getByRole("progressbar", { name: `Coverage ${coverage.percent}%` }).waitFor();
-    await page.getByText(`${faults.met} of ${faults.total}`).waitFor();
-    const missing = paths.filter(({ promised, met }: Shown<"Report">["paths"][number]) => promised && !met);
-    const shown = await page.locator("a.exit-unmet code").allTextContents();
-    for (const { path_id: pathId } of missing) expect(shown).toContain(pathId);
-    expect(advice.length).toBeGreaterThan(0);
-    for (const { id, what_to_do: whatToDo } of advice) {
-      await page.locator(".advice summary", { hasText: id }).click();
-      await page.getByText(whatToDo).waitFor();
-    }
-  });
-
   test("shows why it is missing if the sandbox does not respond", async () => {
     const { page } = await openDashboard({ view: "/keys" });
     await page.route("**/__sandbox/report?*", (route) => route.abort());

@@ -1,9 +1,11 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
-import { serveControl } from "../control/client.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
 
 type Server = Dashboard["server"];
@@ -82,6 +84,31 @@ describe.skipIf(noBrowser)("the requests", () => {
     expect(await rows(page).getAttribute("data-row")).toBe(id);
   });
 
+  test("the filter of paths offers those of the sandbox, its own endpoint's among them, and none of endpoints that it lacks", async () => {
+    const folder = temporaryFolder();
+    const get = { operationId: "getThing", responses: { 200: { description: "A thing" } } };
+    const document = {
+      openapi: "3.1.0",
+      info: { title: "Things", version: "1" },
+      paths: { "/things": { get } },
+    };
+    writeFileSync(join(folder, "things.json"), JSON.stringify(document));
+    const organizations = { a: { type: "bank", keys: { one: { environment: "test" } } } };
+    const scenario = join(folder, "things.yaml");
+    writeFileSync(scenario, JSON.stringify({ version: 1, organizations, openapi: "things.json" }));
+    const { page, server } = await openDashboard({ scenario, view: "/requests" });
+    const headers = { "x-api-key": server.sandbox.secret("one") };
+    for (const path of ["/things", "/things", "/none"]) await fetch(server.url + path, { headers });
+    await rows(page).nth(2).waitFor();
+    const offered = await page.getByLabel("Path").locator("option").allTextContents();
+    expect(offered).toContain("200.getThing");
+    const ofEndpoints = offered.filter((path) => /^\d+\.get/.test(path));
+    expect(ofEndpoints.filter((path) => !path.endsWith(".getThing"))).toEqual([]);
+    await page.getByLabel("Path").selectOption("200.getThing");
+    await page.getByText("2 of 3").waitFor();
+    expect(await rows(page).count()).toBe(2);
+  });
+
   test("a pause lets the list stand still, and says how much is new", async () => {
     const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await send(server, ["active"]);
@@ -95,24 +122,17 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByRole("button", { name: "Pause" }).waitFor();
   });
 
-  test("one opened shows the check that rejected it, the response as it was sent, and what to do", async () => {
+  test("one opened shows its cause and the fix first, then the checks, and the response as it was sent", async () => {
     const { page, server, ask, go } = await openDashboard({ scenario: "key-states", profile: "typical" });
-    await send(server, ["active", "wrong-scope"]);
-    const [, { id }] = (await ask("/requests")).body.data;
-    const { response, checks, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
+    await send(server, ["wrong-scope"]);
+    const [{ id }] = (await ask("/requests")).body.data;
+    const { response, what_to_do: whatToDo } = (await ask(`/requests/${id}`)).body.data;
     await go(`requests/${id}`);
     const detail = page.locator(".detail");
     await detail.getByText(whatToDo).waitFor();
     await detail.getByText("needs attestations:read, this key has consents:read").waitFor();
-    const words = { passed: "passed", rejected: "rejected", not_reached: "not reached" };
-    const results = checks.map(
-      ({ name, result }: { name: string; result: keyof typeof words }) => `${name}: ${words[result]}`,
-    );
-    const strip = (await detail.locator(".strip .check-name").allTextContents()).map((one) =>
-      one.replace(/^. /, ""),
-    );
-    expect(strip).toEqual(results);
-    // The cause and the button that fixes it come first.
+    await detail.locator(".rejected", { hasText: "scope: rejected" }).waitFor();
+    expect(await detail.locator(".strip .not_reached").count()).toBe(2);
     const topOf = async (one: ReturnType<typeof detail.getByText>) => (await one.boundingBox())?.y ?? 0;
     const fix = detail.getByRole("button", { name: "Create a key with this scope" });
     expect(await topOf(fix)).toBeLessThan(await topOf(detail.locator(".strip")));
@@ -120,7 +140,6 @@ describe.skipIf(noBrowser)("the requests", () => {
     const [head, body] = await detail.locator(".request-response pre").allTextContents();
     expect(JSON.parse(body as string)).toEqual(JSON.parse(response.body));
     for (const [name, value] of Object.entries(response.headers)) expect(head).toContain(`${name}: ${value}`);
-    expect(await page.content()).not.toContain(server.sandbox.secret("wrong-scope"));
   });
 
   test.each([
@@ -165,42 +184,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     await page.getByText("Point your client at this base URL").waitFor();
   });
 
-  test("the list goes on when the sandbox was away", async () => {
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    await send(server, ["active"]);
-    await rows(page).waitFor();
-    await server.close(0);
-    await page.getByText("The sandbox does not respond").waitFor();
-    expect(await page.getByRole("button", { name: "Capture" }).isDisabled()).toBe(true);
-    const { port } = new URL(server.url);
-    const { server: next } = await serveControl({ port: Number(port), scenario: "key-states" });
-    await send(next, ["revoked", "live"]);
-    await rows(page).nth(1).waitFor();
-    const keys = await rows(page).locator("td:last-child").allTextContents();
-    expect(keys.map((text) => text.trim())).toEqual(["live", "revoked"]);
-  });
-
-  test("Enter opens one, Escape closes it and returns to its row", async () => {
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    await send(server, ["active", "revoked"]);
-    await rows(page).nth(1).waitFor();
-    const id = await rows(page).first().getAttribute("data-row");
-    await link(page, id).press("Enter");
-    await page.locator(".detail:focus").getByText("401.revoked").first().waitFor();
-    expect(new URL(page.url()).hash).toBe(`#/requests/${id}`);
-    await page.keyboard.press("Escape");
-    await page.locator(".detail").waitFor({ state: "detached" });
-    await page.locator(`[data-row="${id}"] a:focus`).waitFor();
-  });
-
   test("the page of a request has the parts of explain in their order, and copies them without a secret", async () => {
-    const { page, server } = await openDashboard({
-      ...{
-        scenario: "key-states",
-        view: "/requests",
-        context: { permissions: ["clipboard-read", "clipboard-write"] },
-      },
-    });
+    const context = { permissions: ["clipboard-read", "clipboard-write"] };
+    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests", context });
     await send(server, ["revoked", "revoked", "active"]);
     await rows(page).nth(1).click();
     const detail = page.locator(".detail");
@@ -212,18 +198,8 @@ describe.skipIf(noBrowser)("the requests", () => {
     await detail.getByRole("button", { name: "Copy for support" }).click();
     await detail.getByRole("button", { name: "Copied" }).waitFor();
     const text = await page.evaluate(() => navigator.clipboard.readText());
-    const lines = text.split("\n");
-    const places = [
-      /^GET \/v1\/relying-party\/me at .*, req_/,
-      /^ {2}rejected +key/,
-      /^Key +revoked/,
-      /^Response +401 unauthorized +401\.revoked/,
-    ];
-    const found = [...places, /^What to do +/, /^Requests with this key/, /^ +this one +401\.revoked/].map(
-      (place) => lines.findIndex((line) => place.test(line)),
-    );
-    expect(found).not.toContain(-1);
-    expect(found).toEqual(found.toSorted((one, other) => one - other));
+    expect(text).toMatch(/^GET \/v1\/relying-party\/me at .*, req_/);
+    expect(text).toMatch(/^Requests with this key(?:\n.*)*this one +401\.revoked/m);
     expect(text).not.toContain(server.sandbox.secret("revoked").slice(12));
   });
 
@@ -255,7 +231,8 @@ describe.skipIf(noBrowser)("the requests", () => {
     // Without the opened one, the first row would get the focus.
     const opened = rows(page).nth(1);
     const id = await opened.getAttribute("data-row");
-    await opened.click();
+    await link(page, id).press("Enter");
+    await page.locator(".detail:focus").waitFor();
     await page.getByRole("button", { name: "Activate the organization" }).click();
     await page.locator(".send-again:focus").press("Enter");
     await page.getByText("Sent again: 200").waitFor();
@@ -289,24 +266,5 @@ describe.skipIf(noBrowser)("the requests", () => {
     }
     await link(page, (await ask("/requests")).body.data[0].id).waitFor();
     expect(await page.getByRole("button", { name: /^Show/ }).count()).toBe(0);
-  });
-
-  test("thousands of requests leave no nodes and no listeners behind", async () => {
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    const session = await page.context().newCDPSession(page);
-    const counted = async () => {
-      await session.send("HeapProfiler.collectGarbage");
-      return session.send("Memory.getDOMCounters");
-    };
-    const seen = async (count: number) => {
-      await sendMany(server, count);
-      // The newest one is drawn at the top.
-      await link(page, server.sandbox.requests.list().at(-1)?.id ?? null).waitFor();
-      return counted();
-    };
-    const before = await seen(1100);
-    const after = await seen(2500);
-    expect(after.nodes).toBeLessThan(before.nodes * 1.2 + 200);
-    expect(after.jsEventListeners).toBeLessThan(before.jsEventListeners * 1.2 + 50);
   });
 });

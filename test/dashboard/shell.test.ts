@@ -34,17 +34,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     }
   });
 
-  test("a link with the token leads to a view, also in a page that is open", async () => {
-    const controlToken = "a-token-of-the-test";
-    const { page } = await openDashboard({ controlToken, settles: false });
-    await page.getByLabel("Control token").waitFor();
-    await page.evaluate((token) => location.assign(`#token=${token}&/nothing`), controlToken);
-    await settled(page);
-    expect(page.url()).toMatch(/#\/nothing$/);
-    await page.getByText("No view is called “nothing”").waitFor();
-  });
-
-  test("without the token it asks for one, and says when it is another one", async () => {
+  test("without the token it asks for one, and says when it is another one; a link has it, also for a page that is open", async () => {
     const { page } = await openDashboard({ controlToken: "a-token-of-the-test", settles: false });
     await page.getByLabel("Control token").waitFor();
     expect(await page.getByRole("alert").count()).toBe(0);
@@ -52,9 +42,10 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await page.keyboard.type("another token");
     await page.keyboard.press("Enter");
     await page.getByRole("alert").getByText("rejected this token").waitFor();
-    await page.keyboard.type("a-token-of-the-test");
-    await page.keyboard.press("Enter");
+    await page.evaluate(() => location.assign("#token=a-token-of-the-test&/nothing"));
     await settled(page);
+    expect(page.url()).toMatch(/#\/nothing$/);
+    await page.getByText("No view is called “nothing”").waitFor();
   });
 
   test.skipIf(noRedis)("a store that is gone is shown as a dead server, and so is its return", async () => {
@@ -127,24 +118,18 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
       "acting as member": "Keys and organizations",
       "clock frozen": "Time",
     };
-    for (const view of await viewsOf(page)) {
-      await go(view);
-      await expect.poll(() => chips.allInnerTexts(), { message: view }).toEqual(Object.keys(changedAt));
-    }
+    await go("overview");
+    await expect.poll(() => chips.allInnerTexts()).toEqual(Object.keys(changedAt));
     for (const [words, heading] of Object.entries(changedAt)) {
       await page.getByRole("link", { name: words, exact: true }).click();
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
     }
     const { id } = (await ask("/instances", { method: "POST" })).body.data;
     await page.goto(`${server.url}/i/${id}/__sandbox/`);
-    // Its page is distinguished by color and title, and has no view of instances.
-    const edge = () => page.locator(".page-header").evaluate((one) => getComputedStyle(one).borderTopWidth);
-    expect([await page.title(), await edge()]).toEqual([`Overview · instance ${id} · svc-sandbox`, "4px"]);
+    expect(await page.title()).toBe(`Overview · instance ${id} · svc-sandbox`);
     expect(await viewsOf(page)).not.toContain("instances");
     await page.getByRole("link", { name: `instance ${id}`, exact: true }).click();
     await page.waitForURL(`${server.controlUrl}/#/instances`);
-    await page.getByRole("link", { name: id, exact: true }).waitFor();
-    expect([await page.title(), await edge()]).toEqual(["Instances · svc-sandbox", "0px"]);
   });
 
   test("active faults are in the header of every view, which turns them off; the view of faults turns them on again", async () => {
@@ -154,10 +139,6 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     await go("keys");
     const header = page.getByRole("banner");
     await header.getByRole("link", { name: "2 faults active" }).waitFor();
-    const color = await page
-      .locator(".active-faults")
-      .evaluate((one) => getComputedStyle(one).backgroundColor);
-    expect(color).not.toBe("rgba(0, 0, 0, 0)");
     await header.getByRole("button", { name: "Turn off" }).click();
     await page.locator(".active-faults").waitFor({ state: "detached" });
     expect((await ask("/faults")).body.data).toEqual([]);

@@ -108,33 +108,4 @@ describe.skipIf(noBrowser)("time", () => {
     await page.locator(".time-state").getByText("frozen").waitFor();
     expect((await ask("/clock")).body.data.frozen).toBe(true);
   });
-
-  test("no button moves the clock of a sandbox that is gone", async () => {
-    const { page, server } = await openDashboard({ scenario: "bad-day", view: "/time" });
-    await page.getByRole("button", { name: "Go there" }).first().waitFor();
-    await server.close(0);
-    await page.getByText("The sandbox does not respond").waitFor();
-    const moving = page.getByRole("button", { name: /^(\+1|Next event|Freeze|Move|Go there)/ });
-    const disabled = await moving.evaluateAll((all) => all.map((one) => (one as HTMLButtonElement).disabled));
-    expect(disabled.length).toBeGreaterThan(6);
-    expect(new Set(disabled)).toEqual(new Set([true]));
-  });
-
-  test("a reset is confirmed first; another page sees it", async () => {
-    const { page, ask, another } = await openDashboard({ view });
-    const second = await another();
-    await ask("/keys/active/revoke", { method: "POST" });
-    await page.getByRole("button", { name: "+1 d" }).click();
-    await shows(second, "3 Mar 2026");
-    await page.getByRole("button", { name: "Reset…" }).click();
-    await page.getByRole("dialog", { name: "Start the scenario again?" }).waitFor();
-    await page.keyboard.press("Escape");
-    await page.getByRole("dialog").waitFor({ state: "detached" });
-    expect(await nowOf(ask)).toBe("2026-03-03T09:00:00.000Z");
-    await page.getByRole("button", { name: "Reset…" }).click();
-    await page.getByRole("button", { name: "Start again" }).click();
-    await shows(second, "2 Mar 2026");
-    expect(await nowOf(ask)).toBe("2026-03-02T09:00:00.000Z");
-    expect((await ask("/keys/active")).body.data.state).toBe("active");
-  });
 });
