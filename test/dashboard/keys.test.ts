@@ -44,9 +44,12 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     });
     expect(secret).toMatch(/^SVC_live_sbx\w{29}$/);
     expect((await ask("/keys/night-batch")).body.data).toMatchObject({
-      ...{ organization: "harvest-bank", name: "Night batch", environment: "live" },
-      ...{ scopes: ["attestations:read", "consents:read"], limits: { per_minute: 7, per_day: 70 } },
-      ...{ expires_at: "2026-04-01T09:00:00.000Z", state: "active" },
+      organization: "harvest-bank",
+      name: "Night batch",
+      environment: "live",
+      scopes: ["attestations:read", "consents:read"],
+      limits: { per_minute: 7, per_day: 70 },
+      expires_at: "2026-04-01T09:00:00.000Z",
     });
     expect(await statusWith(dashboard, secret)).toBe(200);
     expect(await tracesOf(page)).toContain(secret);
@@ -253,7 +256,7 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
       "403 insufficient_scope: needs attestations:read, has consents:read",
     );
     expect(await shown("live-suspended")).toBe("403 live_access_not_approved: live access is suspended");
-    expect(await shown("expired")).toMatch(/^401 · expired 1 d/);
+    expect(await shown("expired")).toMatch(/^401 · expired 1\sd/);
     // What an organization may do decides, too.
     await ask("/organizations/harvest-bank", { method: "PATCH", json: { status: "inactive" } });
     await verdict("active").getByText("403 access_denied: organization is inactive").waitFor();

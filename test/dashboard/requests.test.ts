@@ -224,9 +224,8 @@ describe.skipIf(noBrowser)("the requests", () => {
   });
 
   test("Escape after a request was sent again focuses its row, or the one that was opened", async () => {
-    const { page, server } = await openDashboard({
-      ...{ scenario: "key-states", view: "/requests?path=403.access_denied" },
-    });
+    const view = "/requests?path=403.access_denied";
+    const { page, server } = await openDashboard({ scenario: "key-states", view });
     await send(server, ["organization-inactive", "organization-inactive"]);
     // Without the opened one, the first row would get the focus.
     const opened = rows(page).nth(1);

@@ -10,9 +10,8 @@ describe.skipIf(noBrowser)("in Chromium", () => {
     const controlToken = "a-token-of-the-test";
     // It has the most views.
     const scenario = "announced-endpoints";
-    const { page, go, sandbox } = await openDashboard({
-      ...{ controlToken, host: "0.0.0.0", scenario, view: `token=${controlToken}` },
-    });
+    const view = `token=${controlToken}`;
+    const { page, go, sandbox } = await openDashboard({ controlToken, host: "0.0.0.0", scenario, view });
     const said: string[] = [];
     const rejected: string[] = [];
     page.on("request", (request) => {

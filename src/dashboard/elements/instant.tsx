@@ -37,7 +37,7 @@ export function durationText(milliseconds: number, max = 2): string {
   for (const [unit, length] of units) {
     const count = Math.floor(rest / length);
     rest -= count * length;
-    if (count > 0) parts.push(`${count} ${unit}`);
+    if (count > 0) parts.push(`${count}\u00A0${unit}`);
   }
   return parts.slice(0, max).join(" ") || "0 s";
 }

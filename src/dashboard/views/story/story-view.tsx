@@ -36,27 +36,25 @@ async function replayBack(): Promise<number> {
   return done - 1;
 }
 
-function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
-  const stage = useRef<HTMLDivElement>(null);
-  const { last, over, done: stepsRun, outline } = progress;
-  const queue = useActionQueue();
+/** The steps of a presenter, one after another, however fast the keys are pressed. */
+function useSteps(stepsRun: number) {
+  const { add, problem } = useActionQueue();
   const replayedTo = useSignal(0);
   const isAsking = useSignal(false);
   // After the last step, the next press ends the presentation.
   const isClosing = useSignal(false);
   const next = () =>
-    queue.add(async () => {
+    add(async () => {
       replayedTo.value = 0;
       const { step } = await runNext();
       isClosing.value = step === null;
     });
-  const replay = () =>
-    replayBack().then((step) => {
-      replayedTo.value = step;
-    });
+  const replay = async () => {
+    replayedTo.value = await replayBack();
+  };
   // A replay does not repeat client requests, because a story does not contain them.
   const back = () =>
-    queue.add(async () => {
+    add(async () => {
       if (isClosing.value) {
         isClosing.value = false;
         return;
@@ -65,19 +63,18 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
       isAsking.value = stepsRun > 0 && ofClients.length > 0;
       if (!isAsking.value) await replay();
     });
+  return { problem, replayedTo, isAsking, isClosing, next, replay, back };
+}
+
+function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
+  const stage = useRef<HTMLDivElement>(null);
+  const { last, over, done: stepsRun, outline } = progress;
+  const { problem, replayedTo, isAsking, isClosing, next, replay, back } = useSteps(stepsRun);
   const again = () => stage.current?.querySelector<HTMLElement>("[aria-keyshortcuts=R]")?.click();
   const fill = () =>
     void (document.fullscreenElement ? document.exitFullscreen() : stage.current?.requestFullscreen());
   // Page Down and Page Up are the keys of clickers.
-  useKeys({
-    " ": next,
-    ArrowRight: next,
-    PageDown: next,
-    ArrowLeft: back,
-    PageUp: back,
-    r: again,
-    f: fill,
-  });
+  useKeys({ " ": next, ArrowRight: next, PageDown: next, ArrowLeft: back, PageUp: back, r: again, f: fill });
   const shown = useRef(stepsRun);
   useEffect(() => {
     if (shown.current === stepsRun) return;
@@ -91,7 +88,7 @@ function Presenter({ progress }: { readonly progress: Shown<"Story"> }) {
     <div class="story" ref={stage}>
       <StoryBar progress={progress} isClosing={isClosing.value} next={next} back={back} fill={fill} />
       <section class="stack story-stage" aria-label="Latest step" aria-live="polite">
-        <RejectionText problem={queue.problem} />
+        <RejectionText problem={problem} />
         {stepsRun > 0 && replayedTo.value === stepsRun ? (
           <p class="notice" role="status">
             Replayed from the start, up to step {stepsRun}.
