@@ -24,11 +24,19 @@ const isSlow = (file: string) => slow.test(file) && !quick.includes(file);
 // A module that is already loaded for another file cannot be mocked any more, and a heap snapshot is about one file.
 const isAlone = (file: string) => /vi\.mock\(|writeHeapSnapshot\(/.test(readFileSync(file, "utf8"));
 
-const project = (name: string, include: readonly string[]) =>
-  [
-    { extends: true, test: { name, isolate: false, include: include.filter((file) => !isAlone(file)) } },
-    { extends: true, test: { name: `${name}-alone`, include: include.filter(isAlone) } },
+const cores = availableParallelism();
+
+/** `order`: projects of a later one start after those of an earlier one. */
+const project = (name: string, order: number, maxWorkers: number, include: readonly string[]) => {
+  const more = { maxWorkers, sequence: { groupOrder: order } };
+  return [
+    {
+      extends: true,
+      test: { name, isolate: false, include: include.filter((file) => !isAlone(file)), ...more },
+    },
+    { extends: true, test: { name: `${name}-alone`, include: include.filter(isAlone), ...more } },
   ] as const;
+};
 
 export default defineConfig({
   test: {
@@ -38,14 +46,16 @@ export default defineConfig({
     hookTimeout: 120_000,
     // Left to itself, Vitest polls for a second: too short on a busy machine.
     expect: { poll: { timeout: 60_000 } },
-    // Left to itself, Vitest takes one of two cores.
-    maxWorkers: availableParallelism(),
     projects: [
+      // Left to itself, Vitest takes one of two cores.
       ...project(
         "quick",
+        0,
+        cores,
         files.filter((file) => !isSlow(file)),
       ),
-      ...project("slow", files.filter(isSlow)),
+      // They wait for two thirds of their time: for pauses of clients, and for programs.
+      ...project("slow", 1, 2 * cores, files.filter(isSlow)),
     ],
   },
 });
