@@ -18,7 +18,8 @@ import { createRegistry, type KeyEntry, scenarioRecords, startKey, windowsOf } f
 import { applyLine, type Line, requestsIn } from "./line.js";
 import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
-import { countRecords, nextRuleAt, startRecords } from "./records/records.js";
+import { countRecords, nextRuleAt } from "./records/records.js";
+import { startRecords } from "./records/start-records.js";
 import {
   type GivenOptions,
   type Platform,

@@ -3,7 +3,7 @@ import { createSandbox, type SandboxError } from "../../src/index.js";
 import { captureSandbox } from "../../src/library/capture.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { startRecords } from "../../src/sandbox/records/records.js";
+import { startRecords } from "../../src/sandbox/records/start-records.js";
 import { listUpcoming } from "../../src/sandbox/upcoming.js";
 import { control } from "../support/call-control.js";
 import { served } from "../support/servers.js";

@@ -13,10 +13,10 @@ import {
   matches,
   maxBytesOfOwner,
   maxRecords,
-  newRecord,
   ownerOf,
   withMembers,
 } from "../records/records.js";
+import { newRecord } from "../records/start-records.js";
 import type { SandboxState } from "../sandbox.js";
 import type { StepAction } from "../steps.js";
 import type { RecordView } from "../view-shapes.js";

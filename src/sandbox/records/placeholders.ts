@@ -7,7 +7,7 @@ import type { Farmers } from "../population/farmers.js";
 /** The id of the nth record of a collection; `undefined` if it does not exist, `null` for no collection. */
 export type IdAt = (collection: string, number: number) => string | undefined | null;
 
-interface Places {
+export interface Places {
   readonly farmers: Farmers;
   readonly idAt: IdAt;
 }

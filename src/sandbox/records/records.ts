@@ -1,26 +1,12 @@
-import { timeFrom } from "../../scenario/format/fields.js";
-import type { ScenarioMistake } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { canonicalJson } from "../../spec/schema/json.js";
 import type { Members } from "../../spec/schema/messages.js";
-import { isMapping, type Path } from "../../spec/schema/shape.js";
+import { isMapping } from "../../spec/schema/shape.js";
 import { quote } from "../../spec/schema/words.js";
 import { isoOf } from "../clock.js";
-import type { Farmers } from "../population/farmers.js";
-import type {
-  Collection,
-  CollectionFields,
-  KeptRecord,
-  NewRecordFields,
-  RecordChange,
-  RecordForm,
-  Records,
-  Rule,
-  Seeded,
-} from "../record.js";
-import type { SandboxState, ServedEndpoint } from "../sandbox.js";
+import type { Collection, KeptRecord, RecordChange, Records, Rule, Seeded } from "../record.js";
+import type { SandboxState } from "../sandbox.js";
 import { filled, type IdAt } from "./placeholders.js";
 
 // Records of documented endpoints. A request costs the same with any number of them: each owner has its own list, and the
@@ -185,137 +171,6 @@ export function runRules(sandbox: SandboxState, until: number): void {
       commitChange(sandbox, { collection: name, record: next, isByRule: true });
     }
   }
-}
-
-type Report = (mistake: ScenarioMistake & { readonly hint: string }) => void;
-
-/** Creates the records of a scenario; reports values that are not valid in responses. */
-export function startRecords(
-  scenario: Scenario,
-  endpoints: readonly ServedEndpoint[],
-  { seed, farmers, start }: { readonly seed: number; readonly farmers: Farmers; readonly start: number },
-  report: Report = () => {},
-): Records {
-  const sandbox = { seed, scenario };
-  const forms = new Map(
-    endpoints.flatMap(({ form }) => (form === undefined ? [] : [[form.collection, form]])),
-  );
-  const all = Object.entries(scenario.records ?? {}).flatMap(([name, fields]) => {
-    const form = forms.get(name);
-    return form === undefined ? [] : [{ name, fields, form, wrong: reporter(name, form, sandbox, report) }];
-  });
-  const idAt: IdAt = (name, number) => {
-    const owner = all.find((one) => one.name === name);
-    if (owner === undefined) return null;
-    const { form } = owner;
-    const { start: given = [], kept } = owner.fields;
-    const found = kept?.records.find((one) => one.number === number)?.members ?? given[number - 1];
-    if (found === undefined) return undefined;
-    return String(form.idIn(found) ?? form.idOf(sandbox, number));
-  };
-  const records = new Map<string, Collection>();
-  for (const { name, fields, form, wrong } of all) {
-    const fill = <Value>(value: Value, path: Path): Value => {
-      try {
-        return filled(value, { farmers, idAt });
-      } catch (error) {
-        if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
-        wrong.report(path, error.message, "write a number that exists, such as {farmer.0}");
-        return value;
-      }
-    };
-    const collection: Collection = {
-      form,
-      set: fill(fields.set ?? {}, ["set"]),
-      moves: Object.fromEntries(
-        Object.entries(fields.moves ?? {}).map(([id, { when = {}, set = {} }]) => [
-          id,
-          fill({ when, set }, ["moves", id]),
-        ]),
-      ),
-      rules: (fields.then ?? []).map(({ after, when = {}, set }, index) => ({
-        after: timeFrom(0, after),
-        ...fill({ when, set }, ["then", index]),
-      })),
-      made: 0,
-      records: new Map(),
-      ids: new Map(),
-      owned: new Map(),
-      bytes: new Map(),
-      due: [],
-      removed: new Map(),
-      keys: new Map(),
-    };
-    wrong.check(collection.set, ["set"]);
-    const moves = Object.entries(collection.moves).map(([id, one]) => ["moves", id, one] as const);
-    const rules = collection.rules.map((one, index) => ["then", index, one] as const);
-    for (const [kind, name, { set, when }] of [...moves, ...rules]) {
-      wrong.check({ ...collection.set, ...set }, [kind, name, "set"]);
-      wrong.names(when, [kind, name, "when"]);
-    }
-    if (fields.kept !== undefined) restoreKept(collection, fields.kept, wrong.report);
-    else {
-      for (const [index, given] of (fields.start ?? []).entries()) {
-        const { owner, at, members } = newRecord(scenario, given, start);
-        const path = ["start", index];
-        const all = [collection.set, fill(members, path)];
-        const record = draftRecord(sandbox, collection, owner, at, all, undefined, form.idIn(members));
-        wrong.names(members, path);
-        wrong.value(record.members, path);
-        applyChange(collection, { collection: name, record });
-      }
-    }
-    records.set(name, collection);
-  }
-  return records;
-}
-
-/** The owner, the time and the members of a new record of a scenario or a step. */
-export function newRecord(scenario: Scenario, given: NewRecordFields, start: number) {
-  const { organization, environment = "test", created_at: created, ...members } = given;
-  const owned = Object.entries(scenario.organizations ?? {});
-  const [main] =
-    owned.find(([, { keys = {} }]) => Object.hasOwn(keys, scenario.default_key ?? "")) ?? owned[0] ?? [];
-  const owner = { organization: organization ?? main ?? "organization-1", environment };
-  return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
-}
-
-function reporter(name: string, form: RecordForm, sandbox: Seeded, tell: Report) {
-  const report = (path: Path, message: string, hint: string) =>
-    tell({ code: "record_invalid", path: ["records", name, ...path], message, hint });
-  const value = (members: Members, path: Path) => {
-    const problem = form.problemOf(sandbox, members);
-    if (problem !== undefined) report(path, problem, "write a value that the document's schema allows");
-  };
-  const names = (members: Members, path: Path) => {
-    const unknown = form.unknownIn(members);
-    if (unknown !== undefined) report(path, unknown, "write a member of the document's schema");
-  };
-  return {
-    report,
-    value,
-    names,
-    check(set: Members, path: Path) {
-      names(set, path);
-      value(form.make(sandbox, form.idOf(sandbox, 1), 0, [set]), path);
-    },
-  };
-}
-
-function restoreKept(
-  collection: Collection,
-  kept: NonNullable<CollectionFields["kept"]>,
-  report: (path: Path, message: string, hint: string) => void,
-): void {
-  const { form } = collection;
-  for (const [index, record] of kept.records.entries()) {
-    if (form.idIn(record.members) !== undefined && (record.next?.rule ?? -1) < collection.rules.length)
-      applyChange(collection, { collection: form.collection, record });
-    else report(["kept", "records", index], "the record has no id, or another rule", "take another snapshot");
-  }
-  for (const one of kept.removed) collection.removed.set(one.id, one);
-  for (const [key, one] of Object.entries(kept.keys)) collection.keys.set(key, one);
-  collection.made = Math.max(collection.made, kept.made);
 }
 
 /** Describes the records as the fields of a scenario that restore them. */
