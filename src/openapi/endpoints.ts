@@ -7,7 +7,7 @@ import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
-import { keptIn, lazily, recentIn } from "./once.js";
+import { keptIn, once, recentIn } from "./once.js";
 import { contentAt, type Operation } from "./operations.js";
 import { inputOf, inventedIn, noteUnchecked } from "./requests.js";
 import { maxSamples, ofExamples, type Sampling } from "./sampler.js";
@@ -29,15 +29,14 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, maxSamples);
   };
   const isSampled = content.type !== "" && content.examples.size === 0 && path.includes("{");
-  const lazy = {
-    responseShape: () => shapeOfSchema(content.reader, content.schema),
-    responseExample: () => sampledBody(content, ofExamples)?.value,
-    invented: () => inventedIn(operation, document, schemas),
-  };
+  // Few operations are asked for these.
+  const shape = once(() => shapeOfSchema(content.reader, content.schema));
+  const example = once(() => sampledBody(content, ofExamples)?.value);
+  const invented = once(() => inventedIn(operation, document, schemas));
   const { input, ask, rejections } = inputOf(operation, document, schemas);
   const [scope = null, ...others] = scopesOf(operation, document);
   if (others.length > 0) noteUnchecked(document, id, "more than one scope", others.join(", "));
-  const endpoint: Omit<Endpoint, keyof typeof lazy> = {
+  return {
     method,
     path,
     operationId: id,
@@ -49,6 +48,15 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
     description: typeof at.description === "string" ? at.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
     responseType: content.type,
+    get responseShape() {
+      return shape();
+    },
+    get responseExample() {
+      return example();
+    },
+    get invented() {
+      return invented();
+    },
     documented: (wanted, sandbox) => {
       const other = contentAt(responses, wanted);
       return other && sent(other, sandbox);
@@ -59,7 +67,6 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return isSampled ? withPathId(success, content, params) : success;
     },
   };
-  return lazily(endpoint, lazy);
 }
 
 function successIn(from: Content, sampling: Sampling, name?: string): Success {

@@ -1,12 +1,7 @@
-/** Adds members to an object that are made when they are first read. */
-export function lazily<Of extends object, Made extends object>(
-  of: Of,
-  makers: { readonly [Name in keyof Made]: () => Made[Name] },
-): Of & Made {
-  const made = new Map<string, unknown>();
-  for (const [name, make] of Object.entries<() => unknown>(makers))
-    Object.defineProperty(of, name, { enumerable: true, get: () => keptIn(made, name, make) });
-  return of as Of & Made;
+/** A function that makes its value at its first call. */
+export function once<Value>(make: () => Value): () => Value {
+  const made = new Map<"value", Value>();
+  return () => keptIn(made, "value", make);
 }
 
 /** As `keptIn`, for the last few keys: a stranger may choose them. */

@@ -157,8 +157,11 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
   const [path = "", query = ""] = target.split("?");
   const plain = { now: 0, params: parametersIn(endpoint, path), query: {}, body: undefined };
   const content = {
-    ...{ query, contentType: headers["Content-Type"], idempotencyKey: undefined },
-    ...{ headers: Object.entries(headers).flat(), body: { text } },
+    query,
+    contentType: headers["Content-Type"],
+    idempotencyKey: undefined,
+    headers: Object.entries(headers).flat(),
+    body: { text },
   };
   const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
   if (read === undefined || !("rejected" in read)) return;

@@ -11,7 +11,7 @@ import { type Content, contentIn, examplesIn, mediaTypeOf, sampledBody } from ".
 import { type ApiDocument, resolved } from "./document.js";
 import { type Mismatch, tooMuchWork } from "./keywords.js";
 import { whole } from "./merge.js";
-import { keptIn, lazily } from "./once.js";
+import { keptIn, once } from "./once.js";
 import { contentAt, type Operation, type Parameter, parameterNames } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
@@ -52,9 +52,9 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   const accepted = acceptedBy(operation, document, reader);
   const { parameters, body, rejections } = accepted;
   const inQuery = parameters.filter((one) => one.in === "query");
-  const shapes = inQuery.map(({ name, at }) => [name, () => shapeOfSchema(reader, at.schema)] as const);
+  const shapes = inQuery.map(({ name, at }) => [name, shapeOfSchema(reader, at.schema)] as const);
   const input = {
-    ...(inQuery.length > 0 && { query: lazily({}, Object.fromEntries(shapes)) }),
+    ...(inQuery.length > 0 && { query: Object.fromEntries(shapes) }),
     ...(body !== undefined && { body }),
     read: (asked: EndpointInput, sent: RequestContent) => readInput(accepted, asked, sent),
   };
@@ -87,17 +87,30 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   const types = Object.keys(isMapping(body.content) ? body.content : {});
   const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
   return {
-    ...{ operation, document, reader, parameters, ofParameters, rejections: rejectionsOf(operation) },
+    operation,
+    document,
+    reader,
+    parameters,
+    ofParameters,
+    rejections: rejectionsOf(operation),
     checkParameters: reader.checkOf(ofParameters, { reads: true }),
-    body:
-      content &&
-      lazily(
-        { content, types, isRequired: body.required === true },
-        {
-          shape: () => shapeOfSchema(reader, content.schema),
-          example: () => sampledBody(content, ofExamples)?.value,
-        },
-      ),
+    body: content && bodyOf(content, types, body.required === true),
+  };
+}
+
+function bodyOf(content: Content, types: readonly string[], isRequired: boolean): AcceptedBody {
+  const shape = once(() => shapeOfSchema(content.reader, content.schema));
+  const example = once(() => sampledBody(content, ofExamples)?.value);
+  return {
+    content,
+    types,
+    isRequired,
+    get shape() {
+      return shape();
+    },
+    get example() {
+      return example();
+    },
   };
 }
 
