@@ -6,7 +6,6 @@ import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
 import { quote } from "../spec/schema/words.js";
-import { documentLimits } from "./limits.js";
 
 // The test of each keyword of JSON Schema 2020-12.
 
@@ -23,24 +22,12 @@ export type Test = (value: unknown, run: Work) => Mismatch | undefined;
 
 /** The validation of one value. */
 export interface Work {
-  /** The steps that are left. */
-  left: number;
-  /** Schemas that are entered and not left yet. */
-  nested: number;
-  /** Whether values are texts of a query or a form, which are converted to the type of the schema. */
+  /** Whether values are texts of a query, which are converted to the type of the schema. */
   readonly reads: boolean;
   /** Whether alternatives are tested next to the one that a discriminator names. */
   readonly isStrict: boolean;
-  /** For each object, the results by schema: alternatives of a recursive type look at the same values again. */
-  readonly known: Map<object, Map<object, Mismatch | undefined>>;
-}
-
-/** The mismatch of a value whose validation needs more than that. */
-export const tooMuchWork: Mismatch = { path: [], message: "needs too much work to validate" };
-
-export function spend(run: Work, steps: number): void {
-  run.left -= steps;
-  if (run.left < 0) throw tooMuchWork;
+  /** For each value, the results by schema: alternatives of a recursive type look at the same values again. */
+  readonly known: Map<unknown, Map<unknown, Mismatch | undefined>>;
 }
 
 /** The schemas that a member chooses between, by its values. */
@@ -106,22 +93,18 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   minProperties: limit("members: must be at least", isMapping, countOf, atLeast),
   maxProperties: limit("members: must be at most", isMapping, countOf, atMost),
   pattern(pattern: string, { patternOf }) {
-    const engine = patternOf(pattern);
+    const matches = patternOf(pattern);
     const wrong = mismatch(`must match pattern ${quote(pattern.slice(0, 200))}`);
-    return (value, run) => (typeof value !== "string" || fits(engine, value, run) ? undefined : wrong);
+    return (value) => (typeof value !== "string" || matches(value) ? undefined : wrong);
   },
   format(name: string) {
     const accepts = formatTests.get(name);
     if (accepts === undefined) return [];
     const wrong = mismatch(`must match format ${quote(name.slice(0, 60))}`);
-    return (value, run) => {
-      if (typeof value === "string") spend(run, Math.min(value.length, documentLimits.formatted));
-      return accepts(value) ? undefined : wrong;
-    };
+    return (value) => (accepts(value) ? undefined : wrong);
   },
-  required: (names: readonly string[]) => (value, run) => {
+  required: (names: readonly string[]) => (value) => {
     if (!isMapping(value)) return undefined;
-    spend(run, names.length >> 3);
     const missing = names.find((name) => !Object.hasOwn(value, name));
     return missing === undefined ? undefined : { ...mismatch("is missing"), missing };
   },
@@ -136,18 +119,17 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     dependent(Object.entries(needs).map(([name, node]) => [name, test(node)])),
   properties(members: Members, { test }) {
     const all = Object.entries(members).map(([name, node]) => [name, test(node)] as const);
-    return (value, run) => {
-      if (!isMapping(value)) return undefined;
-      spend(run, all.length >> 3);
-      return first(all, ([name, one]) =>
-        Object.hasOwn(value, name) ? within(name, one(value[name], run)) : undefined,
-      );
-    };
+    return (value, run) =>
+      isMapping(value)
+        ? first(all, ([name, one]) =>
+            Object.hasOwn(value, name) ? within(name, one(value[name], run)) : undefined,
+          )
+        : undefined;
   },
   patternProperties(members: Members, { test, patternOf }) {
     const all = Object.entries(members).map(([pattern, node]) => [patternOf(pattern), test(node)] as const);
     return eachMember((name, value, run) =>
-      first(all, ([engine, one]) => (fits(engine, name, run) ? one(value, run) : undefined)),
+      first(all, ([matches, one]) => (matches(name) ? one(value, run) : undefined)),
     );
   },
   additionalProperties(node: unknown, { schema, test, patternOf }) {
@@ -155,7 +137,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     const { properties = {}, patternProperties = {} } = schema as Readonly<Record<string, Members>>;
     const patterns = Object.keys(patternProperties).map(patternOf);
     return eachMember((name, value, run) => {
-      const isNamed = Object.hasOwn(properties, name) || patterns.some((each) => fits(each, name, run));
+      const isNamed = Object.hasOwn(properties, name) || patterns.some((matches) => matches(name));
       return isNamed ? undefined : one === undefined ? "not allowed" : one(value, run);
     });
   },
@@ -194,10 +176,9 @@ export const keywords: Readonly<Record<string, Keyword>> = {
       return found >= Number(minContains) && found <= max ? undefined : wrong;
     };
   },
-  uniqueItems: (isUnique: boolean) => (value, run) => {
+  uniqueItems: (isUnique: boolean) => (value) => {
     if (!isUnique || !isList(value)) return undefined;
-    spend(run, value.length);
-    const keys = value.map((item) => (isPlain(item) ? item : `\u0000${textOf(item, run)}`));
+    const keys = value.map((item) => (isPlain(item) ? item : `\u0000${canonicalJson(item)}`));
     return new Set(keys).size === keys.length ? undefined : mismatch("must not have equal items");
   },
   $ref: (to: string, { reference }) => reference(to),
@@ -240,7 +221,7 @@ function unlessChosen({ schema }: StartContext, test: Test): Test {
   return (value, run) => (isMapping(value) && !run.isStrict ? undefined : test(value, run));
 }
 
-function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
+export function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
   for (const item of items) {
     const found = test(item);
     if (found !== undefined) return found;
@@ -261,7 +242,6 @@ function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMa
   return (value, run) => {
     if (!isKind(value)) return undefined;
     for (const [name, member] of Object.entries(value as object)) {
-      spend(run, 1);
       const found = test(name, member, run);
       if (found === "not allowed") return mismatch(`must not have the member ${quote(name.slice(0, 60))}`);
       if (found !== undefined) return within(isList(value) ? Number(name) : name, found);
@@ -336,16 +316,8 @@ function choiceOf(words: string, choices: readonly unknown[]): Test {
   const plain = new Set(choices.filter(isPlain));
   const others = new Set(choices.filter((one) => !isPlain(one)).map(canonicalJson));
   const wrong = wrongChoice(words, choices);
-  return (value, run) => {
-    const isChoice = isPlain(value) ? plain.has(value) : others.has(textOf(value, run));
-    return isChoice ? undefined : wrong;
-  };
-}
-
-function textOf(value: unknown, run: Work): string {
-  const text = canonicalJson(value);
-  spend(run, text.length >> 2);
-  return text;
+  const isChoice = (value: unknown) => (isPlain(value) ? plain.has(value) : others.has(canonicalJson(value)));
+  return (value) => (isChoice(value) ? undefined : wrong);
 }
 
 // Of ajv-formats, it accepts every whole number.
@@ -354,6 +326,9 @@ const int64 = {
   validate: (value: number) => Number.isInteger(value) && Math.abs(value) <= 2 ** 63,
 };
 
+/** The characters of a text whose format is checked: some formats take quadratic time. */
+export const maxFormatted = 1000;
+
 /** The test of each format, which accepts values of other types. */
 export const formatTests = new Map(
   Object.entries({ ...fullFormats, int64 }).flatMap(([name, format]) => {
@@ -361,17 +336,13 @@ export const formatTests = new Map(
     const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
     if (typeof test !== "function") return [];
     const isOther = (value: unknown) =>
-      typeof value !== type || (typeof value === "string" && value.length > documentLimits.formatted);
+      typeof value !== type || (typeof value === "string" && value.length > maxFormatted);
     return [[name, (value: unknown) => isOther(value) || (test as (value: unknown) => boolean)(value)]];
   }),
 );
 
-/** A compiled pattern of a schema. */
-export interface Pattern {
-  readonly test: (text: string) => boolean;
-  /** The steps for each character. */
-  readonly cost: number;
-}
+/** Whether a text matches a pattern of a schema. */
+export type Pattern = (text: string) => boolean;
 
 export type PatternEngine = (pattern: string) => Pattern;
 
@@ -385,7 +356,6 @@ const lookAhead = /^\^\(\?([=!])((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)/s;
  */
 export function linearPattern(pattern: string): Pattern | undefined {
   try {
-    if (pattern.length > documentLimits.pattern) return undefined;
     const looks: (readonly [isFollowed: boolean, RE2JS])[] = [];
     let rest = pattern;
     // `^(?!A)(?=B)C` is three patterns, unless it has alternatives.
@@ -396,15 +366,8 @@ export function linearPattern(pattern: string): Pattern | undefined {
       rest = `^${rest.slice(whole.length)}`;
     }
     const last = compiled(rest);
-    const test = (text: string) => looks.every(([is, one]) => one.test(text) === is) && last.test(text);
-    const size = looks.reduce((sum, [, one]) => sum + one.programSize(), last.programSize());
-    return { test, cost: size / 50 };
+    return (text) => looks.every(([is, one]) => one.test(text) === is) && last.test(text);
   } catch {
     return undefined;
   }
-}
-
-export function fits({ test, cost }: Pattern, text: string, run: Work): boolean {
-  spend(run, 1 + Math.ceil(text.length * cost));
-  return test(text);
 }

@@ -4,19 +4,19 @@ import { outcomeOf } from "../spec/outcomes.js";
 import { redactKeys } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
-import { isTooDeep, maxLevels, parsedJson } from "../spec/schema/json.js";
+import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { type Content, contentIn, examplesIn, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
-import { type Mismatch, tooMuchWork } from "./keywords.js";
+import type { Mismatch } from "./keywords.js";
 import { whole } from "./merge.js";
 import { keptIn, once } from "./once.js";
 import { contentAt, type Operation, type Parameter, parameterNames } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
 import type { SchemaReader, Schemas } from "./schemas.js";
 import { shapeOfSchema } from "./shapes.js";
-import type { Check } from "./validator.js";
+import { type Check, maxBodyLevels } from "./validator.js";
 import { parameterPlaces, textsOf, valueSent } from "./values.js";
 
 /** What the requests of an operation may have. */
@@ -173,14 +173,13 @@ function parameterValues(
 }
 
 function wrongIn(
-  { rejections: { rejection, unreadable, mismatched } }: Accepted,
+  { rejections: { rejection, mismatched } }: Accepted,
   check: Check,
   value: unknown,
   within?: string,
 ): OwnRejection | undefined {
   const found = check(value);
   if (found === undefined) return undefined;
-  if (found === tooMuchWork) return rejection(unreadable, { reason: `it ${found.message}` });
   const { field, message } = problemOf(found, within);
   return rejection(mismatched, { fields: { [field]: message } });
 }
@@ -202,7 +201,8 @@ function readBody(
   const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
-  if (isTooDeep(value)) return unread(`it is nested more than ${maxLevels} levels deep`);
+  if (isTooDeep(value, maxBodyLevels))
+    return unread(`it is nested more than ${maxBodyLevels} levels deep`);
   return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? read;
 }
 

@@ -7,7 +7,6 @@ import { isMapping } from "../spec/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import type { Discriminator } from "./keywords.js";
 import { sizeOf } from "./keywords.js";
-import { documentLimits } from "./limits.js";
 import { merged, whole } from "./merge.js";
 import type { SchemaReader } from "./schemas.js";
 
@@ -31,10 +30,12 @@ const deepOptional = 5;
 const maxNested = 60;
 /** The draws for an item that differs from those before it. */
 const maxTurns = 20;
-/** The steps of the check of a sample. */
-const maxChecked = 60_000;
-/** The checks of parts with `oneOf` in one sample, and the steps of each. */
-const partChecks = { max: 60, steps: 3000 };
+/** The parts and characters of a sample: a type that requires itself twice has no end. */
+export const largestSample = 20_000;
+/** A sample of this many parts and characters gets no more optional members and items. */
+export const largeSample = 150;
+/** The checks of parts with `oneOf` in one sample. */
+const maxPartChecks = 60;
 
 /** Thrown when a schema has no sample within these limits. */
 const noSample = Symbol("no sample");
@@ -56,7 +57,7 @@ export function sampleOf(
   node: unknown,
   sampling: Sampling,
 ): { readonly value: unknown } | undefined {
-  const check = reader.checkOf(node, { isStrict: true, steps: maxChecked });
+  const check = reader.checkOf(node, { isStrict: true });
   let made = 0;
   const tries = [
     { usesExamples: true, fill: "all", turn: 0 } as const,
@@ -65,7 +66,7 @@ export function sampleOf(
     ),
   ];
   for (const one of tries) {
-    if (made > documentLimits.sample) break;
+    if (made > largestSample) break;
     const attempt: Attempt = { ...sampling, reader, ...one, work: { parts: 0, checks: 0 } };
     try {
       const value = partOf(node, [], attempt);
@@ -80,7 +81,7 @@ export function sampleOf(
 
 function count(attempt: Attempt, parts: number): void {
   attempt.work.parts += parts;
-  if (attempt.work.parts > documentLimits.sample) throw noSample;
+  if (attempt.work.parts > largestSample) throw noSample;
 }
 
 type Place = readonly string[];
@@ -91,10 +92,10 @@ function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   const made = whole(attempt.reader, node);
   if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
   // A sample of one alternative may also fit another one.
-  const check = attempt.reader.checkOf(node, { isStrict: true, steps: partChecks.steps });
+  const check = attempt.reader.checkOf(node, { isStrict: true });
   for (const value of candidates(made, made.oneOf, place, attempt)) {
     attempt.work.checks += 1;
-    if (attempt.work.checks > partChecks.max || check(value) === undefined) return value;
+    if (attempt.work.checks > maxPartChecks || check(value) === undefined) return value;
   }
   throw noSample;
 }
@@ -202,7 +203,7 @@ const makers: Readonly<Record<string, Maker>> = {
 };
 
 const isFuller = ({ fill, work }: Attempt, place: Place) =>
-  fill === "all" && work.parts < documentLimits.enough && place.length < deepOptional;
+  fill === "all" && work.parts < largeSample && place.length < deepOptional;
 
 function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
@@ -230,9 +231,7 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
 function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
   const { items = {}, prefixItems = [], contains, minItems = 0, maxItems, minContains = 1 } = schema;
   const isUnique = schema.uniqueItems === true;
-  const contained = Array<unknown>(
-    contains === undefined ? 0 : Math.min(Number(minContains), documentLimits.sample),
-  );
+  const contained = Array<unknown>(contains === undefined ? 0 : Math.min(Number(minContains), largestSample));
   const first = [...(prefixItems as readonly unknown[]), ...contained.fill(contains)];
   const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
   const wanted = Math.max(Number(minItems), first.length, items === false ? 0 : usual);

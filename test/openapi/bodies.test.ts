@@ -1,0 +1,85 @@
+import { expect, test } from "vitest";
+import { content, documentOf, serving } from "../support/documents.js";
+
+// Bodies whose check would not end if it tried each combination of alternatives.
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const named = (name: string, schemas: object) => ({ schema: ref(name), schemas });
+const nested = (levels: number, inner: unknown, wrap: (inner: unknown) => unknown): unknown =>
+  levels === 0 ? inner : wrap(nested(levels - 1, inner, wrap));
+
+const list = {
+  type: "object",
+  required: ["all"],
+  properties: { all: { type: "array", items: ref("Filter") } },
+};
+const leaf = {
+  type: "object",
+  required: ["field"],
+  properties: { field: { type: "string" } },
+  additionalProperties: false,
+};
+const filter = named("Filter", {
+  Filter: { oneOf: [ref("And"), ref("Or"), ref("Leaf")] },
+  And: list,
+  Or: list,
+  Leaf: leaf,
+});
+const lists = named("A", { A: { type: "array", items: { anyOf: [ref("A"), ref("A"), ref("A")] } } });
+const itself = named("A", { A: { allOf: [ref("A")], type: "object" } });
+/** An expression with 24 alternatives, each of which may have others in four places. */
+const parts = ["left", "right", "init", "argument"];
+const kinds = Array.from({ length: 24 }, (_, at) => `K${at}`);
+const expression = named("Expression", {
+  Expression: { oneOf: kinds.map(ref) },
+  ...Object.fromEntries(
+    kinds.map((kind) => [
+      kind,
+      {
+        type: "object",
+        required: [kind],
+        properties: Object.fromEntries(parts.map((part) => [part, ref("Expression")])),
+      },
+    ]),
+  ),
+});
+const open = (inner: unknown) => Object.fromEntries(parts.map((part) => [part, inner]));
+
+type Body = readonly [name: string, document: typeof filter | { schema: object }, body: unknown];
+const bodies: readonly Body[] = [
+  ["a wrong filter", filter, nested(7, { wrong: 1 }, (inner) => ({ all: [inner, inner] }))],
+  ["a filter of two types", filter, nested(7, { field: "a" }, (inner) => ({ all: [inner] }))],
+  ["lists of lists", lists, nested(15, "x", (inner) => [inner])],
+  ["a tree of lists", lists, nested(13, 1, (inner) => [inner, inner])],
+  ["a type of itself", itself, 1],
+  ["a chain of expressions", expression, nested(15, 1, (left) => ({ left }))],
+  ["a tree of expressions", expression, nested(6, 1, open)],
+  [
+    "a long address",
+    { schema: { type: "string", format: "url", maxLength: 9 } },
+    `http://${"a-".repeat(30_000)}`,
+  ],
+  [
+    "a list of different objects",
+    { schema: { uniqueItems: true, maxItems: 1 } },
+    Array.from({ length: 5000 }, (_, at) => ({ at })),
+  ],
+];
+
+const posting = ({ schema, ...more }: { schema: object; schemas?: object }) => {
+  const post = { operationId: "a", requestBody: content(schema), responses: { 204: { description: "" } } };
+  return serving(documentOf({ "/a": { post } }, { components: more }));
+};
+
+test.each(bodies)("%s is checked, and rejected", async (_, document, body) => {
+  expect(JSON.stringify(body).length).toBeLessThanOrEqual(64 * 1024);
+  const { status, body: response } = await posting(document).ask("POST /a", { body });
+  expect([status, response.error.details.fields]).toEqual([400, expect.any(Object)]);
+});
+
+test("a body has at most 16 levels", async () => {
+  const { ask } = posting({ schema: {} });
+  expect((await ask("POST /a", { body: nested(16, 1, (inner) => [inner]) })).status).toBe(204);
+  const { status, body } = await ask("POST /a", { body: nested(17, 1, (inner) => [inner]) });
+  expect([status, body.error.details.reason]).toEqual([400, expect.stringContaining("16 levels")]);
+});
