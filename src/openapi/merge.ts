@@ -26,40 +26,42 @@ export function whole({ view, target }: SchemaSource, node: unknown): Members {
 /** A schema for values that are valid for both. Leaves out what only a check can decide. */
 export function merged(one: Members, other: Members): Members {
   const made: Record<string, unknown> = { ...one, ...other };
-  for (const name of Object.keys(one)) {
-    if (!Object.hasOwn(other, name)) continue;
-    const join = Object.hasOwn(together, name) ? together[name] : undefined;
-    if (join !== undefined) made[name] = join([one[name], other[name]] as never);
-  }
+  for (const name of Object.keys(one))
+    if (Object.hasOwn(other, name)) made[name] = joined(name, one[name], other[name]);
   return made;
 }
 
-const max = (both: readonly number[]) => Math.max(...both);
-const min = (both: readonly number[]) => Math.min(...both);
-const all = (both: readonly unknown[]) => ({ allOf: both });
-const together: Readonly<Record<string, (both: never) => unknown>> = {
-  ...{ minimum: max, exclusiveMinimum: max, minLength: max, minItems: max, minProperties: max },
-  ...{ maximum: min, exclusiveMaximum: min, maxLength: min, maxItems: min, maxProperties: min },
-  ...{ items: all, additionalProperties: all, contains: all },
-  required: (both: readonly unknown[]) => [...new Set(both.flat())],
-  type: (both: readonly unknown[]) => {
-    const [one = [], other = []] = both.map((types) => {
-      const given = [types].flat() as string[];
-      return given.includes("number") ? [...given, "integer"] : given;
-    });
-    const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
-    return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
-  },
-  enum: ([one = [], other = []]: readonly (readonly unknown[])[]) => {
-    const known = new Set(one.map(canonicalJson));
-    return other.filter((value) => known.has(canonicalJson(value)));
-  },
-  properties: ([one = {}, other = {}]: readonly Members[]) => {
-    const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
-    return {
-      ...one,
-      ...other,
-      ...Object.fromEntries(inBoth.map((name) => [name, all([one[name], other[name]])])),
-    };
-  },
-};
+const minima = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]);
+const maxima = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
+const schemas = new Set(["items", "additionalProperties", "contains"]);
+
+/** A keyword of two schemas. */
+function joined(name: string, one: unknown, other: unknown): unknown {
+  if (minima.has(name)) return Math.max(Number(one), Number(other));
+  if (maxima.has(name)) return Math.min(Number(one), Number(other));
+  if (schemas.has(name)) return { allOf: [one, other] };
+  if (name === "properties") return joinedProperties(one as Members, other as Members);
+  if (name === "type") return sharedTypes(typesIn(one), typesIn(other));
+  if (!Array.isArray(one) || !Array.isArray(other)) return other;
+  if (name === "required") return [...new Set([...one, ...other])];
+  if (name !== "enum") return other;
+  const known = new Set(one.map(canonicalJson));
+  return other.filter((value) => known.has(canonicalJson(value)));
+}
+
+function joinedProperties(one: Members, other: Members): Members {
+  const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
+  const both = inBoth.map((name) => [name, { allOf: [one[name], other[name]] }]);
+  return { ...one, ...other, ...Object.fromEntries(both) };
+}
+
+/** Every integer is a number. */
+function typesIn(given: unknown): readonly unknown[] {
+  const types = [given].flat();
+  return types.includes("number") ? [...types, "integer"] : types;
+}
+
+function sharedTypes(one: readonly unknown[], other: readonly unknown[]): string[] {
+  const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
+  return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
+}

@@ -141,7 +141,10 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
   const isOfOne = role !== "create" && role !== "list";
   const idName = isOfOne ? inPath.at(-1) : undefined;
   const served: Served = {
-    ...{ ...view, ...rejectionsOf(operation), form, idName },
+    ...view,
+    ...rejectionsOf(operation),
+    form,
+    idName,
     parents: inPath.filter((one) => one !== idName && Object.hasOwn(view.fields ?? {}, one)),
     documentsKey: operation.parameters.some(
       (one) => one.in === "header" && /^idempotency-key$/i.test(one.name),
@@ -239,7 +242,8 @@ const create: Respond = (call) => {
   if (earlier !== undefined) return response;
   const keyed = { sha256, number: record.number, at: isoOf(input.now) };
   const change = {
-    ...{ collection: form.collection, record },
+    collection: form.collection,
+    record,
     ...(key !== undefined && { key: [`${owner} ${key}`, keyed] as const }),
   };
   return { ...response, commit: () => commitChange(sandbox, change) };
@@ -391,8 +395,15 @@ function pageOf(
   const next = hasMore ? String(form.idIn(items.at(-1)?.members ?? {})) : null;
   const total = all.length;
   const facts = {
-    ...{ limit: size, per_page: size, offset: start, page, has_more: hasMore, next_cursor: next },
-    ...{ total, total_count: total, count: items.length },
+    limit: size,
+    per_page: size,
+    offset: start,
+    page,
+    has_more: hasMore,
+    next_cursor: next,
+    total,
+    total_count: total,
+    count: items.length,
   };
   return { items, facts };
 }

@@ -201,8 +201,7 @@ function readBody(
   const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
   const read = { ...asked, body: value };
-  if (isTooDeep(value, maxBodyLevels))
-    return unread(`it is nested more than ${maxBodyLevels} levels deep`);
+  if (isTooDeep(value, maxBodyLevels)) return unread(`it is nested more than ${maxBodyLevels} levels deep`);
   return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? read;
 }
 

@@ -5,8 +5,7 @@ import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
-import type { Discriminator } from "./keywords.js";
-import { sizeOf } from "./keywords.js";
+import { type Discriminator, sizeOf } from "./keywords.js";
 import { merged, whole } from "./merge.js";
 import type { SchemaReader } from "./schemas.js";
 
@@ -209,23 +208,19 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
   const members = properties as Members;
   const needed = required as readonly string[];
-  const made: Record<string, unknown> = {};
+  const made = new Map<string, unknown>();
   const add = (name: string) => {
     const node = Object.hasOwn(members, name) ? members[name] : additionalProperties;
-    Object.defineProperty(made, name, {
-      value: partOf(node, [...place, name], attempt),
-      ...{ enumerable: true, writable: true, configurable: true },
-    });
+    made.set(name, partOf(node, [...place, name], attempt));
   };
   // In the document's order; at the end names that only `required` has.
   const isChoice = (name: string) =>
     attempt.fill === "choices" && choicesOfSchema(whole(attempt.reader, members[name])) !== undefined;
   const optional = (name: string) => members[name] !== false && (isFuller(attempt, place) || isChoice(name));
   for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
-  for (const name of needed) if (!Object.hasOwn(made, name)) add(name);
-  for (let number = Object.keys(made).length + 1; number <= Number(minProperties); number++)
-    add(`member_${number}`);
-  return made;
+  for (const name of needed) if (!made.has(name)) add(name);
+  for (let number = made.size + 1; number <= Number(minProperties); number++) add(`member_${number}`);
+  return Object.fromEntries(made);
 }
 
 function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
@@ -301,11 +296,22 @@ const email = (_: RandomStream, word: string) => `${word}@example.com`;
 const host = (_: RandomStream, word: string) => `${word.replaceAll("_", "-").toLowerCase()}.example.com`;
 
 const formats: Readonly<Record<string, (draw: RandomStream, word: string, now: number) => string>> = {
-  ...{ "date-time": dateTime, "iso-date-time": dateTime, date, uuid: uuidFrom },
+  "date-time": dateTime,
+  "iso-date-time": dateTime,
+  date,
+  uuid: uuidFrom,
   time: (draw, _, now) => `${past(draw, now).slice(11, 19)}Z`,
   duration: (draw) => `P${1 + (draw() % 30)}D`,
-  ...{ email, "idn-email": email, hostname: host, "idn-hostname": host },
-  ...{ uri: url, url, iri: url, "uri-reference": url, "iri-reference": url, "uri-template": url },
+  email,
+  "idn-email": email,
+  hostname: host,
+  "idn-hostname": host,
+  uri: url,
+  url,
+  iri: url,
+  "uri-reference": url,
+  "iri-reference": url,
+  "uri-template": url,
   ipv4: (draw) => `192.0.2.${byteOf(draw)}`,
   ipv6: (draw) => `2001:db8::${byteOf(draw).toString(16)}`,
   byte: (_, word) => btoa(word),
