@@ -1,6 +1,6 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type BrowserDoor, openBrowserDoor } from "../support/browser-door.js";
-import { noBrowser } from "../support/chromium-page.js";
+import { type ChromiumPage, noBrowser, openPage } from "../support/chromium-page.js";
 import { conformanceCases } from "../support/conformance-cases.js";
 import { type ConformanceCase, comparable, runSteps } from "../support/conformance-script.js";
 import { type DoorDifference, type DoorName, doorDifferences, ending } from "../support/door-differences.js";
@@ -56,12 +56,16 @@ describe.each(undiciDoors.fetches)("$name with a dispatcher gives the same respo
 );
 
 describe.skipIf(noBrowser)("a browser's service worker gives the same responses as the core", () => {
-  let browser: BrowserDoor;
+  let opened: ChromiumPage;
   beforeAll(async () => {
-    browser = await openBrowserDoor();
+    opened = await openPage(join(import.meta.dirname, "../support/browser-page.js"));
   });
-  afterAll(() => browser?.close());
-  conforms("browser", (one) => browser.run(one));
+  afterAll(() => opened?.close());
+  // The whole case runs in the page: the sandbox, of the built package, is there.
+  const runInPage = (one: unknown) =>
+    (globalThis as unknown as { runCase: typeof run }).runCase(one as never);
+  const run: Run = ({ scenario, steps }) => opened.page.evaluate(runInPage, { scenario, steps });
+  conforms("browser", run);
 });
 
 if (noBrowser) test.skip(`the browser is left out: ${noBrowser}`);

@@ -8,6 +8,7 @@ import { promisesOn } from "../../src/api/promises.js";
 import { builtIn, endpointsIn, withEndpoints } from "../../src/api/routes.js";
 import { variationTable } from "../../src/api/variation/table.js";
 import { keyedPaths, keylessPaths, limitPaths } from "../../src/check/contract.js";
+import { commands } from "../../src/cli/commands.js";
 import { countryOf } from "../../src/farmers/tables.js";
 import { createSandbox, outcomes } from "../../src/index.js";
 import { formatTests } from "../../src/openapi/keywords.js";
@@ -26,7 +27,6 @@ import { errorCauses } from "../../src/spec/errors.js";
 import { farmerLocales } from "../../src/spec/farmer-locales.js";
 import { effectWords, faultEffects, faultKinds } from "../../src/spec/fault-effects.js";
 import { mePath, outcomeOf } from "../../src/spec/outcomes.js";
-import { commandsPart } from "../support/commands-part.js";
 import { startFrozen } from "../support/doors.js";
 import { code, type Part, pageNames, pageOf, root, table, withParts } from "../support/pages.js";
 import { samples } from "../support/samples.js";
@@ -140,6 +140,16 @@ test("only package.json decides who the owner of the repository is: no file leav
   const open = texts.filter((one) => statSync(join(root, one)).isFile() && /\bOWN[E]R\b/.test(pageOf(one)));
   expect([pagesWithAccount.length > 2, texts.length > 500, open]).toEqual([true, true, []]);
 });
+
+/** Each command with its arguments and what it does; `--help` has the rest. */
+async function commandsPart(): Promise<string> {
+  const entries = Object.entries(commands).map(async ([name, load]) => {
+    const { summary, words = {}, rest } = await load();
+    const usage = [name, ...Object.keys(words), ...(rest === undefined ? [] : ["--", rest])];
+    return [code(usage.join(" ")), summary];
+  });
+  return table(["command", "what it does"], ...(await Promise.all(entries)));
+}
 
 function assumptionsPart(): string {
   const varies = (name: string) =>
