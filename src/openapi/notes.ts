@@ -20,7 +20,7 @@ interface Group {
 export type Notes = ReturnType<typeof createNotes>;
 
 const maxNamed = 5;
-const longestReason = 200;
+const longestReason = 80;
 
 /** Collects notes after these, and lists the notes of one kind as one sentence. */
 export function createNotes(earlier: readonly Group[] = []) {

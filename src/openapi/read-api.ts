@@ -12,7 +12,7 @@ import { type DocumentText, readApiDocument, refuse } from "./document.js";
 import { endpointOf } from "./endpoints.js";
 import type { Mismatch } from "./keywords.js";
 import { createNotes, mismatchText, type Notes } from "./notes.js";
-import { recentIn } from "./once.js";
+import { once, recentIn } from "./once.js";
 import { operationsOf, routeKey, unknownOperation } from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { listsWithoutLimit, longestList, recordEndpoints } from "./records.js";
@@ -65,7 +65,6 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     });
   const byId = new Map(served.map((one) => [one.operation.id, one]));
   const kept = new Map<string, CollectionsRead>();
-  let isNoted = false;
   const endpoints = [...own, ...served.map(({ endpoint }) => endpoint)];
   const byRoute = new Map(endpoints.map((one) => [routeKey(one), one]));
   const { info } = document.root;
@@ -80,14 +79,11 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     described: [...described, ...unserved],
     served: byId,
     requestExamples: ({ operation }) => requestExamples(operation, document, schemas),
-    notes() {
-      if (!isNoted) {
-        for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
-        noteUnread(document, operations);
-      }
-      isNoted = true;
+    notes: once(() => {
+      for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
+      noteUnread(document, operations);
       return notes;
-    },
+    }),
     withRecords(records) {
       const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
       return recentIn(kept, JSON.stringify(shapes), () => {

@@ -150,6 +150,20 @@ test("serious notes are first, and equal ones are one note", () => {
   );
 });
 
+test("notes of one kind are one note with the reasons of the first", () => {
+  const schema = { type: "object", required: ["n"], properties: { n: integers } };
+  const examples = [{}, { n: "1" }, { n: null }, [], 1, "x"];
+  const paths = examples.map((example, at) => {
+    const responses = success(schema, "application/json", { example });
+    return [`/p${at}`, { get: { operationId: `p${at}`, responses } }];
+  });
+  expect(readingOf(documentOf(Object.fromEntries(paths))).notes).toContainEqual(
+    expect.stringMatching(
+      /^6 examples do not fit their schemas: p0 example \("n" is missing\), .*, p4 example \(.*\) and 1 more\.$/,
+    ),
+  );
+});
+
 test("a fault with a status that neither the document nor a failure has is a problem", () => {
   const responses = { ...success({}), 409: { description: "" } };
   const start = (status: number | undefined, path_id?: `200.${string}`) => () =>
