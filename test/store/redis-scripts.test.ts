@@ -19,49 +19,22 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
 
   const run = (script: string, of: readonly string[], ...argv: readonly (string | number)[]) =>
     redis.command("EVAL", script, String(of.length), ...of, ...argv.map(String)) as Promise<never>;
-  const create = (id: string, max = 9, expires: number | string = "") =>
-    run(
-      scripts.createScript,
-      keys.of(id).slice(0, 3),
-      "snapshot",
-      "0-7 start",
-      "",
-      id,
-      "{}",
-      max,
-      expires,
-      scripts.storeFormat,
-    );
+  const create = (id: string, max = 9, expires: number | string = "", origin = "") => {
+    const isOwn = origin !== "";
+    const argv = ["snapshot", "0-7 start", origin, isOwn ? "" : id, "{}", max, expires, scripts.storeFormat];
+    return run(scripts.createScript, keys.of(id).slice(0, 3), ...argv);
+  };
   type Reply = [at: string, [state: string, id: string, found: unknown[], turn: string]];
+  const nothing = { line: "", expires: "", leaves: "", asks: "", snapshot: "", first: "" };
+  const usual = { ...nothing, server: "a", format: scripts.storeFormat };
   let commits = 0;
-  const call = (
-    position: string,
-    {
-      line = "",
-      expires = "",
-      leaves = "",
-      asks = "",
-      snapshot = "",
-      first = "",
-      server = "a",
-      format = scripts.storeFormat,
-    },
-  ) =>
-    run(
-      scripts.appendScript,
-      [hash, log],
-      format,
-      server,
-      keys.turnsOf(""),
-      position,
-      expires,
-      leaves,
-      asks,
-      `${server}.${++commits}`,
-      line,
-      snapshot,
-      first,
-    ) as Promise<Reply>;
+  const call = (position: string, more: Partial<typeof usual>) => {
+    const { line, expires, leaves, asks, snapshot, first, server, format } = { ...usual, ...more };
+    commits += 1;
+    const argv = [position, expires, leaves, asks, `${server}.${commits}`, line, snapshot, first];
+    const common = [format, server, keys.turnsOf("")];
+    return run(scripts.appendScript, [hash, log], ...common, ...argv) as Promise<Reply>;
+  };
   const appended = async (position: string, line: string, more = {}) =>
     (await call(position, { line, ...more }))[1][1];
   const found = async (position: string) => (await call(position, {}))[1];
@@ -69,29 +42,19 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
 
   test("create a sandbox once, without what was there, and no more instances than the limit", async () => {
     await redis.command("XADD", log, "*", "e", "stale", "by", "x");
-    expect([await create("one", 1, Date.now() + week), await create("one", 1)]).toEqual([
+    const made = [await create("one", 1, Date.now() + week), await create("one", 1)];
+    expect([...made, await create("two", 1), await create("two", 2)]).toEqual([
       "created",
       "exists",
+      "full",
+      "created",
     ]);
-    expect([await create("two", 1), await create("two", 2)]).toEqual(["full", "created"]);
     expect([await existing(log), await redis.command("HLEN", list)]).toEqual([0, 2]);
     expect(Number(await redis.command("PTTL", hash))).toBeGreaterThan(week / 2);
     expect(await redis.command("PTTL", keys.of("two")[0])).toBe(-1);
-    await run(
-      scripts.createScript,
-      keys.of("own").slice(0, 3),
-      "snapshot",
-      "0-8",
-      "origin",
-      "",
-      "",
-      "0",
-      "",
-      scripts.storeFormat,
-    );
-    expect(await redis.command("HMGET", keys.of("own")[0], "origin", "head", "position")).toEqual([
-      ...["origin", "0-8", "0-8"],
-    ]);
+    await create("own", 0, "", "origin");
+    const own = await redis.command("HMGET", keys.of("own")[0], "origin", "head", "position");
+    expect(own).toEqual(["origin", "0-7 start", "0-7 start"]);
     expect(await redis.command("HLEN", list)).toBe(2);
   });
 
@@ -114,16 +77,10 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     // A Redis that lost its latest lines has the id of another one.
     for (const gone of ["0-6 start", `${first.split(" ")[0]} b.1`])
       expect((await call(gone, { line: "lost" }))[1]).toEqual(["behind", "", [], ""]);
-    expect((await call(second, { line: "x", format: "3" }))[1]).toEqual([
-      "format",
-      scripts.storeFormat,
-      [],
-      "",
-    ]);
-    expect([await redis.command("XLEN", log), await redis.command("HGET", hash, "head")]).toEqual([
-      2,
-      second,
-    ]);
+    const unknown = (await call(second, { line: "x", format: "3" }))[1];
+    expect(unknown).toEqual(["format", scripts.storeFormat, [], ""]);
+    expect(await redis.command("XLEN", log)).toBe(2);
+    expect(await redis.command("HGET", hash, "head")).toBe(second);
     const expires = String(Date.now() + week);
     await call(second, { expires });
     for (const key of [hash, log]) expect(Number(await redis.command("PTTL", key))).toBeGreaterThan(week / 2);
@@ -135,18 +92,11 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     await create("one");
     const first = await appended("0-7 start", "first");
     const second = await appended(first, "second");
-    expect(await load()).toMatchObject([
-      scripts.storeFormat,
-      "snapshot",
-      "0-7 start",
-      [{}, {}],
-      "{}",
-      "",
-      second,
-    ]);
+    const { storeFormat: format } = scripts;
+    expect(await load()).toMatchObject([format, "snapshot", "0-7 start", [{}, {}], "{}", "", second]);
     const third = await appended(second, "third", { snapshot: "newer", first: second.split(" ")[0] });
     const loaded = await load();
-    expect(loaded).toMatchObject([scripts.storeFormat, "newer", third, [{}, {}], "{}", "", third]);
+    expect(loaded).toMatchObject([format, "newer", third, [{}, {}], "{}", "", third]);
     expect(JSON.stringify(loaded[3])).not.toContain("first");
   });
 
