@@ -1,7 +1,7 @@
 import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
 import { inJson } from "../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
-import { anything, mapping, openMapping, optional, record, text } from "../spec/schema/shape.js";
+import * as s from "../spec/schema/shape.js";
 import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { builtIn } from "./routes.js";
 
@@ -147,6 +147,6 @@ function examplesOf(rows: readonly Outcome[]): object {
   return Object.fromEntries(rows.map(({ code, message }) => [code, { value: { error: { code, message } } }]));
 }
 
-export const errorShape = mapping({
-  error: openMapping({ code: text(), message: text(), details: optional(record(anything())) }),
+export const errorShape = s.mapping({
+  error: s.openMapping({ code: s.text(), message: s.text(), details: s.optional(s.record(s.anything())) }),
 });

@@ -1,5 +1,6 @@
 import { type FaultPathId, faultEffects, faultKinds } from "./fault-effects.js";
-import { choice, type Shape } from "./schema/shape.js";
+import type { Shape } from "./schema/shape.js";
+import * as s from "./schema/shape.js";
 
 /** The closed list of outcomes: responses, the OpenAPI document, the docs and the coverage are made from it. */
 export interface Outcome {
@@ -252,7 +253,7 @@ export const apiPathIds: readonly ApiPathId[] = apiOutcomes.map(({ path }) => pa
 
 /** A path id: of these, or of the success of another endpoint than `/me`. */
 export const pathIdShape = (ids: readonly PathId[] = outcomes.map(({ path }) => path)): Shape<PathId> =>
-  ({ ...choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<PathId>;
+  ({ ...s.choice(ids), besides: /^20[0124]\.[A-Za-z][\w-]*$/ }) as Shape<PathId>;
 
 export const faultPathIds = faultOutcomes.map(({ path }) => path);
 

@@ -1,7 +1,7 @@
 import type { KeyEntry } from "../../sandbox/keys.js";
 import { environments, organizationTypes } from "../../spec/api-key.js";
 import { mePath } from "../../spec/outcomes.js";
-import { choice, count, described, list, mapping, openMapping, text, uuid } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import type { Endpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
 
@@ -14,17 +14,20 @@ export const me: Endpoint = {
   description:
     "Confirms the API key and reports its context. The call counts as one request against the key's limits.",
   responseName: "RelyingPartyContext",
-  responseShape: mapping({
-    data: openMapping({
-      organization: mapping({ id: uuid(), name: text(), type: choice(organizationTypes) }),
-      environment: described(choice(environments), "The environment of the key, which matches its prefix."),
-      scopes: described(list(text(), { min: 1 }), "The scope names granted to the key."),
-      limits: openMapping({
-        per_minute: described(count(), "Requests allowed per minute for the key."),
-        per_day: described(count(), "Requests allowed per day for the key."),
+  responseShape: s.mapping({
+    data: s.openMapping({
+      organization: s.mapping({ id: s.uuid(), name: s.text(), type: s.choice(organizationTypes) }),
+      environment: s.described(
+        s.choice(environments),
+        "The environment of the key, which matches its prefix.",
+      ),
+      scopes: s.described(s.list(s.text(), { min: 1 }), "The scope names granted to the key."),
+      limits: s.openMapping({
+        per_minute: s.described(s.count(), "Requests allowed per minute for the key."),
+        per_day: s.described(s.count(), "Requests allowed per day for the key."),
       }),
-      usage: openMapping({
-        today: described(count({ min: 1 }), "Requests counted today, including the current one."),
+      usage: s.openMapping({
+        today: s.described(s.count({ min: 1 }), "Requests counted today, including the current one."),
       }),
     }),
   }),

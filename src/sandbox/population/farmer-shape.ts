@@ -1,20 +1,21 @@
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
 import * as shapes from "../../spec/schema/shape.js";
-import { described, type Shape, type ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 
 const text = (description: string, of: Omit<shapes.TextKind, "kind"> = {}) =>
-  described(shapes.text(of), description);
-const number = (description: string) => described(shapes.number({ min: 0 }), description);
-const whole = (description: string, of: shapes.Limits = {}) => described(shapes.count(of), description);
+  s.described(shapes.text(of), description);
+const number = (description: string) => s.described(shapes.number({ min: 0 }), description);
+const whole = (description: string, of: shapes.Limits = {}) => s.described(shapes.count(of), description);
 const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
-  described(shapes.choice(values), description);
+  s.described(shapes.choice(values), description);
 const list = <Item>(description: string, item: Shape<Item>, of: shapes.Limits = {}) =>
-  described(shapes.list(item, of), description);
+  s.described(shapes.list(item, of), description);
 const always = <const Value extends string | boolean>(description: string, value: Value) =>
-  described(shapes.always(value), description);
+  s.described(shapes.always(value), description);
 const object = <const Of extends shapes.Fields>(description: string, fields: Of) =>
-  described(shapes.mapping(fields), description);
+  s.described(shapes.mapping(fields), description);
 
 const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
 export type LivestockType = (typeof livestockTypes)[number];

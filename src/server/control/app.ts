@@ -10,7 +10,8 @@ import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
 import { checkValue } from "../../spec/schema/check.js";
 import { jsonOf } from "../../spec/schema/json.js";
-import { anything, isMapping, shapeOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
+import { isMapping, shapeOf } from "../../spec/schema/shape.js";
 import { listed } from "../../spec/schema/words.js";
 import { type ControlPlace, controlPlace } from "../../store/store.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
@@ -80,7 +81,7 @@ async function runRoute(row: Route, local: LocalContext) {
   if (response.headersSent) return;
   response.status(row.status);
   if (row.status === 204) return void response.end();
-  const data = () => jsonOf(row.response ?? anything(), result);
+  const data = () => jsonOf(row.response ?? s.anything(), result);
   const { type, text } = isTextResponse(result)
     ? result
     : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };

@@ -4,7 +4,8 @@ import { version } from "../../node/package-files.js";
 import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
 import { inJson } from "../../spec/schema/json.js";
 import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
-import { mapping, type Shape } from "../../spec/schema/shape.js";
+import type { Shape } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { responses } from "./responses.js";
 import type { Route } from "./route.js";
 
@@ -53,7 +54,7 @@ function operation(row: Route): Record<string, unknown> {
   const { summary, status, types = [json] } = row;
   const parameters = parametersOf(row);
   const contents = (response: Shape) => {
-    const whole = referenceOr(inJson(row.isBare ? response : mapping({ data: response })));
+    const whole = referenceOr(inJson(row.isBare ? response : s.mapping({ data: response })));
     return types.map((type) => [type, { schema: type === json ? whole : { type: "string" } }]);
   };
   const name = row.path.replace(/[\W_]+([a-z]|$)/g, (_, first: string) => first.toUpperCase());

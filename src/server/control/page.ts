@@ -8,7 +8,7 @@ import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
 import { SandboxError } from "../../spec/errors.js";
 import { redactPath } from "../../spec/redact.js";
-import { text } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import { controlRoute, type Route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;
@@ -25,7 +25,7 @@ const policy = [
 
 export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
-  response: text(),
+  response: s.text(),
   types: ["text/html"],
   isLocal: true,
   run(_context, { request, response }) {

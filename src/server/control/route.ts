@@ -3,7 +3,8 @@ import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { isTooDeep, maxLevels, parsedJson } from "../../spec/schema/json.js";
-import { count, described, optional, type Shape, type ValueOf } from "../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../spec/schema/shape.js";
+import * as s from "../../spec/schema/shape.js";
 import type { ControlPlace } from "../../store/store.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
@@ -70,9 +71,9 @@ type Value<Of> = ValueOf<Of> | TextResponse | void;
 type Returned<Of> = Value<Of> | Promise<Value<Of>>;
 
 /** The fields of a query for a part of a list. `usual` is the number without a limit. */
-export const pageFields = (usual: number | "all", limit = count()) => ({
-  offset: optional(described(count(), "The index of the first one. Default: 0.")),
-  limit: optional(described(limit, `At most this many. Default: ${usual}.`)),
+export const pageFields = (usual: number | "all", limit = s.count()) => ({
+  offset: s.optional(s.described(s.count(), "The index of the first one. Default: 0.")),
+  limit: s.optional(s.described(limit, `At most this many. Default: ${usual}.`)),
 });
 
 const isText = Symbol("text response");

@@ -14,7 +14,7 @@ import { SandboxError } from "../../../spec/errors.js";
 import { isSuccess, type PathId } from "../../../spec/outcomes.js";
 import { escapeControls, redactEncoded } from "../../../spec/redact.js";
 import { requireFields } from "../../../spec/schema/check.js";
-import { choice, described, flag, mapping, optional, text } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import { base62From, randomStream } from "../../../spec/seed.js";
 import {
   endedInstance,
@@ -32,15 +32,17 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
     isOfInstances: true,
-    query: mapping({
-      label: optional(described(text(), "Only instances with this text in their label or id, in any case.")),
-      sort: optional(
-        described(
-          choice(["created", "errors", "last_request", "expiry"]),
+    query: s.mapping({
+      label: s.optional(
+        s.described(s.text(), "Only instances with this text in their label or id, in any case."),
+      ),
+      sort: s.optional(
+        s.described(
+          s.choice(["created", "errors", "last_request", "expiry"]),
           "What is first: the newest, the most errors, the latest request or the next expiry. Default: created.",
         ),
       ),
-      errors: optional(described(flag(), "Whether only instances with errors are listed.")),
+      errors: s.optional(s.described(s.flag(), "Whether only instances with errors are listed.")),
       ...pageFields("all"),
     }),
     response: responses.InstancePage,

@@ -1,6 +1,6 @@
 import { operations } from "../../../sandbox/operations/operations.js";
 import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
-import { list, mapping } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 
@@ -9,7 +9,7 @@ const usualPage = 100;
 export const recordRoutes: readonly Route[] = [
   controlRoute("GET /records", {
     summary: "The collections of records, with their operations",
-    response: list(responses.Collection),
+    response: s.list(responses.Collection),
     run: ({ sandbox }) =>
       [...sandbox.records].map(([collection, { records, moves }]) => {
         const { create, read, list: all, update, remove } = sandbox.scenario.records?.[collection] ?? {};
@@ -23,7 +23,7 @@ export const recordRoutes: readonly Route[] = [
   }),
   controlRoute("GET /records/{collection}", {
     summary: "The records of a collection, in the order of creation",
-    query: mapping(pageFields(usualPage)),
+    query: s.mapping(pageFields(usualPage)),
     response: responses.RecordPage,
     isBare: true,
     run({ sandbox, params: { collection = "" }, query: { offset, limit = usualPage } }) {

@@ -1,7 +1,7 @@
 import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { anything, record, text } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import { identityOf, stateLine } from "../../../store/state-format.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
@@ -16,7 +16,7 @@ import { sandboxRoutes } from "./sandbox.js";
 import { scenarioRoutes } from "./scenario.js";
 import { requestChecksRoutes, trafficRoutes } from "./traffic.js";
 
-const document = record(anything());
+const document = s.record(s.anything());
 
 export const routes: readonly Route[] = [
   ...sandboxRoutes,
@@ -53,14 +53,14 @@ export const routes: readonly Route[] = [
   }),
   controlRoute("GET /events", {
     summary: "Requests and changes, as server-sent events; resumes after Last-Event-ID",
-    response: text(),
+    response: s.text(),
     types: ["text/event-stream"],
     isLocal: true,
     run: streamEvents,
   }),
   controlRoute("GET /metrics", {
     summary: "Metrics in the Prometheus text format",
-    response: text(),
+    response: s.text(),
     types: ["text/plain"],
     isLocal: true,
     async run(context, { server, response }) {

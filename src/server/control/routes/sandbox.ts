@@ -11,7 +11,7 @@ import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.j
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
 import words from "../../../spec/assumptions.json" with { type: "json" };
-import { list } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import type { StoreStatus } from "../../../store/store.js";
 import { unreadiness } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
@@ -94,7 +94,7 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /upcoming", {
     summary: "The next events that time causes, earliest first, up to 100",
-    response: list(responses.Upcoming),
+    response: s.list(responses.Upcoming),
     run: ({ sandbox }) => listUpcoming(sandbox),
   }),
   controlRoute("GET /assumptions", {
@@ -113,19 +113,19 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
-    response: list(responses.AssumptionRow),
+    response: s.list(responses.AssumptionRow),
     isLocal: true,
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   controlRoute("GET /faults", {
     summary: "The active faults; times in them are instants",
-    response: list(responses.Fault),
+    response: s.list(responses.Fault),
     run: ({ sandbox }) => describeFaults(sandbox.faults),
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
     body: "faults_change",
-    response: list(responses.Fault),
+    response: s.list(responses.Fault),
     run({ sandbox, body }) {
       operations.faults(sandbox, body.faults as Fault[]);
       return describeFaults(sandbox.faults);

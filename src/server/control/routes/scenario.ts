@@ -22,7 +22,8 @@ import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
 import { SandboxError } from "../../../spec/errors.js";
 import { redactKeys } from "../../../spec/redact.js";
-import { anything, list, type Path, record, text } from "../../../spec/schema/shape.js";
+import type { Path } from "../../../spec/schema/shape.js";
+import * as s from "../../../spec/schema/shape.js";
 import type { Server } from "../../sockets/server-state.js";
 import { documentSent } from "../documents.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
@@ -35,7 +36,7 @@ const file = "request body";
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The bundled scenarios",
-    response: list(responses.Scenario),
+    response: s.list(responses.Scenario),
     isLocal: true,
     run: () =>
       scenarioNames.map((name) => {
@@ -45,7 +46,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
-    response: text(),
+    response: s.text(),
     types: ["application/yaml"],
     run: async ({ sandbox, sandbox: state }) =>
       textResponse("application/yaml", await scenarioText(sandbox, state.given)),
@@ -84,7 +85,7 @@ export const scenarioRoutes: readonly Route[] = [
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
-    response: record(anything()),
+    response: s.record(s.anything()),
     isBare: true,
     isLocal: true,
     run: () => scenarioJsonSchema(scenarioNames),
