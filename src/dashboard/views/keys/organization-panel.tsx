@@ -80,7 +80,7 @@ function Access({ organization }: { readonly organization: Organization }) {
 
 const columns = ["Key", "State", "Minute · day", "Next request gets", "Actions"];
 // The columns of all organizations are in line.
-const widths = ["20%", "12%", "11%", "auto", "9.6rem"];
+const widths = ["20%", "12%", "18%", "auto", "9.6rem"];
 
 function rowOf(key: Key): Row {
   const { ref, name, environment, legacy, scopes, usage, limits } = key;

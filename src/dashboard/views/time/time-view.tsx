@@ -36,7 +36,7 @@ export function TimeView() {
         <h2 id="coming-title">Next events</h2>
         <Table
           label="List of events"
-          columns={["In", "Event", "Time", "Clock"]}
+          columns={["When", "Event", "Time", "Clock"]}
           rows={coming.map((event) => ({
             key: `${event.at} ${event.kind} ${event.key} ${event.text}`,
             cells: cellsOf(event, changes.add),
