@@ -27,7 +27,7 @@ export function RequestTable({ label, requests, opened }: RequestTableProps) {
         label={label}
         columns={columns}
         widths={widths}
-        minor={opened === undefined ? [] : ["Request"]}
+        minor={opened === undefined ? [] : ["Status", "Request"]}
         rows={requests.map((request, index) => ({
           key: request.id,
           cells: cellsOf(request, requests[index - 1], request.id === opened),
