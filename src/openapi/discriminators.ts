@@ -1,3 +1,4 @@
+import { memberIn } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { type ApiDocument, resolved, valueAt } from "./document.js";
@@ -48,33 +49,35 @@ export function discriminatorOf(node: Members, named: NamedSchemas): Discriminat
   if (!isMapping(discriminator) || typeof discriminator.propertyName !== "string") return undefined;
   const { propertyName: name, mapping } = discriminator;
   return keptIn(named.discriminators, node, () => {
-    const all = branchesOf(node, name, mappedBy(mapping, named), named);
-    const branches = new Map(all);
-    // A value of several schemas chooses none.
-    return all.length === 0 || branches.size < all.length ? undefined : { name, branches };
+    const branches = branchesOf(node, name, mappedBy(mapping, named), named);
+    return branches.size === 0 ? undefined : { name, branches };
   });
 }
-
-type Branches = (readonly [value: string, node: unknown])[];
 
 function branchesOf(
   node: Members,
   name: string,
   mapped: ReadonlyMap<string, unknown>,
   named: NamedSchemas,
-): Branches {
-  const { oneOf, anyOf } = node;
+): ReadonlyMap<string, unknown> {
+  const { oneOf, anyOf, properties } = node;
+  // Some documents name a member that is not a text.
+  const { type = "string" } = wholeIn(memberIn(properties, [name]), named.document);
+  if (![type].flat().includes("string")) return new Map();
   const alternatives = [oneOf, anyOf].find(Array.isArray)?.filter((one) => !isNull(one));
   const nodes: readonly unknown[] = alternatives ?? inheritingOf(node, mapped, named);
-  const valued = nodes.map((one) => ({ one, values: valuesFor(one, name, mapped, named) }));
-  // Each alternative needs a value. A parent may have heirs that none names.
-  const isNamed = (values: readonly string[]) => values.length === 1 || mapped.has(values[0] ?? "");
-  if (alternatives !== undefined && valued.some(({ values }) => values.length === 0)) return [];
-  return valued
-    .filter(({ values }) => alternatives !== undefined || isNamed(values))
-    .flatMap(({ one, values }) =>
-      values.map((value) => [value, one === node ? withoutChoice(node, named) : one] as const),
-    );
+  const isParent = alternatives === undefined;
+  const branches = new Map<string, unknown>();
+  for (const one of nodes) {
+    const values = valuesFor(one, name, mapped, named);
+    const isNamed = values.length === 1 || mapped.has(values[0] ?? "");
+    const free = values.filter((value) => !branches.has(value));
+    // Each alternative needs values of its own. A parent may have heirs without one, or with that of their parent.
+    if (!isParent && (values.length === 0 || free.length < values.length)) return new Map();
+    if (isParent && !isNamed) continue;
+    for (const value of free) branches.set(value, one === node ? withoutChoice(node, named) : one);
+  }
+  return branches;
 }
 
 const isNull = (node: unknown) => isMapping(node) && node.type === "null";
@@ -114,15 +117,17 @@ function valuesFor(
   return (choices ?? []).map(String).filter((value) => !mapped.has(value));
 }
 
+/** A schema of the document as it is written, with its references and the parts of `allOf`. */
+function wholeIn(node: unknown, { root }: ApiDocument): Members {
+  const view = (one: unknown) => (isMapping(one) ? one : {});
+  return whole({ view, target: (reference) => valueAt(root, reference) }, node);
+}
+
 /** The values that a schema allows for a member; `undefined` for any. */
-function choicesIn(node: unknown, member: string, { root }: ApiDocument): readonly unknown[] | undefined {
-  const source = {
-    view: (one: unknown) => (isMapping(one) ? one : {}),
-    target: (reference: string) => valueAt(root, reference),
-  };
-  const { properties } = whole(source, node);
+function choicesIn(node: unknown, member: string, document: ApiDocument): readonly unknown[] | undefined {
+  const { properties } = wholeIn(node, document);
   if (!isMapping(properties) || !Object.hasOwn(properties, member)) return undefined;
-  const { enum: choices, const: only } = whole(source, properties[member]);
+  const { enum: choices, const: only } = wholeIn(properties[member], document);
   return only !== undefined ? [only] : Array.isArray(choices) ? choices : undefined;
 }
 

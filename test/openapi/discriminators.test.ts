@@ -183,3 +183,23 @@ test("a discriminator whose values are not known is a note", async () => {
   expect((await ask("POST /a", { body: { kind: "t", number: "1" } })).status).toBe(204);
   expect((await ask("POST /a", { body: { kind: "t", other: "1" } })).status).toBe(400);
 });
+
+test("a member that is not a text names no schema, and a schema of an heir has the value of the heir", async () => {
+  const page = { ...object({ items: { type: "array" } }), discriminator: { propertyName: "items" } };
+  const kind = { type: "string", enum: ["Card", "Transfer"] };
+  const schemas = {
+    Page: page,
+    Pages: { allOf: [ref("Page"), object({ of: ref("OldCard") })] },
+    ...byParent(chooses(), kind),
+    OldCard: { allOf: [ref("Card"), object({ old: text })] },
+  };
+  const get = (name: string) => ({
+    get: { operationId: name, responses: { 200: { description: "", ...content(ref(name)) } } },
+  });
+  const paths = { "/pages": get("Pages"), "/page": get("Page"), "/payment": get("Payment") };
+  const { ask } = serving(documentOf(paths, { components: { schemas } }));
+  expect((await ask("GET /page")).body.items).toEqual(expect.any(Array));
+  const { body } = await ask("GET /pages");
+  expect(body).toMatchObject({ items: expect.any(Array), of: { kind: "Card", old: expect.any(String) } });
+  expect(["Card", "Transfer"]).toContain((await ask("GET /payment")).body.kind);
+});
