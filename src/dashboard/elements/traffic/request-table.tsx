@@ -17,7 +17,7 @@ interface RequestTableProps {
 }
 
 const columns = ["Time", "Status", "Request", "Path", "Key and marks"];
-const widths = ["11rem", "4rem", "auto", "11.75rem", "18%"];
+const widths = ["11rem", "4rem", "auto", "11.75rem"];
 
 /** Requests, each as one line that opens it. The query of the address stays. */
 export function RequestTable({ label, requests, opened }: RequestTableProps) {
@@ -26,7 +26,7 @@ export function RequestTable({ label, requests, opened }: RequestTableProps) {
       <Table
         label={label}
         columns={columns}
-        widths={widths}
+        widths={[...widths, opened === undefined ? "18%" : "auto"]}
         minor={opened === undefined ? [] : ["Status", "Request"]}
         rows={requests.map((request, index) => ({
           key: request.id,
