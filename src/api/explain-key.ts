@@ -7,7 +7,7 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import { fingerprintOf, isSandboxKey, parseApiKey } from "../spec/api-key.js";
 import { authorizationChecks } from "../spec/authorize.js";
 import { SandboxError } from "../spec/errors.js";
-import { outcomeOf } from "../spec/outcomes.js";
+import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import type { Endpoint } from "./endpoint.js";
 import { causeOf, evaluate } from "./evaluate.js";
@@ -51,11 +51,38 @@ function looksLikeRef(word: string): boolean {
   return /^[a-z0-9]+(?:[-_.][a-z0-9]+)*$/i.test(word) && word.length <= 24 && parseApiKey(word) === undefined;
 }
 
+/** What an endpoint returns for a key, and why, as JSON. */
+export interface KeyExplanation {
+  readonly key: string | null;
+  readonly fingerprint: string | null;
+  readonly method: string;
+  readonly path: string;
+  readonly at: string;
+  readonly checks: readonly ExplainedCheck[];
+  readonly status: number;
+  readonly code: string | null;
+  readonly path_id: PathId;
+  readonly fault_paths: readonly PathId[];
+  readonly when: string;
+  readonly why: string | null;
+  readonly what_to_do: string;
+  /** Well-formed, but not of this scenario and not of any sandbox. */
+  readonly real_key_suspected: boolean;
+  readonly key_of_another_sandbox: boolean;
+}
+
+interface ExplainedCheck {
+  readonly name: string;
+  readonly question: string;
+  readonly result: "passed" | "rejected" | "not_reached";
+  readonly path_id: PathId | null;
+}
+
 export function explain(
   apiKey: string | undefined,
   sandbox: SandboxState,
   endpoint: Endpoint = firstEndpoint(sandbox),
-) {
+): KeyExplanation {
   const sha256 = apiKey === undefined ? undefined : sandbox.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
   const ref = entry?.key.ref;
@@ -78,7 +105,6 @@ export function explain(
     when,
     why: entry === undefined ? null : causeOf(sandbox, pathId, entry, endpoint),
     what_to_do: whatToDo,
-    // Well-formed, but not of this scenario and not of any sandbox.
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
     key_of_another_sandbox:
       ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== sandbox.behavior.unknownKey,

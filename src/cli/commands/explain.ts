@@ -1,4 +1,4 @@
-import { apiKeyFor, explain } from "../../api/explain-key.js";
+import { apiKeyFor, explain, type KeyExplanation } from "../../api/explain-key.js";
 import { endpointNamed } from "../../api/routes.js";
 import { askRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
@@ -68,7 +68,6 @@ export const explainCommand = declareCommand({
 const requestId =
   /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
-type KeyExplanation = ReturnType<typeof explain>;
 function keyText(explained: KeyExplanation, scenario: string, style: Style, program: string): string {
   const { method, path, at, key, fingerprint, fault_paths: faults, checks, status } = explained;
   const stranger = fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}`;

@@ -137,9 +137,16 @@ export function newRecord(scenario: Scenario, given: NewRecordFields, start: num
   return { owner, at: created === undefined ? start : timeFrom(start, created), members: members as Members };
 }
 
-type Reporter = ReturnType<typeof reporter>;
+/** Reports what is wrong with the records of a collection. */
+interface Reporter {
+  readonly report: (path: Path, message: string, hint: string) => void;
+  /** The members of a record, as responses would have them. */
+  readonly value: (members: Members, path: Path) => void;
+  readonly names: (members: Members, path: Path) => void;
+  readonly check: (set: Members, path: Path) => void;
+}
 
-function reporter(form: RecordForm, sandbox: Seeded, tell: Report) {
+function reporter(form: RecordForm, sandbox: Seeded, tell: Report): Reporter {
   const report = (path: Path, message: string, hint: string) =>
     tell({ code: "record_invalid", path: ["records", form.collection, ...path], message, hint });
   const value = (members: Members, path: Path) => {
@@ -164,7 +171,7 @@ function reporter(form: RecordForm, sandbox: Seeded, tell: Report) {
 function restoreKept(
   collection: Collection,
   kept: NonNullable<CollectionFields["kept"]>,
-  report: (path: Path, message: string, hint: string) => void,
+  report: Reporter["report"],
 ): void {
   const { form } = collection;
   for (const [index, record] of kept.records.entries()) {

@@ -240,9 +240,17 @@ function summaryOf(instance: ListedInstance, { baseUrl }: RouteContext) {
   };
 }
 
+interface InstanceTraffic {
+  readonly requests: number;
+  readonly errors: number;
+  /** In percent. */
+  readonly coverage: number;
+  readonly lastPathId: PathId | null;
+}
+
 interface Listed {
   readonly one: ListedInstance;
-  readonly traffic: ReturnType<typeof trafficOf>;
+  readonly traffic: InstanceTraffic | null;
 }
 
 const orders = {
@@ -253,7 +261,7 @@ const orders = {
 } as const;
 
 /** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
-function trafficOf(instance: Instance | undefined) {
+function trafficOf(instance: Instance | undefined): InstanceTraffic | null {
   if (instance === undefined) return null;
   const { counters, history } = runDue(instance.sandbox);
   const { requests, paths } = counters.read();
