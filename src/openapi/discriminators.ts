@@ -141,7 +141,8 @@ function withoutChoice(node: Members, { plain }: NamedSchemas): Members {
 /** A schema with the values that name it, if it inherits a discriminator. */
 export function inheriting(node: Members, named: NamedSchemas): Members {
   const own: Members[] = [];
-  const allOf = partsOf(node).map((part) => {
+  const parts = partsOf(node);
+  const allOf = parts.map((part) => {
     const parent = targetOf(named.document, part);
     const found = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
     if (!isMapping(parent) || found === undefined) return part;
@@ -149,9 +150,11 @@ export function inheriting(node: Members, named: NamedSchemas): Members {
     const values = [...found.branches]
       .filter(([, one]) => family.has(targetOf(named.document, one)))
       .map(([value]) => value);
-    if (values.length === 0) return part;
+    // A named schema without a value of its own, because it has several choices, is chosen by none.
+    if (values.length === 0) return named.names.has(node) ? withoutChoice(parent, named) : part;
     own.push({ properties: { [found.name]: { enum: values } }, required: [found.name] });
     return withoutChoice(parent, named);
   });
-  return own.length === 0 ? node : { ...node, allOf: [...allOf, ...own] };
+  const isSame = allOf.every((part, at) => part === parts[at]);
+  return isSame ? node : { ...node, allOf: [...allOf, ...own] };
 }

@@ -203,3 +203,19 @@ test("a member that is not a text names no schema, and a schema of an heir has t
   expect(body).toMatchObject({ items: expect.any(Array), of: { kind: "Card", old: expect.any(String) } });
   expect(["Card", "Transfer"]).toContain((await ask("GET /payment")).body.kind);
 });
+
+test("a schema with several own choices is chosen by none, and has one of them", async () => {
+  const kind = { type: "string", enum: ["in", "out"] };
+  const schemas = {
+    ...byParent(chooses()),
+    Wire: { allOf: [ref("Payment"), { properties: { kind } }] },
+  };
+  const post = {
+    requestBody: content(ref("Wire")),
+    responses: { 200: { description: "", ...content(ref("Wire")) } },
+  };
+  const { ask } = serving(documentOf({ "/a": { post } }, { components: { schemas } }));
+  const { status, body } = await ask("POST /a", { body: { kind: "out" } });
+  expect([status, ["in", "out"].includes(body.kind)]).toEqual([200, true]);
+  expect((await ask("POST /a", { body: { kind: "Card", number: "1" } })).status).toBe(400);
+});
