@@ -109,6 +109,20 @@ export function recordBody(view: View, sandbox: Seeded, members: Members): unkno
 const creationNames = ["created_at", "createdAt", "created"];
 const updateNames = ["updated_at", "updatedAt", "updated"];
 
+/** What the functions of a form need. */
+interface FormParts {
+  readonly collection: string;
+  /** The member with the id. */
+  readonly name: string;
+  /** The members of records; `undefined` for any. */
+  readonly fields: Fields | undefined;
+  /** The members that a client can send. */
+  readonly sendable: readonly string[];
+  /** The members of a new record before its own. */
+  readonly base: (sandbox: Seeded) => Members;
+  readonly problemOf: RecordForm["problemOf"];
+}
+
 export function formOf(
   collection: string,
   { id: place }: CollectionFields,
@@ -121,11 +135,6 @@ export function formOf(
     : undefined;
   const body = views.find(({ role }) => role === "update")?.endpoint.input?.body?.shape;
   const sendable = Object.keys((body && fieldsOf(body)) ?? {});
-  const base = samplesOf(having);
-  const known = (given: Members) =>
-    fields === undefined
-      ? given
-      : Object.fromEntries(Object.entries(given).filter(([one]) => Object.hasOwn(fields, one)));
   const problemOf: RecordForm["problemOf"] = (sandbox, members) => {
     for (const view of having) {
       const problem = problemIn(view.check, recordBody(view, sandbox, members));
@@ -134,46 +143,18 @@ export function formOf(
     }
     return undefined;
   };
-  const usual = { seed: 1, scenario: { version: 1 } } as const;
-  let kind: IdKind | undefined;
+  const parts: FormParts = { collection, name, fields, sendable, base: samplesOf(having), problemOf };
   return {
     collection,
-    idOf(sandbox, number, attempt = 0) {
-      const given = base(usual)[name];
-      const group = sandbox.idGroup === undefined ? [] : [String(sandbox.idGroup)];
-      const idWith = (make: IdKind, seed: number, one: number) =>
-        make(randomStream(seed, "record.id", collection, String(one), String(attempt), ...group), one, given);
-      const isFine = (make: IdKind, isShort: boolean) =>
-        [1, 2, 12].every((one) => {
-          const id = idWith(make, 1, one);
-          // Logs and captures leave out longer words of a path: they may be keys.
-          const isKept = !isShort || !/[0-9A-Za-z]{21}/.test(String(id));
-          return isKept && problemOf(usual, { ...base(usual), [name]: id }) === undefined;
-        });
-      kind ??= idKinds.find((make) => isFine(make, true)) ?? idKinds.find((make) => isFine(make, false));
-      return idWith(kind ?? (idKinds[0] as IdKind), sandbox.seed, number);
-    },
+    idOf: idsOf(parts),
     idIn: (members) => members[name],
     make(sandbox, id, at, given) {
       const members = given
-        .map(known)
-        .reduce((under, over) => mergedByName(under, over) as Members, base(sandbox));
+        .map((one) => known(parts, one))
+        .reduce((under, over) => mergedByName(under, over) as Members, parts.base(sandbox));
       return { ...members, ...stamps(fields, [...creationNames, ...updateNames], at), [name]: id };
     },
-    change(members, at, given, isWhole = false) {
-      const isKept = (one: string) => {
-        const field = fields?.[one];
-        return !sendable.includes(one) || field === undefined || !("optional" in field);
-      };
-      const under = isWhole
-        ? Object.fromEntries(Object.entries(members).filter(([one]) => isKept(one)))
-        : members;
-      let all = under;
-      for (const one of given.map(known))
-        all = isWhole ? { ...all, ...one } : (mergedByName(all, one) as Members);
-      const own = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
-      return { ...all, ...Object.fromEntries(own), ...stamps(fields, updateNames, at) };
-    },
+    change: (members, at, given, isWhole = false) => changed(parts, members, at, given, isWhole),
     problemOf,
     unknownIn(given) {
       const unknown = fields && Object.keys(given).find((one) => !Object.hasOwn(fields, one));
@@ -182,6 +163,53 @@ export function formOf(
         : `no response of ${collection} has the member ${quote(unknown)}.${didYouMean(unknown, Object.keys(fields ?? {}))}`;
     },
   };
+}
+
+/** The members of a record among these. */
+function known({ fields }: FormParts, given: Members): Members {
+  if (fields === undefined) return given;
+  return Object.fromEntries(Object.entries(given).filter(([one]) => Object.hasOwn(fields, one)));
+}
+
+/** The ids of a collection, in the first form that the schemas allow. */
+function idsOf({ collection, name, base, problemOf }: FormParts): RecordForm["idOf"] {
+  const usual = { seed: 1, scenario: { version: 1 } } as const;
+  let kind: IdKind | undefined;
+  return (sandbox, number, attempt = 0) => {
+    const given = base(usual)[name];
+    const group = sandbox.idGroup === undefined ? [] : [String(sandbox.idGroup)];
+    const idWith = (make: IdKind, seed: number, one: number) =>
+      make(randomStream(seed, "record.id", collection, String(one), String(attempt), ...group), one, given);
+    const isFine = (make: IdKind, isShort: boolean) =>
+      [1, 2, 12].every((one) => {
+        const id = idWith(make, 1, one);
+        // Logs and captures leave out longer words of a path: they may be keys.
+        const isKept = !isShort || !/[0-9A-Za-z]{21}/.test(String(id));
+        return isKept && problemOf(usual, { ...base(usual), [name]: id }) === undefined;
+      });
+    kind ??= idKinds.find((make) => isFine(make, true)) ?? idKinds.find((make) => isFine(make, false));
+    return idWith(kind ?? (idKinds[0] as IdKind), sandbox.seed, number);
+  };
+}
+
+function changed(
+  parts: FormParts,
+  members: Members,
+  at: number,
+  given: readonly Members[],
+  isWhole: boolean,
+): Members {
+  const { name, fields, sendable } = parts;
+  const isKept = (one: string) => {
+    const field = fields?.[one];
+    return !sendable.includes(one) || field === undefined || !("optional" in field);
+  };
+  const kept = Object.entries(members).filter(([one]) => !isWhole || isKept(one));
+  let all: Members = Object.fromEntries(kept);
+  for (const one of given.map((each) => known(parts, each)))
+    all = isWhole ? { ...all, ...one } : (mergedByName(all, one) as Members);
+  const own = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
+  return { ...all, ...Object.fromEntries(own), ...stamps(fields, updateNames, at) };
 }
 
 const order: readonly Role[] = ["list", "move", "update", "read", "create"];

@@ -10,7 +10,6 @@ import { isMapping, type Shape } from "../spec/schema/shape.js";
 import { type Content, contentIn, examplesIn, mediaTypeOf, sampledBody } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import type { Mismatch } from "./keywords.js";
-import { whole } from "./merge.js";
 import { keptIn, once } from "./once.js";
 import { contentAt, type Operation, type Parameter, parameterNames } from "./operations.js";
 import { ofExamples, type Sampling, sampleOf } from "./sampler.js";
@@ -166,7 +165,7 @@ function parameterValues(
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const one of parameters) {
     const isEmpty = allowsEmpty(one) && sent.query.get(one.name) === "";
-    const value = isEmpty ? "" : valueSent(one, whole(reader, one.at.schema), sent);
+    const value = isEmpty ? "" : valueSent(one, reader.whole(one.at.schema), sent);
     if (value !== undefined) values.get(one.in)?.push([one.name, value]);
   }
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
@@ -270,7 +269,7 @@ function problemOf({ path, missing, message }: Mismatch, within?: string) {
 
 /** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
 function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
-  const { examples = [], enum: choices = [], const: constant } = whole(reader, at.schema);
+  const { examples = [], enum: choices = [], const: constant } = reader.whole(at.schema);
   const all = [...examplesIn(document, at).values(), ...[examples, constant, choices].flat()];
   const check = reader.checkOf(at.schema, { reads: true });
   return all.find((value) => value !== undefined && value !== null && check(value) === undefined);

@@ -6,7 +6,7 @@ import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
 import { type Discriminator, sizeOf } from "./keywords.js";
-import { merged, whole } from "./merge.js";
+import { merged } from "./merge.js";
 import type { SchemaReader } from "./schemas.js";
 
 // Seeded values of schemas. Each part draws from its own stream, so that another part of the document changes no other.
@@ -88,7 +88,7 @@ type Place = readonly string[];
 function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   count(attempt, 1);
   if (place.length > maxNested) throw noSample;
-  const made = whole(attempt.reader, node);
+  const made = attempt.reader.whole(node);
   if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
   // A sample of one alternative may also fit another one.
   const check = attempt.reader.checkOf(node, { isStrict: true });
@@ -101,7 +101,7 @@ function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
 
 /** Samples of each alternative, then objects with a member that another alternative does not allow. */
 function* candidates(made: Members, oneOf: readonly unknown[], place: Place, attempt: Attempt) {
-  const names = oneOf.flatMap((one) => Object.keys((whole(attempt.reader, one).properties ?? {}) as Members));
+  const names = oneOf.flatMap((one) => Object.keys((attempt.reader.whole(one).properties ?? {}) as Members));
   const objects: Members[] = [];
   for (const fill of new Set([attempt.fill, "choices", "required"] as const))
     for (const shift of oneOf.keys()) {
@@ -142,7 +142,7 @@ function chosen(schema: Members, attempt: Attempt, nested = 0): Members {
   if (condition !== undefined) all.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
   return all.reduce<Members>((made, node) => {
     count(attempt, 1);
-    return merged(made, chosen(whole(reader, node), attempt, nested + 1));
+    return merged(made, chosen(reader.whole(node), attempt, nested + 1));
   }, own);
 }
 
@@ -151,11 +151,11 @@ function namedBranch({ discriminator, oneOf: _, anyOf: __, ...own }: Members, at
   const { name, branches } = discriminator as Discriminator;
   const { reader, turn } = attempt;
   count(attempt, 1);
-  const known = whole(reader, memberOf(own, name));
+  const known = reader.whole(memberOf(own, name));
   const fitting = [...branches].filter(([value]) => canBoth(known, { const: value }));
   const [value, node] = fitting[turn % fitting.length] ?? [];
   if (value === undefined) throw noSample;
-  const made = merged(own, whole(reader, node));
+  const made = merged(own, reader.whole(node));
   const { properties, required = [] } = made as { properties?: Members; required?: readonly string[] };
   return {
     ...made,
@@ -215,7 +215,7 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   };
   // In the document's order; at the end names that only `required` has.
   const isChoice = (name: string) =>
-    attempt.fill === "choices" && choicesOfSchema(whole(attempt.reader, members[name])) !== undefined;
+    attempt.fill === "choices" && choicesOfSchema(attempt.reader.whole(members[name])) !== undefined;
   const optional = (name: string) => members[name] !== false && (isFuller(attempt, place) || isChoice(name));
   for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
   for (const name of needed) if (!made.has(name)) add(name);
@@ -231,7 +231,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   const usual = isFuller(attempt, place) ? 1 + (draw() % 3) : 0;
   const wanted = Math.max(Number(minItems), first.length, items === false ? 0 : usual);
   const length = Math.min(wanted, Number(maxItems ?? wanted));
-  const choices = isUnique ? (choicesOfSchema(whole(attempt.reader, items)) ?? []) : [];
+  const choices = isUnique ? (choicesOfSchema(attempt.reader.whole(items)) ?? []) : [];
   const from = choices.length === 0 ? 0 : draw() % choices.length;
   const made: unknown[] = [];
   const known = new Set<string>();

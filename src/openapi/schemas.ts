@@ -13,6 +13,7 @@ import {
   type Pattern,
   typeNames,
 } from "./keywords.js";
+import { whole } from "./merge.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -54,10 +55,14 @@ function readerOf(named: NamedSchemas, direction: Direction) {
   const patternOf = (pattern: string): Pattern =>
     keptIn(patterns, pattern, () => linearPattern(pattern) ?? anyText);
   const source = { view, target };
+  const wholes = new WeakMap<object, Members>();
   return {
     direction,
     ...source,
     survey: surveyOf(document, source),
+    /** A schema with its references and the parts of `allOf`, for everything that is not a check. */
+    whole: (node: unknown): Members =>
+      isMapping(node) ? keptIn(wholes, node, () => whole(source, node)) : view(node),
     checkOf: validatorOf(source, patternOf),
   };
 }

@@ -13,73 +13,84 @@ import type { SchemaReader } from "./schemas.js";
 const maxParts = 2000;
 const maxNested = 12;
 
+interface Walk {
+  readonly reader: Pick<SchemaReader, "whole">;
+  /** The parts that are left. */
+  left: number;
+}
+
 /** The shape of a schema; what a shape cannot express, and what is too large or too deep, is `anything`. */
-export function shapeOfSchema(reader: Pick<SchemaReader, "view" | "target">, schema: unknown): Shape {
-  let left = maxParts;
-  const shapeAt = (node: unknown, level: number): Shape => {
-    left -= 1;
-    return left < 0 || level > maxNested ? anything() : shapeOfWhole(whole(reader, node), level);
-  };
-  const shapeOfWhole = (made: Members, level: number): Shape => {
-    const { type, anyOf, oneOf, enum: choices } = made;
-    if (Array.isArray(type)) return ofTypes(made, type, level);
-    if (made.const !== undefined) return choiceOf([made.const]);
-    if (Array.isArray(choices)) return choiceOf(choices);
-    const either = anyOf ?? oneOf;
-    if (made.discriminator !== undefined && either === undefined) {
-      const { branches } = made.discriminator as Discriminator;
-      return alternatives([...branches.values()].map((one) => shapeAt(one, level + 1)));
+export function shapeOfSchema(reader: Walk["reader"], schema: unknown): Shape {
+  return shapeOfNode({ reader, left: maxParts }, schema, 0);
+}
+
+function shapeOfNode(walk: Walk, node: unknown, level: number): Shape {
+  walk.left -= 1;
+  return walk.left < 0 || level > maxNested ? anything() : shapeOfWhole(walk, walk.reader.whole(node), level);
+}
+
+function shapeOfWhole(walk: Walk, made: Members, level: number): Shape {
+  const { type, anyOf, oneOf, enum: choices } = made;
+  const either = anyOf ?? oneOf;
+  const shapesOf = (nodes: Iterable<unknown>) =>
+    alternatives(Array.from(nodes, (one) => shapeOfNode(walk, one, level + 1)));
+  if (Array.isArray(type)) return shapeOfTypes(walk, made, type, level);
+  if (made.const !== undefined) return choiceOf([made.const]);
+  if (Array.isArray(choices)) return choiceOf(choices);
+  if (made.discriminator !== undefined && either === undefined)
+    return shapesOf((made.discriminator as Discriminator).branches.values());
+  if (!Array.isArray(either)) return shapeOfType(walk, made, level);
+  const isMixed = isMapping(made.properties) || (anyOf !== undefined && oneOf !== undefined);
+  return isMixed ? anything() : shapesOf(either);
+}
+
+function shapeOfTypes(walk: Walk, made: Members, types: readonly unknown[], level: number): Shape {
+  const kinds = types.filter((one) => one !== "null");
+  const choices = Array.isArray(made.enum) && { enum: made.enum.filter((one) => one !== null) };
+  const options = kinds.map((one) => shapeOfWhole(walk, { ...made, ...choices, type: one }, level));
+  return alternatives(kinds.length < types.length ? [...options, { kind: "null" }] : options);
+}
+
+function shapeOfType(walk: Walk, made: Members, level: number): Shape {
+  const { type } = made;
+  switch (type) {
+    case "object":
+    case undefined:
+      return isMapping(made.properties) || type === "object" ? mappingOf(walk, made, level) : anything();
+    case "array": {
+      const item = shapeOfNode(walk, made.items ?? {}, level + 1);
+      return { kind: "list", item, ...limits(made, "Items") };
     }
-    if (Array.isArray(either)) {
-      const isMixed = isMapping(made.properties) || (anyOf !== undefined && oneOf !== undefined);
-      return isMixed ? anything() : alternatives(either.map((one) => shapeAt(one, level + 1)));
+    case "string": {
+      const format = typeof made.format === "string" && { format: made.format };
+      return { kind: "text", ...limits(made, "Length"), ...format };
     }
-    return shapeOfType(made, level);
+    case "integer":
+    case "number":
+      return { kind: "number", isWhole: type === "integer", ...limits(made, "imum") };
+    case "boolean":
+    case "null":
+      return { kind: type };
+    default:
+      return anything();
+  }
+}
+
+function mappingOf(walk: Walk, made: Members, level: number): Shape {
+  const { properties, required, additionalProperties: more } = made;
+  const members = isMapping(properties) ? properties : {};
+  if (Object.keys(members).length === 0 && isMapping(more))
+    return { kind: "record", member: shapeOfNode(walk, more, level + 1), isAsSpelled: true };
+  const needed = Array.isArray(required) ? required.map(String) : [];
+  const fieldOf = (name: string, node: unknown) => {
+    const shape = shapeOfNode(walk, node, level + 1);
+    return needed.includes(name) ? shape : optional(shape);
   };
-  const ofTypes = (made: Members, types: readonly unknown[], level: number) => {
-    const kinds = types.filter((one) => one !== "null");
-    const choices = Array.isArray(made.enum) && { enum: made.enum.filter((one) => one !== null) };
-    const options = kinds.map((one) => shapeOfWhole({ ...made, ...choices, type: one }, level));
-    return alternatives(kinds.length < types.length ? [...options, { kind: "null" }] : options);
-  };
-  const shapeOfType = (made: Members, level: number): Shape => {
-    const { type } = made;
-    switch (type) {
-      case "object":
-      case undefined:
-        return isMapping(made.properties) || type === "object" ? mappingOf(made, level) : anything();
-      case "array":
-        return { kind: "list", item: shapeAt(made.items ?? {}, level + 1), ...limits(made, "Items") };
-      case "string": {
-        const format = typeof made.format === "string" && { format: made.format };
-        return { kind: "text", ...limits(made, "Length"), ...format };
-      }
-      case "integer":
-      case "number":
-        return { kind: "number", isWhole: type === "integer", ...limits(made, "imum") };
-      case "boolean":
-      case "null":
-        return { kind: type };
-      default:
-        return anything();
-    }
-  };
-  const mappingOf = ({ properties, required, additionalProperties: more }: Members, level: number): Shape => {
-    const members = isMapping(properties) ? properties : {};
-    if (Object.keys(members).length === 0 && isMapping(more))
-      return { kind: "record", member: shapeAt(more, level + 1), isAsSpelled: true };
-    const needed = Array.isArray(required) ? required.map(String) : [];
-    const fieldOf = (name: string, node: unknown) => {
-      const shape = shapeAt(node, level + 1);
-      return needed.includes(name) ? shape : optional(shape);
-    };
-    const fields: Fields = Object.fromEntries([
-      ...Object.entries(members).map(([name, one]) => [name, fieldOf(name, one)]),
-      ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, anything()]),
-    ]);
-    return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
-  };
-  return shapeAt(schema, 0);
+  const fields: Fields = Object.fromEntries([
+    ...Object.entries(members).map(([name, one]) => [name, fieldOf(name, one)]),
+    ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, anything()]),
+  ]);
+  return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
 }
 
 function limits(schema: Members, what: string) {
@@ -154,7 +165,10 @@ function keyDifferences({ root }: ApiDocument): string[] {
   ];
 }
 
-const plainReader = { view: (node: unknown) => node as Members, target: () => undefined };
+/** The schemas of the built-in operations refer to no others. */
+const plainReader = {
+  whole: (node: unknown) => whole({ view: (one) => one as Members, target: () => undefined }, node),
+};
 
 function shapeDifferences(there: Shape, here: Shape, at = ""): string[] {
   const [typeThere, typeHere] = [typeOf(there), typeOf(here)];
