@@ -16,7 +16,7 @@ import {
 } from "./followed-sandbox.js";
 import {
   type AppendReply,
-  callFor,
+  callSoon,
   enqueue,
   enqueueAgain,
   type Followed,
@@ -91,8 +91,8 @@ function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) =
   return new Promise((resolve, reject) => {
     const { connection, rejection } = sandbox.shared;
     if (sandbox.broken !== undefined) return reject(sandbox.broken);
-    // A probe shows when it accepts writes again.
-    if (isChange && rejection !== undefined) return reject(storeUnavailable(connection, rejection.reason));
+    // A probe shows when it has room again.
+    if (isChange && rejection?.isFull === true) return reject(storeUnavailable(connection, rejection.reason));
     enqueue(connection, sandbox, { isChange, run, resolve, reject });
   });
 }
@@ -199,7 +199,7 @@ function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknow
     one.reject(storeUnavailable(connection, reasonOf(error)));
   if (sandbox.flight === undefined) return;
   sandbox.flight.isLost = true;
-  callFor(connection, sandbox);
+  callSoon(connection, sandbox);
 }
 
 /** Loads the copy again, and lets what was not stored wait for the rest of its time. */

@@ -62,14 +62,6 @@ const now = () => nodePlatform.stopwatch();
 /** `away`: it was open, and the last call failed. The client library reconnects, and what arrives waits for that. */
 type State = "starting" | "open" | "away" | "closed";
 
-/** The state after something happened. */
-const transitions = {
-  began: { starting: "open", open: "open", away: "away", closed: "closed" },
-  failed: { starting: "starting", open: "away", away: "away", closed: "closed" },
-  responded: { starting: "starting", open: "open", away: "open", closed: "closed" },
-  closed: { starting: "closed", open: "closed", away: "closed", closed: "closed" },
-} as const satisfies Readonly<Record<string, Readonly<Record<State, State>>>>;
-
 /**
  * A connection to a Redis. Until `beginRedis`, it throws errors of the network, TLS or Redis; then `store_unavailable`.
  *
@@ -168,7 +160,7 @@ const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectSt
 
 /** From now on, the client reconnects, and every error is `store_unavailable`. */
 export function beginRedis(connection: RedisConnection): void {
-  happened(connection, "began");
+  if (connection.state === "starting") connection.state = "open";
 }
 
 /** Calls the listener with the id of a sandbox whose turn another server gives up, or waits for. */
@@ -178,7 +170,7 @@ export function hearOfTurns({ client, keys, server }: RedisConnection, listener:
 }
 
 export function closeRedis(connection: RedisConnection): void {
-  happened(connection, "closed");
+  connection.state = "closed";
   clearInterval(connection.expiring);
   for (const one of connection.awaited.keys()) one.reject(storeUnavailable(connection));
   connection.awaited.clear();
@@ -231,11 +223,6 @@ export function enqueue(connection: RedisConnection, followed: Followed, one: Wa
   callSoon(connection, followed);
 }
 
-/** Makes a call for a sandbox although nothing waits. */
-export function callFor(connection: RedisConnection, followed: Followed): void {
-  callSoon(connection, followed);
-}
-
 /** Lets something that was not stored wait again, for the rest of its time. */
 export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
   followed.waiting.unshift(...own);
@@ -263,15 +250,16 @@ export function storeUnavailable(connection: RedisConnection, reason = connectio
   return new SandboxError("store_unavailable", `Failed to use the store ${connection.shown}: ${why}.`);
 }
 
-function happened(connection: RedisConnection, what: keyof typeof transitions, error?: unknown): void {
+function happened(connection: RedisConnection, what: "failed" | "responded", error?: unknown): void {
   const before = connection.state;
-  connection.state = transitions[what][before];
+  if (before === "starting" || before === "closed") return;
+  connection.state = what === "failed" ? "away" : "open";
   if (before === connection.state) return;
   if (connection.state === "away") {
     const reason = reasonOf(error);
     connection.away = { since: now(), reason };
     connection.warn(`is away: ${reason}. Requests get 503 until it is back`);
-  } else if (what === "responded") connection.note("is back");
+  } else connection.note("is back");
 }
 
 function isAway({ state, away, timeout }: RedisConnection): boolean {
@@ -313,7 +301,8 @@ async function append(connection: RedisConnection, keys: readonly string[], argv
   return { time: Number(at), ofEach };
 }
 
-function callSoon(connection: RedisConnection, followed?: Followed): void {
+/** Makes the next call, also for a sandbox where nothing waits. */
+export function callSoon(connection: RedisConnection, followed?: Followed): void {
   const { calledAt, state, client, queue, awaited } = connection;
   if (followed !== undefined) queue.add(followed);
   if (calledAt !== undefined || state === "closed" || !client.isReady) return;

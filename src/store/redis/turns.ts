@@ -1,6 +1,6 @@
 import { nodePlatform, setTimeout } from "../../node/platform.js";
 import type { FollowedSandbox } from "./followed-sandbox.js";
-import { callFor, enqueueAgain, type Waiting } from "./redis-connection.js";
+import { callSoon, enqueueAgain, type Waiting } from "./redis-connection.js";
 
 // Servers that change one sandbox at once take turns. It only makes them fast: a line is stored if its position is the last.
 
@@ -38,5 +38,5 @@ export function onTurn(sandbox: FollowedSandbox): void {
   if (!sandbox.isTurn || isNeeded) return;
   sandbox.isTurn = false;
   sandbox.isLeaving = true;
-  callFor(sandbox.shared.connection, sandbox);
+  callSoon(sandbox.shared.connection, sandbox);
 }
