@@ -57,7 +57,6 @@ export function startFaults(redis: RedisServer, servers: readonly Server[], seed
   };
 }
 
-/** Resolves to the milliseconds until all servers respond. */
 async function recovery(servers: readonly Server[], after: string): Promise<number> {
   const from = performance.now();
   for (const one of servers) {

@@ -7,13 +7,16 @@ export interface Seen {
   readonly server: number;
   readonly operation: Operation;
   readonly sent: number;
-  /** `Infinity` if the outcome is unknown: the operation may have happened at any time since, or never. */
+  /** `Infinity` if the outcome is unknown: the operation may have happened since, for a while, or never. */
   readonly responded: number;
   readonly outcome: string | undefined;
   readonly reason?: string;
 }
 
-const maxSituations = 500_000;
+/** Milliseconds after which an operation with an unknown outcome no longer happens. */
+const maxDelay = 20_000;
+const maxSituations = 100_000;
+export const undecided = "it is undecided";
 
 /**
  * Returns `undefined` if one order explains what the clients saw, otherwise how far an order goes. In it, each operation has its
@@ -30,10 +33,9 @@ export function explain(history: readonly Seen[]): string | undefined {
   const order: Seen[] = [];
   let longest: readonly Seen[] = [];
   let stuck: readonly string[] = [];
-  let left = all.filter(({ outcome }) => outcome !== undefined).length;
 
   // Continues with one of them as the next.
-  const tryNext = (index: number, state: Model, rejected: string[]): boolean => {
+  const tryNext = (index: number, state: Model, left: number, rejected: string[]): boolean => {
     const seen = all[index] as Seen;
     const isKnown = seen.outcome !== undefined;
     const { outcome, state: next } = step(state, seen.operation);
@@ -45,49 +47,51 @@ export function explain(history: readonly Seen[]): string | undefined {
     if (!isKnown && textOf(next) === textOf(state)) return false;
     isDone[index] = true;
     order.push(seen);
-    left -= isKnown ? 1 : 0;
-    if (search(next)) return true;
-    left += isKnown ? 1 : 0;
+    if (search(next, isKnown ? left - 1 : left)) return true;
     order.pop();
     isDone[index] = false;
     return false;
   };
-  const search = (state: Model): boolean => {
+  const search = (state: Model, left: number): boolean => {
     if (left === 0) return true;
     const situation = `${isDone.map(Number).join("")} ${textOf(state)}`;
     if (situations.size === maxSituations || situations.has(situation)) return false;
     situations.add(situation);
     const rejected: string[] = [];
-    if (candidates(all, isDone, contents).some((index) => tryNext(index, state, rejected))) return true;
+    const latest = order.reduce((max, { sent }) => Math.max(max, sent), 0);
+    if (candidates(all, isDone, contents, latest).some((index) => tryNext(index, state, left, rejected)))
+      return true;
     if (order.length > longest.length || stuck.length === 0) {
       longest = [...order];
       stuck = rejected;
     }
     return false;
   };
-  if (search(firstState())) return undefined;
-  const failure = [
-    situations.size === maxSituations ? "it is undecided" : "no order explains it",
+  const known = all.filter(({ outcome }) => outcome !== undefined);
+  if (search(firstState(), known.length)) return undefined;
+  if (situations.size === maxSituations) return undecided;
+  return [
+    "no order explains it",
     "what the clients saw:",
     ...history.toSorted((a, b) => a.sent - b.sent).map(line),
     "the longest order that explains a part:",
     ...longest.map(line),
     "none of these can follow:",
     ...stuck,
-  ];
-  return failure.join("\n    ");
+  ].join("\n    ");
 }
 
-// The operations that may come next: sent before the first response of the others. `all` is in the order of the
+// The operations that may come next: sent before the first response of the others, and not too late. `all` is in the order of the
 // responses. Of equal operations with an unknown outcome, the first will do: it may come at any place of the others.
-function candidates(all: readonly Seen[], isDone: readonly boolean[], contents: readonly string[]): number[] {
+function candidates(all: readonly Seen[], isDone: boolean[], contents: string[], latest: number): number[] {
   const first = all.find((_, index) => !isDone[index])?.responded ?? Number.POSITIVE_INFINITY;
   const unknown = new Set<string>();
   return all.flatMap(({ sent, outcome }, index) => {
     if (isDone[index] || sent > first) return [];
+    if (outcome !== undefined) return [index];
     const content = contents[index] as string;
-    if (outcome === undefined && unknown.has(content)) return [];
-    if (outcome === undefined) unknown.add(content);
+    if (unknown.has(content) || latest > sent + maxDelay) return [];
+    unknown.add(content);
     return [index];
   });
 }

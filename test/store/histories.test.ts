@@ -131,16 +131,17 @@ test("a failure shows what the clients saw, how far an order goes, and what does
 
 describe.skipIf(noRedis)("three servers over a Redis", () => {
   test("respond to many clients at once as one sandbox does", { timeout: 120_000 }, async () => {
-    const { operations, failures } = await runHistories(8, 1, false);
-    expect(failures).toEqual([]);
+    const { operations, open, failures } = await runHistories(8, 1, false);
+    expect([failures, open]).toEqual([[], 0]);
     expect(operations).toBeGreaterThan(8 * 300);
   });
 
   test("lose, double and age nothing while servers, Redis and connections fail", {
     timeout: 300_000,
   }, async () => {
-    const { failed, failures } = await runHistories(4, 1, true);
+    const { failed, open, failures } = await runHistories(4, 1, true);
     expect(failures).toEqual([]);
+    expect(open).toBeLessThan(4);
     expect(Object.keys(failed?.counts ?? {}).length).toBeGreaterThan(2);
   });
 });
