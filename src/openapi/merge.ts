@@ -1,5 +1,6 @@
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
+import { isMapping } from "../spec/schema/shape.js";
 import { typeNames } from "./keywords.js";
 import type { SchemaSource } from "./validator.js";
 
@@ -40,7 +41,7 @@ function joined(name: string, one: unknown, other: unknown): unknown {
   if (minima.has(name)) return Math.max(Number(one), Number(other));
   if (maxima.has(name)) return Math.min(Number(one), Number(other));
   if (schemas.has(name)) return { allOf: [one, other] };
-  if (name === "properties") return joinedProperties(one as Members, other as Members);
+  if (name === "properties") return isMapping(one) && isMapping(other) ? joinedProperties(one, other) : other;
   if (name === "type") return sharedTypes(typesIn(one), typesIn(other));
   if (!Array.isArray(one) || !Array.isArray(other)) return other;
   if (name === "required") return [...new Set([...one, ...other])];
