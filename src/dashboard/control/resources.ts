@@ -7,11 +7,9 @@ const sandbox = "sandbox.";
 
 export const health = resource<Shown<"Health">>("/health", { on: [sandbox], read: callBare });
 export const clock = resource<Shown<"Clock">>("/clock", { on: [sandbox, "clock."] });
+const changes = [sandbox, "key.", "organization.", "assumptions.", "faults.", "timeline.", "story."];
 /** Events that may change a key, or the response to its next request. */
-export const keyEvents = [
-  ...[sandbox, "key.", "request", "clock.", "time.", "timeline.", "story."],
-  ...["assumptions.", "organization.", "faults."],
-];
+export const keyEvents = [...changes, "request", "clock.", "time."];
 // The instructions for covering a path depend on nearly everything.
 export const report = resource<Shown<"Report">>("/report?story=true&own=true", {
   on: [...keyEvents, "instances."],

@@ -98,17 +98,10 @@ function Presets() {
   );
 }
 
-const body: Body = {
-  schema: formSchemas.faults_change.properties.faults.items,
-  fields: [
-    ...["status", "latency", "slow", "reset", "hang", "truncate", "malformed", "body", "retry_after"].map(
-      (effect) => `then.${effect}`,
-    ),
-    ...["key", "organization", "path_id", "every", "requests", "probability", "after", "until"].map(
-      (condition) => `when.${condition}`,
-    ),
-  ],
-};
+const schema = formSchemas.faults_change.properties.faults.items;
+const effectFields = Object.keys(schema.properties.then.properties).map((effect) => `then.${effect}`);
+const conditionFields = Object.keys(schema.properties.when.properties).map((name) => `when.${name}`);
+const body: Body = { schema, fields: [...effectFields, ...conditionFields] };
 
 type Refs = readonly { readonly ref: string }[];
 

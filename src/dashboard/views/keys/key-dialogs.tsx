@@ -20,7 +20,8 @@ const onClose = () => {
   doing.value = undefined;
 };
 
-const post = (path: string, body?: object) => call(path, { method: "POST", body, actor: actor.value });
+const post = <Data,>(path: string, body?: object) =>
+  call<Data>(path, { method: "POST", body, actor: actor.value });
 
 /** The dialog of the view: a question, a form, or the secret of the key that the form created. */
 export function KeyDialog() {
@@ -90,9 +91,8 @@ function KeyForm({ of }: { readonly of: Doing }) {
   const issued = useIssued();
   const { title, action, path, body, before } = formOf(of);
   const send = async (values: object) => {
-    const response = await post(path, values);
-    if (of.kind === "expire") onClose();
-    else issued.value = response as Shown<"IssuedKey">;
+    if (of.kind === "expire") await post(path, values).then(onClose);
+    else issued.value = await post<Shown<"IssuedKey">>(path, values);
   };
   if (issued.value !== undefined) {
     return (
