@@ -61,13 +61,17 @@ test("a key in the query of a guarded request is reported", () => {
   expect(sandbox.report().advice.map(({ id }) => id)).toContain("key-in-query");
 });
 
-test("sandbox.fetch sends the sandbox's Date with a dated Retry-After", async () => {
+test.each([
+  ["rate-limited", 429],
+  ["active", 503],
+])("sandbox.fetch sends the sandbox's Date with a dated Retry-After: %s gets %i", async (ref, expected) => {
   const assumptions = { retry_after: "date" } as const;
   const clock = { now: "2030-03-02T09:00:20Z", frozen: true };
   const sandbox = createSandbox({ scenario: { version: 1, extends: "key-states", assumptions, clock } });
-  const headers = { "x-api-key": sandbox.secret("rate-limited") };
+  sandbox.faults.set([{ when: { key: "active" }, then: { status: 503, retry_after: { date: "5s" } } }]);
+  const headers = { "x-api-key": sandbox.secret(ref) };
   const { status, headers: sent } = await sandbox.fetch("https://any.example/v1/relying-party/me", {
     headers,
   });
-  expect([status, sent.get("date")]).toEqual([429, "Sat, 02 Mar 2030 09:00:20 GMT"]);
+  expect([status, sent.get("date")]).toEqual([expected, "Sat, 02 Mar 2030 09:00:20 GMT"]);
 });
