@@ -162,3 +162,10 @@ test("a member of any name is only a member", async () => {
   expect((await send("GET /a")).text).toBe('{"__proto__":1}');
   expect(({} as { a?: unknown }).a).toBeUndefined();
 });
+
+test("an empty list of servers is served at the root", async () => {
+  for (const openapi of ["3.0.3", "3.1.0"]) {
+    const { send } = serving({ ...withRoot({ servers: [] }), openapi });
+    expect((await send("GET /a")).text).toBe("1");
+  }
+});
