@@ -41,6 +41,8 @@ export async function startReplica(
   const add = (line: string) => void lines.push(line);
   const store = await openRedisStore({
     ...{ address, onProblem: fail, onNote: add, onWarning: add },
+    // Only the tests of deadlines wait as short as the product does: a busy machine can stop for seconds.
+    timeout: 20_000,
     named: typeof source === "string" ? await loadScenario(source) : resolveSource(source),
     given: givenOptions({ frozen, seed, profile, now: now === undefined ? undefined : instantOf(now) }),
     ...options,
