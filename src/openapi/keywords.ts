@@ -106,7 +106,7 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   required: (names: readonly string[]) => (value) => {
     if (!isMapping(value)) return undefined;
     const missing = names.find((name) => !Object.hasOwn(value, name));
-    return missing === undefined ? undefined : { ...mismatch("is missing"), missing };
+    return missing === undefined ? undefined : { path: [], message: "is missing", missing };
   },
   dependentRequired: (needs: Readonly<Record<string, readonly string[]>>) => {
     const all = Object.entries(needs).map(([name, names]) => [

@@ -37,8 +37,8 @@ const expression = named("Expression", {
       kind,
       {
         type: "object",
-        required: [kind],
         properties: Object.fromEntries(parts.map((part) => [part, ref("Expression")])),
+        required: [kind],
       },
     ]),
   ),
