@@ -27,7 +27,7 @@ import { styleFor } from "../../terminal.js";
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",
   description:
-    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
+    "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances, except with --store; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
     "[url...]": `${runningUrl}; with --merge the files`,
   },
