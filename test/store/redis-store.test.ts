@@ -370,6 +370,20 @@ describe.skipIf(noRedis)("sandboxes in a Redis", () => {
     expect(server.lines).toContainEqual(expect.stringMatching(/accepts writes again\.$/));
   });
 
+  test("a full Redis with a step that is due takes changes again when it has room", async () => {
+    const timed = { ...banks, timeline: [{ at: "4s", revoke: { key: "one" } }] };
+    const server = await startReplica(redis.url, timed, { frozen: false });
+    servers.push(server);
+    await setMemory(1);
+    expect(await statusAt(server)).toBe(503);
+    const status = async () => (await call(server, "GET /keys")).status;
+    // Reads run what is due before.
+    await expect.poll(status, { timeout: 30_000 }).toBe(503);
+    await setMemory(0);
+    await expect.poll(status, { timeout: 30_000 }).toBe(200);
+    expect(await statusAt(server)).toBe(401);
+  });
+
   test("a change of an instance that is stored is acknowledged, also if Redis is full before the list is changed", async () => {
     const server = await behindProxy(60_000);
     const url = `${server.url}${await create(server)}/__sandbox`;

@@ -294,26 +294,37 @@ async function requestIn(server: Replica, id: string, request: ApiRequest): Prom
 }
 
 async function runAllDue(server: Replica): Promise<void> {
-  const { shared } = server;
-  const { connection } = shared;
   server.isRunningDue = true;
   try {
+    // Before what is due: a full Redis rejects each change, and only this shows that it has room again.
+    await noticeRoom(server.shared);
+    const isWhole = ({ broken }: FollowedSandbox) => broken === undefined;
     // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
-    const reads = sandboxesOf(server, isFollowed).map((one) => lookAt(one));
-    const due = sandboxesOf(server).filter((one) => isDue(one, redisTime(connection)));
-    await Promise.all([...reads, ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox)))]);
+    const reads = sandboxesOf(server, isFollowed).filter(isWhole);
+    const time = redisTime(server.shared.connection);
+    const due = sandboxesOf(server).filter((one) => isWhole(one) && isDue(one, time));
+    // What one sandbox rejects stops nothing of the others.
+    const outcomes = await Promise.allSettled([
+      ...reads.map((one) => lookAt(one)),
+      ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox))),
+    ]);
     await unloadUnused(server);
-    if (shared.rejection === undefined) return;
-    // A command that needs room, like a line. If it has none, requests show that.
-    const [hash] = connection.keys.of(ownId);
-    const hasRoom = await commandRedis(connection, "HSET", hash, "probe", "").then(
-      () => true,
-      () => false,
-    );
-    if (!hasRoom) return;
-    shared.rejection = undefined;
-    connection.note("accepts writes again");
+    for (const outcome of outcomes) if (outcome.status === "rejected") server.shared.report(outcome.reason);
   } finally {
     server.isRunningDue = false;
   }
+}
+
+/** Ends the rejection of changes once Redis takes a command that needs room, like a line. If it has none, requests show that. */
+async function noticeRoom(shared: Shared): Promise<void> {
+  if (shared.rejection === undefined) return;
+  const { connection } = shared;
+  const [hash] = connection.keys.of(ownId);
+  const hasRoom = await commandRedis(connection, "HSET", hash, "probe", "").then(
+    () => true,
+    () => false,
+  );
+  if (!hasRoom) return;
+  shared.rejection = undefined;
+  connection.note("accepts writes again");
 }
