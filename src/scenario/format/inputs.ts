@@ -35,7 +35,7 @@ export const inputShapes = {
     now: s.optional(time()),
     frozen: s.optional(s.flag()),
     profile: s.optional(s.choice(profiles)),
-    label: s.optional(shortText()),
+    label: s.optional(shortText(80)),
     expires: s.optional(positiveDuration()),
     requests_per_minute: s.optional(s.count({ min: 1 })),
   }),
