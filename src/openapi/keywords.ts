@@ -2,6 +2,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { RE2JS } from "re2js";
 // Its main module has no exports by name.
 import { tokenizer } from "ret/dist/tokenizer.js";
+import { redactEncoded } from "../spec/redact.js";
 import { canonicalJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping, type Path } from "../spec/schema/shape.js";
@@ -37,7 +38,7 @@ export interface Discriminator {
 }
 
 /** What keywords need of the schemas around them. */
-export interface StartContext {
+export interface SchemaContext {
   readonly schema: Members;
   readonly patternOf: PatternEngine;
   readonly test: (node: unknown) => Test;
@@ -47,7 +48,7 @@ export interface StartContext {
 }
 
 /** Makes the test of a keyword's value. */
-export type Keyword = (value: never, around: StartContext) => Test | [];
+export type Keyword = (value: never, around: SchemaContext) => Test | [];
 
 const mismatch = (message: string): Mismatch => ({ path: [], message });
 const within = (key: string | number, one: Mismatch | undefined) =>
@@ -62,7 +63,7 @@ const types: Readonly<Record<string, (value: unknown) => boolean>> = {
   boolean: isFlag,
   integer: Number.isInteger,
   null: (value) => value === null,
-  number: isNumber,
+  number: Number.isFinite,
   object: isMapping,
   string: isText,
 };
@@ -178,7 +179,10 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   uniqueItems: (isUnique: boolean) => (value) => {
     if (!isUnique || !isList(value)) return undefined;
-    const keys = value.map((item) => (isPlain(item) ? item : `\u0000${canonicalJson(item)}`));
+    const keys = value.map((item) => {
+      if (isText(item)) return `"${item}`;
+      return isPlain(item) ? item : canonicalJson(item);
+    });
     return new Set(keys).size === keys.length ? undefined : mismatch("must not have equal items");
   },
   $ref: (to: string, { reference }) => reference(to),
@@ -213,10 +217,10 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
 };
 
-const none = {} as StartContext;
+const none = {} as SchemaContext;
 
 /** With a discriminator, alternatives of objects are only tested for samples, which other validators may check. */
-function unlessChosen({ schema }: StartContext, test: Test): Test {
+function unlessChosen({ schema }: SchemaContext, test: Test): Test {
   if (schema.discriminator === undefined) return test;
   return (value, run) => (isMapping(value) && !run.isStrict ? undefined : test(value, run));
 }
@@ -243,7 +247,8 @@ function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMa
     if (!isKind(value)) return undefined;
     for (const [name, member] of Object.entries(value as object)) {
       const found = test(name, member, run);
-      if (found === "not allowed") return mismatch(`must not have the member ${quote(name.slice(0, 60))}`);
+      if (found === "not allowed")
+        return mismatch(`must not have the member ${quote(redactEncoded(name).slice(0, 60))}`);
       if (found !== undefined) return within(isList(value) ? Number(name) : name, found);
     }
     return undefined;
@@ -252,7 +257,7 @@ function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMa
 
 function unevaluated(
   node: unknown,
-  { test, described }: StartContext,
+  { test, described }: SchemaContext,
   isKind: (value: unknown) => boolean,
 ): Test {
   const one = node === false ? undefined : test(node);
@@ -302,8 +307,17 @@ export function sizeOf(text: string): number {
 }
 
 function isMultiple(value: number, step: number): boolean {
+  const factor = 10 ** Math.max(decimalsOf(value), decimalsOf(step));
+  const [whole, part] = [Math.round(value * factor), Math.round(step * factor)];
+  if (Number.isSafeInteger(whole) && Number.isSafeInteger(part)) return whole % part === 0;
   const times = value / step;
   return Number.isFinite(times) && Math.abs(times - Math.round(times)) <= 1e-9 * Math.max(1, Math.abs(times));
+}
+
+/** The number of decimals: 2 for 0.25, and 7 for 1e-7. */
+function decimalsOf(value: number): number {
+  const [, decimals = "", exponent = 0] = /^[^.e]*(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? [];
+  return Math.max(0, decimals.length - Number(exponent));
 }
 
 const isPlain = (value: unknown) => typeof value !== "object" || value === null;

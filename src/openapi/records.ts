@@ -315,9 +315,12 @@ const list: Respond = (call) => {
   const { fields = {}, at = [], collection, sandbox, input } = call;
   const all = collection.owned.get(ownerOf(call.caller.key)) ?? [];
   const inQuery = Object.entries(input.query).filter(([name]) => Object.hasOwn(fields, name));
-  const filters = [...Object.entries(parentsIn(call)), ...inQuery];
+  // A query may have many values, and each is looked for in every record.
+  const filters = [...Object.entries(parentsIn(call)), ...inQuery].map(
+    ([name, wanted]) => [name, new Set([wanted].flat().map(String))] as const,
+  );
   const isChosen = ({ members }: KeptRecord) =>
-    filters.every(([name, wanted]) => [wanted].flat().map(String).includes(String(members[name])));
+    filters.every(([name, texts]) => texts.has(String(members[name])));
   const chosen = filters.length === 0 ? all : all.filter(isChosen);
   const { items, facts } = pageOf(chosen, call);
   const shownItems = items.map(({ members }) => shown(call, members));

@@ -1,7 +1,7 @@
 import { type EndpointInput, isJson, type OwnRejection, type OwnRejectionPath } from "../api/endpoint.js";
 import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../spec/outcomes.js";
-import { redactKeys } from "../spec/redact.js";
+import { redactEncoded } from "../spec/redact.js";
 import type { RequestContent } from "../spec/request.js";
 import { headerIn } from "../spec/request-traits.js";
 import { isTooDeep, parsedJson } from "../spec/schema/json.js";
@@ -252,7 +252,7 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
       : { code: Number(code) };
   if (example === undefined) return undefined;
   const isKnown = success.examples.has(example);
-  const note = `Prefer: example=${redactKeys(example)}${isKnown ? "" : " is not documented"}`;
+  const note = `Prefer: example=${redactEncoded(example)}${isKnown ? "" : " is not documented"}`;
   return { example, note };
 }
 
@@ -264,7 +264,7 @@ export function problemIn(check: Check, value: unknown) {
 
 function problemOf({ path, missing, message }: Mismatch, within?: string) {
   const steps = [within ?? [], path, missing ?? []].flat();
-  return { field: redactKeys(steps.join(".")).slice(0, 200), message };
+  return { field: redactEncoded(steps.join(".")).slice(0, 200), message };
 }
 
 /** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */

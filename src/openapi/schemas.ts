@@ -75,10 +75,9 @@ function viewOf(named: NamedSchemas, node: Members, direction: Direction): Membe
   const own = Object.entries(inheriting(node, named)).filter(isRead);
   const made: Record<string, unknown> = Object.fromEntries(own);
   const { properties, required } = made;
-  if (isMapping(properties) && Array.isArray(required)) {
-    const leftOut = direction === "request" ? "readOnly" : "writeOnly";
-    const memberOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name] : {});
-    made.required = required.filter((name) => resolved(document, memberOf(name), []).at[leftOut] !== true);
+  if (Array.isArray(required)) {
+    const flag = direction === "request" ? "readOnly" : "writeOnly";
+    made.required = required.filter((name) => !hasMemberWith(document, made, name, flag, new Set()));
   }
   // A response has no member that is only written.
   if (isMapping(properties) && direction === "response") {
@@ -90,6 +89,23 @@ function viewOf(named: NamedSchemas, node: Members, direction: Direction): Membe
   if (made.discriminator === undefined) delete made.discriminator;
   replaceFlags(made);
   return made;
+}
+
+/** Whether a schema, or a part of its `allOf`, has a member with this flag. */
+function hasMemberWith(
+  document: ApiDocument,
+  node: unknown,
+  name: string,
+  flag: "readOnly" | "writeOnly",
+  seen: Set<Members>,
+): boolean {
+  const { at } = resolved(document, node, []);
+  if (seen.has(at)) return false;
+  seen.add(at);
+  const { properties, allOf } = at;
+  const member = isMapping(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (resolved(document, member, []).at[flag] === true) return true;
+  return Array.isArray(allOf) && allOf.some((part) => hasMemberWith(document, part, name, flag, seen));
 }
 
 /** Replaces the flags of OpenAPI 3.0 by limits. Documents of 3.1 may still have them. */

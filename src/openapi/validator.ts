@@ -1,4 +1,4 @@
-import { parsedJson } from "../spec/schema/json.js";
+import { isTooDeep, parsedJson } from "../spec/schema/json.js";
 import type { Members } from "../spec/schema/messages.js";
 import { isMapping } from "../spec/schema/shape.js";
 import {
@@ -8,7 +8,7 @@ import {
   keywords,
   type Mismatch,
   type PatternEngine,
-  type StartContext,
+  type SchemaContext,
   type Test,
   type Work,
 } from "./keywords.js";
@@ -54,7 +54,7 @@ export function validatorOf(source: SchemaSource, patternOf: PatternEngine) {
 
 function compiled(node: unknown, compiler: Compiler): Test {
   const schema = compiler.view(node);
-  const around: StartContext = {
+  const around: SchemaContext = {
     schema,
     patternOf: compiler.patternOf,
     test: compiler.testOf,
@@ -152,11 +152,13 @@ function converted(value: unknown, types: readonly string[]): unknown {
   if (types.length === 0 || types.includes("string")) return value;
   if (types.includes("array") && !types.includes("object") && isMapping(value)) return Object.values(value);
   if (types.includes("array") && !Array.isArray(value)) return [value];
-  if (types.includes("object") && typeof value === "string" && value.startsWith("{"))
-    return parsedJson(value) ?? value;
+  if (types.includes("object") && typeof value === "string" && value.startsWith("{")) {
+    const json = parsedJson(value);
+    return json === undefined || isTooDeep(json, maxBodyLevels) ? value : json;
+  }
   if (typeof value !== "string") return value;
   const isNumber = types.includes("number") || types.includes("integer");
-  if (isNumber && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) return Number(value);
+  if (isNumber && /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i.test(value)) return Number(value);
   if (types.includes("boolean") && /^(?:true|false)$/.test(value)) return value === "true";
   return types.includes("null") && value === "" ? null : value;
 }

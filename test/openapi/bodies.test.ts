@@ -83,3 +83,44 @@ test("a body has at most 16 levels", async () => {
   const { status, body } = await ask("POST /a", { body: nested(17, 1, (inner) => [inner]) });
   expect([status, body.error.details.reason]).toEqual([400, expect.stringContaining("16 levels")]);
 });
+
+test("R46 a key that is the name of a member is shown nowhere", async () => {
+  const { ask, sandbox } = posting({ schema: { type: "object", additionalProperties: false } });
+  const key = sandbox.secret("main");
+  const { status, body } = await ask("POST /a", { body: { [key]: 1 } });
+  expect([status, JSON.stringify(body)]).toEqual([400, expect.stringContaining("must not have the member")]);
+  expect(JSON.stringify([body, sandbox.requests.list(), sandbox.report()])).not.toContain(key);
+});
+
+test.each([
+  ["an exact multiple", { type: "integer", multipleOf: 10 }, "5000000010", 204],
+  ["almost a multiple", { type: "integer", multipleOf: 10 }, "5000000005", 400],
+  ["a multiple with decimals", { type: "number", multipleOf: 0.01 }, "12345678.9", 204],
+  ["almost a multiple with decimals", { type: "number", multipleOf: 0.01 }, "12345678.905", 400],
+  ["a number that JSON cannot repeat", { type: "number" }, "1e400", 400],
+  ["a text that looks like another item", { uniqueItems: true }, '[{"a":1},"\\u0000{\\"a\\":1}"]', 204],
+] as const)("%s", async (_, schema, body, status) => {
+  const { send } = posting({ schema });
+  expect((await send("POST /a", { "content-type": "application/json" }, body)).status).toBe(status);
+});
+
+test("a member that is only read is not required, also if a base has it", async () => {
+  const Base = { type: "object", properties: { id: { type: "string", readOnly: true }, n: {} } };
+  const schema = { allOf: [ref("Base")], required: ["id", "n"] };
+  const { ask } = posting({ schema, schemas: { Base } });
+  expect((await ask("POST /a", { body: { n: 1 } })).status).toBe(204);
+  expect((await ask("POST /a", { body: {} })).status).toBe(400);
+});
+
+test("a parameter has at most 16 levels, and a long one is read once", async () => {
+  const filter = { type: "object", properties: { and: ref("Filter") } };
+  const inQuery = (name: string, schema: object) => ({ name, in: "query", schema });
+  const parameters = [inQuery("and", ref("Filter")), inQuery("limit", { type: "integer" })];
+  const get = { operationId: "a", parameters, responses: { 204: { description: "" } } };
+  const { ask } = serving(documentOf({ "/a": { get } }, { components: { schemas: { Filter: filter } } }));
+  const asked = async (name: string, value: string) =>
+    (await ask(`GET /a?${name}=${encodeURIComponent(value)}`)).status;
+  expect(await asked("and", '{"and":{}}')).toBe(204);
+  expect(await asked("and", `${'{"and":'.repeat(1500)}{}${"}".repeat(1500)}`)).toBe(400);
+  expect(await asked("limit", `${"1".repeat(60_000)}x`)).toBe(400);
+});
