@@ -152,7 +152,11 @@ export function inheriting(node: Members, named: NamedSchemas): Members {
       .map(([value]) => value);
     // A named schema without a value of its own, because it has several choices, is chosen by none.
     if (values.length === 0) return named.names.has(node) ? withoutChoice(parent, named) : part;
-    own.push({ properties: { [found.name]: { enum: values } }, required: [found.name] });
+    const { properties } = wholeIn(parent, named.document);
+    // A request need not have a member that is only read, and the reverse.
+    const { readOnly, writeOnly } = wholeIn(memberIn(properties, [found.name]), named.document);
+    const member = { enum: values, readOnly, writeOnly };
+    own.push({ properties: { [found.name]: member }, required: [found.name] });
     return withoutChoice(parent, named);
   });
   const isSame = allOf.every((part, at) => part === parts[at]);

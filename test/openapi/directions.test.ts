@@ -122,3 +122,15 @@ test.each([
   const statusOf = async (value: unknown) => (await ask("POST /a", { body: { owner: value } })).status;
   expect([await statusOf(null), await statusOf({ name: "a" }), await statusOf({})]).toEqual([204, 204, 400]);
 });
+
+test("a request need not have an inherited discriminator that is only read, but any other", async () => {
+  const statusWith = async (member: object) => {
+    const kind = { type: "string", ...member };
+    const Base = { type: "object", properties: { kind }, discriminator: { propertyName: "kind" } };
+    const Heir = { allOf: [{ $ref: "#/components/schemas/Base" }] };
+    const components = { schemas: { Base, Heir } };
+    const { send } = serving(posting({ $ref: "#/components/schemas/Heir" }, {}, { components }));
+    return (await send("POST /a", json, "{}")).status;
+  };
+  expect([await statusWith({ readOnly: true }), await statusWith({})]).toEqual([200, 400]);
+});
