@@ -6,7 +6,6 @@ import { keyStateAt, keyStateTable } from "../spec/api-key.js";
 import { authorize, type Presented, publicCause } from "../spec/authorize.js";
 import { faultPathOf } from "../spec/fault-effects.js";
 import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
-import { type ApiRequest, receivedRequest } from "../spec/request.js";
 import { presentedAs } from "./call.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { lastToReset, readLimits } from "./limits.js";
@@ -36,7 +35,7 @@ function evaluateFacts(
 ) {
   const scope = scopeOf(endpoint, sandbox);
   const now = sandbox.clock.now();
-  const facts = authorizationFacts(sandbox, { request: keyRequest(endpoint), presented, entry, now }, scope);
+  const facts = authorizationFacts(sandbox, { presented, entry, now }, scope);
   const admitted = authorize(facts);
   const pathId = isSuccess(admitted) ? successPathOf(endpoint, admitted) : admitted;
   const called = {
@@ -48,10 +47,6 @@ function evaluateFacts(
   const matching = sandbox.faults.filter(({ when }) => meetsCondition(when, called));
   // Each fault that may hit it is listed once; only a real request shows whether one fires.
   return { pathId, faultPaths: [...new Set(matching.map(({ effect }) => faultPathOf(effect)))] };
-}
-
-function keyRequest({ method, path }: Endpoint): ApiRequest {
-  return receivedRequest({ method, path, query: "", headers: [] });
 }
 
 /** The result of the next request with a key to the first endpoint; counts nothing. */
@@ -97,10 +92,9 @@ export function causeOf(
       return `until ${until.startsWith(`${today}T`) ? until.slice(11, 19) : until}`;
     }
     default: {
-      const request = keyRequest(endpoint);
       const facts = authorizationFacts(
         sandbox,
-        { request, presented: "well_formed", entry, now },
+        { presented: "well_formed", entry, now },
         scopeOf(endpoint, sandbox),
       );
       return publicCause(pathId, facts)?.why ?? null;

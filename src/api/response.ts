@@ -139,12 +139,11 @@ export function admit(
 
 export function authorizationFacts(
   sandbox: SandboxState,
-  { request, presented, entry, now }: Pick<ApiCall, "request" | "presented" | "entry" | "now">,
+  { presented, entry, now }: Pick<ApiCall, "presented" | "entry" | "now">,
   scope: string | null,
 ): AuthorizationFacts {
   const usage = entry && usageAt(entry.usage, sandbox.windows, now);
   return {
-    request,
     presented,
     key: entry?.key,
     organization: entry?.owner.organization,

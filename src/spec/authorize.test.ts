@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { type KeyRecord, keyStateTable, type Organization } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
-import { mePath, outcomes, type PathId } from "./outcomes.js";
-import { receivedRequest } from "./request.js";
+import { outcomes, type PathId } from "./outcomes.js";
 
 const key: KeyRecord = {
   ref: "key",
@@ -24,7 +23,6 @@ const organization: Organization = {
   liveAccess: "approved",
 };
 const good: AuthorizationFacts = {
-  request: receivedRequest({ method: "GET", path: mePath, query: "", headers: [] }),
   presented: "well_formed",
   key,
   organization,

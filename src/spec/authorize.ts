@@ -1,11 +1,9 @@
 import { type KeyRecord, keyStateAt, keyStateTable, type Organization, stateRejections } from "./api-key.js";
 import type { ApiPathId } from "./outcomes.js";
-import type { ApiRequest } from "./request.js";
 
 export type Presented = "missing" | "malformed" | "well_formed";
 
 export interface AuthorizationFacts {
-  readonly request: ApiRequest;
   readonly presented: Presented;
   /** The presented key, if the sandbox has it. */
   readonly key: KeyRecord | undefined;
