@@ -133,13 +133,13 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
       sandbox: SandboxState,
       usedAt = now(),
     ): Kept & More {
-      const ending = new AbortController();
+      const removal = new AbortController();
       const instance: Kept & More = {
         ...described,
         usedAt,
         sandbox,
-        gone: ending.signal,
-        end: () => ending.abort(),
+        gone: removal.signal,
+        end: () => removal.abort(),
         get idle() {
           return now() - this.usedAt;
         },

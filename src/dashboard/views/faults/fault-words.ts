@@ -51,6 +51,6 @@ export function effectsText(
 }
 
 function ordinal(number: number): string {
-  const ending: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
-  return `${number}${ending[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
+  const suffix: Readonly<Record<string, string>> = { one: "st", two: "nd", few: "rd" };
+  return `${number}${suffix[new Intl.PluralRules("en", { type: "ordinal" }).select(number)] ?? "th"}`;
 }

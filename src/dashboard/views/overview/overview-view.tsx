@@ -214,7 +214,7 @@ function WholeReport(read: Shown<"Report">) {
 }
 
 // A link could not send the token.
-async function download(format: string, name: string, ending: string): Promise<void> {
+async function download(format: string, name: string, extension: string): Promise<void> {
   const response = await fetchControl(`/report?format=${format}`);
-  saveFile(await response.blob(), name, ending);
+  saveFile(await response.blob(), name, extension);
 }
