@@ -3,13 +3,13 @@ import { readdir, readFile, rename, writeFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 import { formats, reportFormats } from "../src/report/render/document.js";
+import { refsIn } from "../src/rules/steps.js";
 import { controlBodySchema } from "../src/scenario/format/json-schema.js";
 import { scenarioSchema } from "../src/scenario/format/schema.js";
 import { ScenarioError } from "../src/scenario/problems.js";
 import { type FoundScenario, interpretScenario } from "../src/scenario/read.js";
 import type { Scenario } from "../src/scenario/scenario.generated.js";
 import { foundText } from "../src/scenario/yaml.js";
-import { refsIn } from "../src/spec/steps.js";
 import { commentOf, typeOf } from "./scenario-types.js";
 
 const root = new URL("../", import.meta.url);

@@ -1,6 +1,6 @@
+import { type Fields, type Shape, shapeOf, type TextKind } from "../src/rules/schema/shape.js";
 import { durationPattern, waitPattern } from "../src/scenario/format/fields.js";
 import { descriptionOf } from "../src/scenario/format/json-schema.js";
-import { type Fields, type Shape, shapeOf, type TextKind } from "../src/spec/schema/shape.js";
 
 // The parser takes more (5 minutes); a compiler knows one spelling, the docs' own.
 const durationType = `\`\${number}\${"ms" | "s" | "m" | "h" | "d"}\``;

@@ -30,6 +30,12 @@ export type {
   ReportedPath,
   ReportedRequest,
 } from "./report/report-shape.js";
+export type { AdviceId, AdviceLevel } from "./rules/advice.js";
+export type { Assumptions, Profile } from "./rules/assumptions.js";
+/* Errors of this tool, as opposed to responses of the API */
+export { SandboxError, type SandboxErrorCode } from "./rules/errors.js";
+/* What is said of the API */
+export { type ApiErrorCode, outcomes, type PathId } from "./rules/outcomes.js";
 export type { Duration, Instant } from "./sandbox/clock.js";
 export type { Fault } from "./sandbox/faults.js";
 /* Synthetic data */
@@ -41,9 +47,3 @@ export { type ParseOptions, parseScenario } from "./scenario/parse-scenario.js";
 export type { ScenarioProblem, ScenarioProblemCode } from "./scenario/problems.js";
 export { ScenarioError } from "./scenario/problems.js";
 export type { Scenario } from "./scenario/scenario.generated.js";
-export type { AdviceId, AdviceLevel } from "./spec/advice.js";
-export type { Assumptions, Profile } from "./spec/assumptions.js";
-/* Errors of this tool, as opposed to responses of the API */
-export { SandboxError, type SandboxErrorCode } from "./spec/errors.js";
-/* What is said of the API */
-export { type ApiErrorCode, outcomes, type PathId } from "./spec/outcomes.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pick, type RandomStream, randomStream } from "../../src/spec/seed.js";
+import { pick, type RandomStream, randomStream } from "../../src/rules/seed.js";
 import { below } from "../../test/support/hostile-requests.js";
 import type { Seen } from "./linearize.js";
 import { kindOf, type Operation } from "./model.js";

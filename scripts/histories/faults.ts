@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pick, randomStream } from "../../src/spec/seed.js";
+import { pick, randomStream } from "../../src/rules/seed.js";
 import { below } from "../../test/support/hostile-requests.js";
 import type { RedisServer } from "../../test/support/redis-server.js";
 import { ask, type Server } from "./servers.js";

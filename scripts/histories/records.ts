@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { pick, type RandomStream } from "../../src/spec/seed.js";
+import { pick, type RandomStream } from "../../src/rules/seed.js";
 import { below } from "../../test/support/hostile-requests.js";
 import { type History, untilKnown } from "./clients.js";
 import { ask, type Known, type Server } from "./servers.js";

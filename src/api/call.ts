@@ -1,10 +1,10 @@
+import { isWellFormedKey } from "../rules/api-key.js";
+import type { Assumptions } from "../rules/assumptions.js";
+import type { Presented } from "../rules/authorize.js";
+import type { ApiRequest } from "../rules/request.js";
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { isWellFormedKey } from "../spec/api-key.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import type { Presented } from "../spec/authorize.js";
-import type { ApiRequest } from "../spec/request.js";
 import type { Endpoint } from "./endpoint.js";
 import { type ApiRoute, routeOf } from "./routes.js";
 import { type Variation, variationOf } from "./variation/vary.js";

@@ -1,8 +1,8 @@
+import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../rules/outcomes.js";
+import type { RequestContent } from "../rules/request.js";
+import type { Shape } from "../rules/schema/shape.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState, ServedEndpoint } from "../sandbox/sandbox.js";
-import { isSuccess, outcomes, type PathId, type SuccessPathId } from "../spec/outcomes.js";
-import type { RequestContent } from "../spec/request.js";
-import type { Shape } from "../spec/schema/shape.js";
 import type { FlatHeaders, TextBody } from "./messages.js";
 
 /** The path id of a rejection by the endpoint itself, after authorization. */

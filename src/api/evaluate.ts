@@ -1,11 +1,11 @@
+import { keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { authorize, type Presented, publicCause } from "../rules/authorize.js";
+import { faultPathOf } from "../rules/fault-effects.js";
+import { type ApiPathId, isSuccess, outcomeOf } from "../rules/outcomes.js";
 import { isoOf } from "../sandbox/clock.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { keyStateAt, keyStateTable } from "../spec/api-key.js";
-import { authorize, type Presented, publicCause } from "../spec/authorize.js";
-import { faultPathOf } from "../spec/fault-effects.js";
-import { type ApiPathId, isSuccess, outcomeOf } from "../spec/outcomes.js";
 import { presentedAs } from "./call.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { lastToReset, readLimits } from "./limits.js";

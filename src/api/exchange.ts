@@ -1,11 +1,11 @@
+import { fingerprintOf, formOfKey } from "../rules/api-key.js";
+import { outcomeOf } from "../rules/outcomes.js";
+import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
+import type { RequestContent } from "../rules/request.js";
+import { hasBody, hasQuery, type RequestTraits } from "../rules/request-traits.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { fingerprintOf, formOfKey } from "../spec/api-key.js";
-import { outcomeOf } from "../spec/outcomes.js";
-import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../spec/redact.js";
-import type { RequestContent } from "../spec/request.js";
-import { hasBody, hasQuery, type RequestTraits } from "../spec/request-traits.js";
 import type { ApiCall } from "./call.js";
 import type { InputSchema } from "./endpoint.js";
 import { asChosen } from "./response.js";

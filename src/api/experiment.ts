@@ -1,9 +1,9 @@
+import { fingerprintOf, minute, minuteStart } from "../rules/api-key.js";
+import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Experiment } from "../sandbox/variant.js";
-import { fingerprintOf, minute, minuteStart } from "../spec/api-key.js";
-import { outcomeOf, type PathId } from "../spec/outcomes.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
 import { brokenPromises } from "./promises.js";

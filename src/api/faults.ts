@@ -1,7 +1,3 @@
-import { fireFault } from "../sandbox/faults.js";
-import { type CallResult, type Delivery, noResponse } from "../sandbox/journal/exchange.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Variant } from "../sandbox/variant.js";
 import {
   effectAt,
   type FaultEffect,
@@ -10,9 +6,13 @@ import {
   failureOf,
   faultEffects,
   mainEffectOf,
-} from "../spec/fault-effects.js";
-import type { ApiPathId, PathId } from "../spec/outcomes.js";
-import { randomStream } from "../spec/seed.js";
+} from "../rules/fault-effects.js";
+import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import { randomStream } from "../rules/seed.js";
+import { fireFault } from "../sandbox/faults.js";
+import { type CallResult, type Delivery, noResponse } from "../sandbox/journal/exchange.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import type { Variant } from "../sandbox/variant.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";

@@ -1,7 +1,7 @@
+import type { ApiRequest } from "../rules/request.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { ApiRequest } from "../spec/request.js";
 import { type ApiCall, startCall } from "./call.js";
 import { exchangeOf } from "./exchange.js";
 import { applyFault } from "./faults.js";

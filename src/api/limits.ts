@@ -1,7 +1,7 @@
+import { day, minute } from "../rules/api-key.js";
+import type { Assumptions } from "../rules/assumptions.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { day, minute } from "../spec/api-key.js";
-import type { Assumptions } from "../spec/assumptions.js";
 import type { FlatHeaders } from "./messages.js";
 
 export interface LimitReading {

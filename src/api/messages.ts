@@ -1,9 +1,9 @@
+import type { Assumptions } from "../rules/assumptions.js";
+import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import { parsedJson } from "../rules/schema/json.js";
+import { isMapping } from "../rules/schema/shape.js";
 import type { ApiResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import { outcomeOf, type PathId } from "../spec/outcomes.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
 
 export const reasonPhrases: Readonly<Record<number, string>> = {
   400: "Bad Request",

@@ -1,7 +1,7 @@
-import { type Outcome, outcomeOf, outcomes } from "../spec/outcomes.js";
-import { inJson } from "../spec/schema/json.js";
-import { type JsonSchema, jsonSchemaOf } from "../spec/schema/json-schema.js";
-import * as s from "../spec/schema/shape.js";
+import { type Outcome, outcomeOf, outcomes } from "../rules/outcomes.js";
+import { inJson } from "../rules/schema/json.js";
+import { type JsonSchema, jsonSchemaOf } from "../rules/schema/json-schema.js";
+import * as s from "../rules/schema/shape.js";
 import { type Endpoint, successPathsOf } from "./endpoint.js";
 import { builtIn } from "./routes.js";
 

@@ -1,8 +1,5 @@
-import type { CallResult } from "../sandbox/journal/exchange.js";
-import type { KeyEntry } from "../sandbox/keys.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
-import { environments } from "../spec/api-key.js";
-import { failures } from "../spec/fault-effects.js";
+import { environments } from "../rules/api-key.js";
+import { failures } from "../rules/fault-effects.js";
 import {
   type ApiPathId,
   isSuccess,
@@ -10,8 +7,11 @@ import {
   outcomeOf,
   outcomes,
   type PathId,
-} from "../spec/outcomes.js";
-import { fieldsOf, type MappingField, shapeOf } from "../spec/schema/shape.js";
+} from "../rules/outcomes.js";
+import { fieldsOf, type MappingField, shapeOf } from "../rules/schema/shape.js";
+import type { CallResult } from "../sandbox/journal/exchange.js";
+import type { KeyEntry } from "../sandbox/keys.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { type Endpoint, sendsJson, successPathOf } from "./endpoint.js";
 import { contextOf, me } from "./endpoints/me.js";

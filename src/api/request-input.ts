@@ -1,5 +1,5 @@
-import type { ReadBody, Received, RequestContent } from "../spec/request.js";
-import { hasBody, headerIn, isFromBrowser, isFromPage } from "../spec/request-traits.js";
+import type { ReadBody, Received, RequestContent } from "../rules/request.js";
+import { hasBody, headerIn, isFromBrowser, isFromPage } from "../rules/request-traits.js";
 
 export function receivedWeb(request: Request, path: string, query: string): Received {
   const { method, body, referrer } = request;

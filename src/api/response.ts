@@ -1,10 +1,10 @@
+import type { Assumptions } from "../rules/assumptions.js";
+import { type AuthorizationFacts, authorize, publicCause } from "../rules/authorize.js";
+import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
+import type { ApiRequest } from "../rules/request.js";
 import type { ApiResponse, CallResult } from "../sandbox/journal/exchange.js";
 import { type KeyEntry, usageAt } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import { type AuthorizationFacts, authorize, publicCause } from "../spec/authorize.js";
-import { type ApiPathId, isSuccess, outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import type { ApiRequest } from "../spec/request.js";
 import type { ApiCall } from "./call.js";
 import {
   type Endpoint,

@@ -1,10 +1,10 @@
+import { SandboxError } from "../rules/errors.js";
+import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../rules/outcomes.js";
+import { encodePath } from "../rules/redact.js";
+import { didYouMean, listed, quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { SandboxError } from "../spec/errors.js";
-import { isSuccess, type Outcome, outcomes, type PathId, successOutcome } from "../spec/outcomes.js";
-import { encodePath } from "../spec/redact.js";
-import { didYouMean, listed, quote } from "../spec/schema/words.js";
 import { type Endpoint, successPathOf } from "./endpoint.js";
 import { me } from "./endpoints/me.js";
 

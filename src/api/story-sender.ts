@@ -1,8 +1,8 @@
+import { type Received, receivedRequest } from "../rules/request.js";
+import { hasBody } from "../rules/request-traits.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";
-import { type Received, receivedRequest } from "../spec/request.js";
-import { hasBody } from "../spec/request-traits.js";
 import { bodyParts } from "./faults.js";
 import { handle } from "./handle.js";
 import { type FlatHeaders, headerPairs } from "./messages.js";

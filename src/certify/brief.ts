@@ -8,7 +8,7 @@ import {
 } from "../report/brief.js";
 import { commandLine, execAgain, type Subject } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
-import { outcomeOf } from "../spec/outcomes.js";
+import { outcomeOf } from "../rules/outcomes.js";
 import { minPaths, mustNotice, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 

@@ -4,11 +4,11 @@ import { type BrokenPromise, brokenPromisesOf, promisesOn } from "../api/promise
 import { pluralize } from "../report/plain-text.js";
 import { mergeReports } from "../report/report.js";
 import type { Report } from "../report/report-shape.js";
+import { assumptionTable } from "../rules/assumptions.js";
+import type { FaultPathId } from "../rules/fault-effects.js";
+import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { Experiment, Variant } from "../sandbox/variant.js";
-import { assumptionTable } from "../spec/assumptions.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
-import { isSuccess, type PathId } from "../spec/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,

@@ -5,7 +5,7 @@ import { render, type TextStyle } from "../report/render/render.js";
 import { groupsOf } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
 import type { Report } from "../report/report-shape.js";
-import { snakeCase } from "../spec/schema/json.js";
+import { snakeCase } from "../rules/schema/json.js";
 import {
   breakAgain,
   certificateBrief,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { activateVariant } from "../api/variant.js";
 import { variationTable } from "../api/variation/table.js";
 import rows from "../api/variation/words.json" with { type: "json" };
-import { faultPathIds, outcomeOf } from "../spec/outcomes.js";
+import { faultPathIds, outcomeOf } from "../rules/outcomes.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,

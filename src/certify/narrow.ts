@@ -1,7 +1,7 @@
 import { faultsOn, sendsPage } from "../api/faults.js";
+import type { FaultPathId } from "../rules/fault-effects.js";
+import type { PathId } from "../rules/outcomes.js";
 import type { Variant } from "../sandbox/variant.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
-import type { PathId } from "../spec/outcomes.js";
 import {
   everywhere,
   faultCause,

@@ -1,10 +1,10 @@
 import words from "../api/variation/words.json" with { type: "json" };
+import { type Assumptions, assumptionTable, type Profile } from "../rules/assumptions.js";
+import type { FaultPathId } from "../rules/fault-effects.js";
+import { effectAt, whatToDoAfter } from "../rules/fault-effects.js";
+import type { PathId } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
 import type { Variant } from "../sandbox/variant.js";
-import { type Assumptions, assumptionTable, type Profile } from "../spec/assumptions.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
-import { effectAt, whatToDoAfter } from "../spec/fault-effects.js";
-import type { PathId } from "../spec/outcomes.js";
-import { listed } from "../spec/schema/words.js";
 import { whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 

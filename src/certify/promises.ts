@@ -3,11 +3,11 @@ import { type BrokenPromise, promisesOn } from "../api/promises.js";
 import { type UnmetThreshold, unmetThresholds } from "../report/brief.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report } from "../report/report-shape.js";
-import type { AdviceId } from "../spec/advice.js";
-import { variableOf } from "../spec/api-key.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
-import type { PathId } from "../spec/outcomes.js";
-import { listed } from "../spec/schema/words.js";
+import type { AdviceId } from "../rules/advice.js";
+import { variableOf } from "../rules/api-key.js";
+import type { FaultPathId } from "../rules/fault-effects.js";
+import type { PathId } from "../rules/outcomes.js";
+import { listed } from "../rules/schema/words.js";
 import {
   type CertifyResult,
   type Gates,

@@ -1,15 +1,15 @@
 import { failureShape, unmetShape } from "../report/brief.js";
 import { reportShape } from "../report/report-shape.js";
+import { adviceLevels } from "../rules/advice.js";
+import { profiles } from "../rules/assumptions.js";
+import { faultPathIds, type PathId, pathIdShape } from "../rules/outcomes.js";
+import { redactEncoded, redactValue } from "../rules/redact.js";
+import { inJsonOfAnyVersion, snakeCase } from "../rules/schema/json.js";
+import { type JsonSchema, jsonSchemaDocument } from "../rules/schema/json-schema.js";
+import type { Shape, ValueOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
 import { sha256, time } from "../scenario/format/fields.js";
 import { descriptionOf } from "../scenario/format/json-schema.js";
-import { adviceLevels } from "../spec/advice.js";
-import { profiles } from "../spec/assumptions.js";
-import { faultPathIds, type PathId, pathIdShape } from "../spec/outcomes.js";
-import { redactEncoded, redactValue } from "../spec/redact.js";
-import { inJsonOfAnyVersion, snakeCase } from "../spec/schema/json.js";
-import { type JsonSchema, jsonSchemaDocument } from "../spec/schema/json-schema.js";
-import type { Shape, ValueOf } from "../spec/schema/shape.js";
-import * as s from "../spec/schema/shape.js";
 
 const word = (example: string, pattern: RegExp) => s.text({ example, pattern });
 const version = () => word("1.0.0", /^[\w.+-]{1,100}$/);

@@ -7,11 +7,11 @@ import { handle } from "../api/handle.js";
 import { activateVariant } from "../api/variant.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ReportedAdvice } from "../report/report-shape.js";
+import { type ApiPathId, outcomeOf } from "../rules/outcomes.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import type { Experiment, Observation } from "../sandbox/variant.js";
 import { bundledScenarios } from "../scenario/bundled.js";
-import { type ApiPathId, outcomeOf } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 import {
   agreed,

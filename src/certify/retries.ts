@@ -1,10 +1,10 @@
 import { mayFollow, toleranceMs } from "../api/experiment.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
+import { type AdviceId, adviceIds, adviceOf } from "../rules/advice.js";
+import { minute } from "../rules/api-key.js";
+import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { Experiment, Variant } from "../sandbox/variant.js";
-import { type AdviceId, adviceIds, adviceOf } from "../spec/advice.js";
-import { minute } from "../spec/api-key.js";
-import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../spec/outcomes.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with

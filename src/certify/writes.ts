@@ -1,8 +1,8 @@
 import { type Endpoint, successPathOf } from "../api/endpoint.js";
 import { isRepeatable } from "../api/request-details.js";
+import { effectAt, type FaultPathId } from "../rules/fault-effects.js";
+import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import { effectAt, type FaultPathId } from "../spec/fault-effects.js";
-import { isSuccess, type PathId } from "../spec/outcomes.js";
 
 /** What the writes of a run show. */
 export interface Writes {

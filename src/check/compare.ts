@@ -1,4 +1,4 @@
-import { isMapping } from "../spec/schema/shape.js";
+import { isMapping } from "../rules/schema/shape.js";
 import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
 import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./response.js";

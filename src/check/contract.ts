@@ -1,5 +1,5 @@
-import { type KeyPrefix, keyPrefixes, variableOf } from "../spec/api-key.js";
-import type { PathId, PromisedPathId } from "../spec/outcomes.js";
+import { type KeyPrefix, keyPrefixes, variableOf } from "../rules/api-key.js";
+import type { PathId, PromisedPathId } from "../rules/outcomes.js";
 
 export type CheckedRule = `R${number}`;
 

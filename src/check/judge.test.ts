@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { me } from "../api/endpoints/me.js";
-import { assumptionTable } from "../spec/assumptions.js";
-import type { PromisedPathId } from "../spec/outcomes.js";
-import { count, mapping } from "../spec/schema/shape.js";
+import { assumptionTable } from "../rules/assumptions.js";
+import type { PromisedPathId } from "../rules/outcomes.js";
+import { count, mapping } from "../rules/schema/shape.js";
 import { findKey, type KeyedPath, keysInVariables, unusedVariables } from "./contract.js";
 import { type Attempt, judgeAttempt, judgeNoLimit, whyUntried } from "./judge.js";
 import { assumptionsYaml, inferAssumptions } from "./learn.js";

@@ -1,9 +1,9 @@
 import { type Endpoint, type KeylessRequest, sendsJson } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { errorShape } from "../api/openapi.js";
-import { outcomeOf, outcomes, type PathId } from "../spec/outcomes.js";
-import { escapeControls } from "../spec/redact.js";
-import { mismatchesIn, type ShapeMismatch } from "../spec/schema/check.js";
+import { outcomeOf, outcomes, type PathId } from "../rules/outcomes.js";
+import { escapeControls } from "../rules/redact.js";
+import { mismatchesIn, type ShapeMismatch } from "../rules/schema/check.js";
 import { type CheckedRule, type ContractDifference, type KeyOf, keyPrefixOf, ruleOf } from "./contract.js";
 import {
   type CheckedResponse,

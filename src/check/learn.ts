@@ -1,5 +1,5 @@
-import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../spec/assumptions.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { type Assumptions, assumptionTable, errorCodePattern, scopePattern } from "../rules/assumptions.js";
+import { isMapping } from "../rules/schema/shape.js";
 import type { Attempt } from "./judge.js";
 import { type CheckedResponse, headerOf, memberAt, shownText } from "./response.js";
 

@@ -1,7 +1,7 @@
 import { type Endpoint, type KeylessRequest, requestsTo } from "../api/endpoint.js";
 import { type DescribedOperation, endpointsOf } from "../api/routes.js";
+import { listed } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { listed } from "../spec/schema/words.js";
 
 /** An operation of a document, with the request that tries it, or why none does. */
 export interface CheckedOperation {

@@ -1,8 +1,8 @@
 import { pluralize } from "../report/plain-text.js";
 import type { ReportDocument, ReportFormat, Section, Tone } from "../report/render/document.js";
 import { render, type TextStyle } from "../report/render/render.js";
-import type { PathId } from "../spec/outcomes.js";
-import { snakeCase } from "../spec/schema/json.js";
+import type { PathId } from "../rules/outcomes.js";
+import { snakeCase } from "../rules/schema/json.js";
 import type { ContractDifference } from "./contract.js";
 import { type Attempt, judgeAttempt } from "./judge.js";
 import { assumptionsYaml, type InferredAssumption } from "./learn.js";

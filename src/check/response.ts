@@ -1,9 +1,9 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { errorShape } from "../api/openapi.js";
 import type { RawResponse } from "../node/clients/send-once.js";
-import { keyPrefixes } from "../spec/api-key.js";
-import { escapeControls, redactEncoded, redactValue } from "../spec/redact.js";
-import { isMapping, type Shape, shapeOf } from "../spec/schema/shape.js";
+import { keyPrefixes } from "../rules/api-key.js";
+import { escapeControls, redactEncoded, redactValue } from "../rules/redact.js";
+import { isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 
 /** A response to judge and show, with every key removed. */
 export interface CheckedResponse {

@@ -2,8 +2,8 @@ import { successPathOf } from "../api/endpoint.js";
 import { me } from "../api/endpoints/me.js";
 import { isNoResponse, type NoResponse, type Send } from "../node/clients/send-once.js";
 import { pluralize } from "../report/plain-text.js";
-import { isSuccess, outcomeOf } from "../spec/outcomes.js";
-import { mix32 } from "../spec/seed.js";
+import { isSuccess, outcomeOf } from "../rules/outcomes.js";
+import { mix32 } from "../rules/seed.js";
 import {
   type ComparedRejections,
   compareRejections,

@@ -1,6 +1,6 @@
 import { version } from "../node/package-files.js";
-import { escapeCommands, printable } from "../spec/redact.js";
-import { nearest } from "../spec/schema/words.js";
+import { escapeCommands, printable } from "../rules/redact.js";
+import { nearest } from "../rules/schema/words.js";
 import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";

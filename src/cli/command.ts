@@ -1,4 +1,4 @@
-import { listed, quote } from "../spec/schema/words.js";
+import { listed, quote } from "../rules/schema/words.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 

@@ -1,6 +1,6 @@
 import { fileFailure, isOfMachine } from "../node/files/write-file.js";
-import { SandboxError } from "../spec/errors.js";
-import { printable, redactKeys } from "../spec/redact.js";
+import { SandboxError } from "../rules/errors.js";
+import { printable, redactKeys } from "../rules/redact.js";
 
 export const exitCode = {
   fine: 0,

@@ -3,9 +3,9 @@ import { dirname, extname, resolve } from "node:path";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { pluralize } from "../report/plain-text.js";
 import { extensionWords, formatOfExtension, type ReportFormat } from "../report/render/document.js";
-import { SandboxError } from "../spec/errors.js";
-import { redactKeys } from "../spec/redact.js";
-import { quote } from "../spec/schema/words.js";
+import { SandboxError } from "../rules/errors.js";
+import { redactKeys } from "../rules/redact.js";
+import { quote } from "../rules/schema/words.js";
 import { unwritable, usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
 

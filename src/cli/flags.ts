@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js";
 import { formatWords, reportFormats } from "../report/render/document.js";
+import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
+import { profiles } from "../rules/assumptions.js";
 import { parseDuration, parseTime } from "../scenario/format/fields.js";
-import { type AdviceLevel, adviceLevels } from "../spec/advice.js";
-import { profiles } from "../spec/assumptions.js";
 import {
   type FlagValues,
   fileName,

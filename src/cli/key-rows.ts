@@ -2,12 +2,12 @@ import { evaluate, evaluateKey } from "../api/evaluate.js";
 import { expectedCode } from "../api/messages.js";
 import { firstEndpoint } from "../api/routes.js";
 import { alignColumns } from "../report/plain-text.js";
+import { type Environment, type KeyStateName, keyStateAt } from "../rules/api-key.js";
+import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import { textWidth } from "../rules/redact.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { scenarioSecrets } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";
-import { type Environment, type KeyStateName, keyStateAt } from "../spec/api-key.js";
-import { outcomeOf, type PathId } from "../spec/outcomes.js";
-import { textWidth } from "../spec/redact.js";
 import { type Palette, paintStatus, responseText } from "./terminal.js";
 
 /** A row of the table of keys. */

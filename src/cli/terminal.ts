@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { textWidth } from "../spec/redact.js";
+import { textWidth } from "../rules/redact.js";
 import type { Io, Printer } from "./io.js";
 
 type Paint = (text: string) => string;

@@ -1,4 +1,4 @@
-import type { RandomStream } from "../spec/seed.js";
+import type { RandomStream } from "../rules/seed.js";
 
 // JavaScript engines may differ in the last digit of functions such as Math.sin and Math.exp, and one digit can result
 // in another field or crop. Sums, products and square roots are the same in all engines, so this file uses only these.

@@ -1,7 +1,7 @@
+import { type FarmerLocale, farmerLocales } from "../rules/farmer-locales.js";
+import { hexOf, mix32, pick, type RandomStream, randomStream } from "../rules/seed.js";
 import type { Farmer, LivestockType, Parcel } from "../sandbox/population/farmer-shape.js";
 import type { FarmerSettings, MadeFarmers } from "../sandbox/population/farmers.js";
-import { type FarmerLocale, farmerLocales } from "../spec/farmer-locales.js";
-import { hexOf, mix32, pick, type RandomStream, randomStream } from "../spec/seed.js";
 import { chance, logNormal, normal, sumOf, unit } from "./exact-math.js";
 import { parcelsOf, yearOf } from "./parcels.js";
 import { countryOf, type FarmContext, namesOf, resolveLocale } from "./tables.js";

@@ -1,6 +1,6 @@
+import { day } from "../rules/api-key.js";
+import { pick, type RandomStream } from "../rules/seed.js";
 import type { Parcel, Position } from "../sandbox/population/farmer-shape.js";
-import { day } from "../spec/api-key.js";
-import { pick, type RandomStream } from "../spec/seed.js";
 import {
   between,
   chance,

@@ -3,10 +3,10 @@ import { createSandbox, sandboxOn, stateOf } from "../library/create-sandbox.js"
 import type { KeyRef, OrganizationRef, Sandbox } from "../library/sandbox.js";
 import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
+import { SandboxError } from "../rules/errors.js";
+import { requireKnownOptions } from "../rules/schema/check.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { SandboxError } from "../spec/errors.js";
-import { requireKnownOptions } from "../spec/schema/check.js";
 
 // The user's own msw.
 const { http } = await usersPackage(

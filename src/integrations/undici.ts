@@ -7,10 +7,10 @@ import { connectionReset } from "../library/web-request.js";
 import { readBaseUrl } from "../node/addresses.js";
 import { olderVersion } from "../node/package-files.js";
 import { clearTimeout, nextTick, setImmediate, setTimeout } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { requireKnownOptions } from "../rules/schema/check.js";
 import { createHttpServer } from "../server/sockets/http-server.js";
 import { createServerState } from "../server/sockets/server-state.js";
-import { SandboxError } from "../spec/errors.js";
-import { requireKnownOptions } from "../spec/schema/check.js";
 import { createMemoryStore } from "../store/memory-store.js";
 
 const wanted = { entry: "svc-sandbox/undici", name: "undici", since: "5.20" };

@@ -1,5 +1,10 @@
 import { type FlatHeaders, headerPairs } from "../api/messages.js";
 import { sentResponse } from "../api/story-sender.js";
+import { SandboxError } from "../rules/errors.js";
+import { redactValue } from "../rules/redact.js";
+import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
+import { parsedJson } from "../rules/schema/json.js";
+import { actionRow } from "../rules/steps.js";
 import { durationOf, isoOf, scenarioDuration } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { RecordedOperation, StartState } from "../sandbox/journal/history.js";
@@ -9,11 +14,6 @@ import { isReserved } from "../scenario/format/fields.js";
 import { scenarioLimits } from "../scenario/limits.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { readableYaml } from "../scenario/yaml.js";
-import { SandboxError } from "../spec/errors.js";
-import { redactValue } from "../spec/redact.js";
-import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { actionRow } from "../spec/steps.js";
 import { repeatedRequest } from "./repeated-request.js";
 import type { Capture } from "./sandbox.js";
 

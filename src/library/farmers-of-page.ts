@@ -1,5 +1,5 @@
+import { SandboxError } from "../rules/errors.js";
 import type { FarmerMaker } from "../sandbox/population/farmers.js";
-import { SandboxError } from "../spec/errors.js";
 
 // The build for pages replaces the farmers with this file, because few pages use them and their tables are a quarter of the
 // build. A page adds them with its own import (`docs/decisions/0012`).

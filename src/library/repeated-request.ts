@@ -1,8 +1,8 @@
+import { mePath } from "../rules/outcomes.js";
+import type { RequestContent } from "../rules/request.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { StoryStep } from "../sandbox/steps.js";
 import { placeholder } from "../scenario/format/fields.js";
-import { mePath } from "../spec/outcomes.js";
-import type { RequestContent } from "../spec/request.js";
 
 type GivenRequest = NonNullable<StoryStep["request"]>;
 

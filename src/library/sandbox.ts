@@ -1,4 +1,13 @@
 import type { Report } from "../report/report-shape.js";
+import type {
+  Environment,
+  KeyLimits,
+  KeySettings,
+  LiveAccess,
+  OrganizationStatus,
+} from "../rules/api-key.js";
+import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { PathId } from "../rules/outcomes.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
 import type { Farmer } from "../sandbox/population/farmer-shape.js";
@@ -14,9 +23,6 @@ import type { BundledKeyRefs, BundledOrganizationRefs } from "../scenario/bundle
 import type { ScenarioName } from "../scenario/bundled.js";
 import type { ReservedKeyRef } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Environment, KeyLimits, KeySettings, LiveAccess, OrganizationStatus } from "../spec/api-key.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
-import type { PathId } from "../spec/outcomes.js";
 
 // Functions with refs are methods, not function members, so that a sandbox with known refs can be passed as any sandbox.
 

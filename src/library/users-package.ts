@@ -1,4 +1,4 @@
-import { SandboxError } from "../spec/errors.js";
+import { SandboxError } from "../rules/errors.js";
 
 /** `package.json` has no range for it, because npm also applies ranges to projects that never use the entry point. */
 export function usersPackage<Loaded extends object>(

@@ -1,10 +1,10 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
 import { receivedWeb } from "../api/request-input.js";
-import { failures } from "../spec/fault-effects.js";
-import { outcomes } from "../spec/outcomes.js";
-import { receivedRequest } from "../spec/request.js";
-import { hasBody, isFromBrowser, isFromPage } from "../spec/request-traits.js";
+import { failures } from "../rules/fault-effects.js";
+import { outcomes } from "../rules/outcomes.js";
+import { receivedRequest } from "../rules/request.js";
+import { hasBody, isFromBrowser, isFromPage } from "../rules/request-traits.js";
 import { toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {

@@ -3,10 +3,10 @@ import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, receivedWeb, tooLongBody } from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
+import { failures } from "../rules/fault-effects.js";
+import { type ApiRequest, type ReadBody, receivedRequest } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { failures } from "../spec/fault-effects.js";
-import { type ApiRequest, type ReadBody, receivedRequest } from "../spec/request.js";
 import { endTimeout, startTimeout } from "./real-time.js";
 
 /** Synchronous, unless a fault applies or the endpoint accepts a body. `base` has no slash at its end. */

@@ -1,7 +1,7 @@
+import { variableOf } from "../rules/api-key.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, scenarioSecrets, secretsOf } from "../sandbox/secrets.js";
 import { secretFor } from "../sandbox/story/run-step.js";
-import { variableOf } from "../spec/api-key.js";
 
 export interface ClientAddresses {
   readonly url: string;

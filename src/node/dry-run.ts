@@ -1,11 +1,11 @@
 import { dryRunScenario } from "../library/dry-run.js";
+import { isMarked, sandboxMark } from "../rules/api-key.js";
+import type { Path } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 import type { GivenOptions } from "../sandbox/sandbox.js";
 import { isScenarioName } from "../scenario/bundled.js";
 import type { FoundPlace } from "../scenario/parse-scenario.js";
 import type { ScenarioMistake, ScenarioProblem } from "../scenario/problems.js";
-import { isMarked, sandboxMark } from "../spec/api-key.js";
-import type { Path } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
 import { type LoadedScenario, openScenarioFile, problemAt } from "./files/load-scenario.js";
 import { readBundledScenario } from "./package-files.js";
 import { startInNode } from "./platform.js";

@@ -1,7 +1,7 @@
 import { requestJson } from "../api/request-details.js";
+import { redactKeys } from "../rules/redact.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { HistoryEvent, StepEvent } from "../sandbox/steps.js";
-import { redactKeys } from "../spec/redact.js";
 import { nodePlatform } from "./platform.js";
 import { stepData } from "./step-data.js";
 

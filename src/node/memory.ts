@@ -1,4 +1,4 @@
-import { SandboxError } from "../spec/errors.js";
+import { SandboxError } from "../rules/errors.js";
 import { nodePlatform } from "./platform.js";
 
 // Not imported: most processes never need them.

@@ -1,3 +1,5 @@
+import { redactValue } from "../rules/redact.js";
+import { snakeCase } from "../rules/schema/json.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import {
   isAsExpected,
@@ -8,8 +10,6 @@ import {
 } from "../sandbox/steps.js";
 import { errorCodeOf } from "../sandbox/story/run-step.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
-import { redactValue } from "../spec/redact.js";
-import { snakeCase } from "../spec/schema/json.js";
 
 /** Contains no full key. */
 export function stepData(event: StepEvent): Record<string, unknown> {

@@ -1,6 +1,6 @@
 import { isJson } from "../api/endpoint.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path } from "../spec/schema/shape.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path } from "../rules/schema/shape.js";
 import { type ApiDocument, resolved } from "./document.js";
 import { type Sampling, sampleOf } from "./sampler.js";
 import type { SchemaReader } from "./schemas.js";

@@ -1,6 +1,6 @@
-import { memberIn } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { memberIn } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
 import { type ApiDocument, resolved, valueAt } from "./document.js";
 import type { Discriminator } from "./keywords.js";
 import { whole } from "./merge.js";

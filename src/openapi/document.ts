@@ -1,10 +1,10 @@
+import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "../scenario/limits.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
 import { placeInJson, placeInText, readDocument } from "../scenario/yaml.js";
-import { isTooDeep, parsedJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
 import { createNotes, type Notes } from "./notes.js";
 
 // An OpenAPI document from its text. The host of the sandbox passes it, so it is trusted. No other file is read.

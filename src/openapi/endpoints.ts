@@ -1,10 +1,10 @@
 import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
 import { jsonBody, textBody } from "../api/messages.js";
+import { memberIn, parsedJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
-import { memberIn, parsedJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import { keptIn, once, recentIn } from "./once.js";

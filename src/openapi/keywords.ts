@@ -2,11 +2,11 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { RE2JS } from "re2js";
 // Its main module has no exports by name.
 import { tokenizer } from "ret/dist/tokenizer.js";
-import { redactEncoded } from "../spec/redact.js";
-import { canonicalJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
+import { redactEncoded } from "../rules/redact.js";
+import { canonicalJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 
 // The test of each keyword of JSON Schema 2020-12.
 

@@ -1,6 +1,6 @@
-import { canonicalJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { canonicalJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
 import { typeNames } from "./keywords.js";
 import type { SchemaSource } from "./validator.js";
 

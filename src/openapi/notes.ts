@@ -1,5 +1,5 @@
-import { escapeControls } from "../spec/redact.js";
-import { quote } from "../spec/schema/words.js";
+import { escapeControls } from "../rules/redact.js";
+import { quote } from "../rules/schema/words.js";
 import type { Mismatch } from "./keywords.js";
 
 // What a person should know about a document that is served.

@@ -1,7 +1,7 @@
-import { encodePath } from "../spec/redact.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path } from "../spec/schema/shape.js";
-import { didYouMean, quote } from "../spec/schema/words.js";
+import { encodePath } from "../rules/redact.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path } from "../rules/schema/shape.js";
+import { didYouMean, quote } from "../rules/schema/words.js";
 import { type Content, contentIn } from "./contents.js";
 import { type ApiDocument, resolved } from "./document.js";
 import type { SchemaReader, Schemas } from "./schemas.js";

@@ -1,12 +1,12 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { type DescribedOperation, type DocumentReader, parametersIn } from "../api/routes.js";
+import { failures } from "../rules/fault-effects.js";
+import { escapeControls } from "../rules/redact.js";
+import { memberIn } from "../rules/schema/json.js";
+import { isMapping, pathText } from "../rules/schema/shape.js";
+import { listed, quote } from "../rules/schema/words.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { failures } from "../spec/fault-effects.js";
-import { escapeControls } from "../spec/redact.js";
-import { memberIn } from "../spec/schema/json.js";
-import { isMapping, pathText } from "../spec/schema/shape.js";
-import { listed, quote } from "../spec/schema/words.js";
 import { type Content, sampledBody } from "./contents.js";
 import { type DocumentText, readApiDocument, refuse } from "./document.js";
 import { endpointOf } from "./endpoints.js";

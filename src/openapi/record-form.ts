@@ -1,7 +1,6 @@
 import type { Endpoint } from "../api/endpoint.js";
-import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
-import { memberIn, mergedByName } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
+import { memberIn, mergedByName } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
 import {
   type Fields,
   fieldsOf,
@@ -10,9 +9,10 @@ import {
   type Shape,
   shapeAt,
   shapeOf,
-} from "../spec/schema/shape.js";
-import { didYouMean, quote } from "../spec/schema/words.js";
-import { base62From, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+} from "../rules/schema/shape.js";
+import { didYouMean, quote } from "../rules/schema/words.js";
+import { base62From, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
+import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
 import { sampledBody } from "./contents.js";
 import { recentIn } from "./once.js";
 import type { Operation } from "./operations.js";

@@ -8,6 +8,10 @@ import type {
 } from "../api/endpoint.js";
 import { jsonBody } from "../api/messages.js";
 import { parametersIn } from "../api/routes.js";
+import { containsKey } from "../rules/redact.js";
+import { canonicalJson, memberIn } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { isoOf } from "../sandbox/clock.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type {
@@ -32,10 +36,6 @@ import {
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
-import { containsKey } from "../spec/redact.js";
-import { canonicalJson, memberIn } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path, type Shape, shapeOf } from "../spec/schema/shape.js";
 import { type Operation, parameterNames, unknownOperation } from "./operations.js";
 import {
   formOf,

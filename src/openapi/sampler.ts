@@ -1,10 +1,10 @@
 // Its main module has no exports by name.
 import { tokenizer } from "ret/dist/tokenizer.js";
 import { type Token, type Tokens, types } from "ret/dist/types/index.js";
-import { canonicalJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
-import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import { canonicalJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
+import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
 import { type Discriminator, sizeOf } from "./keywords.js";
 import { merged } from "./merge.js";
 import type { SchemaReader } from "./schemas.js";

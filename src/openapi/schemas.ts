@@ -1,6 +1,6 @@
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
-import { listed, quote } from "../spec/schema/words.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
+import { listed, quote } from "../rules/schema/words.js";
 import { discriminatorOf, inheriting, type NamedSchemas, namedSchemas } from "./discriminators.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 import {

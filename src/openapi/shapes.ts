@@ -1,7 +1,7 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { describeApi } from "../api/openapi.js";
-import type { Members } from "../spec/schema/messages.js";
-import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../spec/schema/shape.js";
+import type { Members } from "../rules/schema/messages.js";
+import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import type { Discriminator } from "./keywords.js";
 import { whole } from "./merge.js";

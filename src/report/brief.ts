@@ -1,8 +1,8 @@
-import { type AdviceLevel, adviceIds, adviceLevels } from "../spec/advice.js";
-import { mePath } from "../spec/outcomes.js";
-import { snakeCase } from "../spec/schema/json.js";
-import type { ValueOf } from "../spec/schema/shape.js";
-import * as s from "../spec/schema/shape.js";
+import { type AdviceLevel, adviceIds, adviceLevels } from "../rules/advice.js";
+import { mePath } from "../rules/outcomes.js";
+import { snakeCase } from "../rules/schema/json.js";
+import type { ValueOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
 import type { HowToMeet, Report } from "./report-shape.js";
 
 interface Thresholds {

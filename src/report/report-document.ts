@@ -1,10 +1,10 @@
-import type { AdviceLevel } from "../spec/advice.js";
-import { variableOf } from "../spec/api-key.js";
-import { effectAt } from "../spec/fault-effects.js";
-import { isSuccess } from "../spec/outcomes.js";
-import { escapeControls } from "../spec/redact.js";
-import { snakeCase } from "../spec/schema/json.js";
-import { listed } from "../spec/schema/words.js";
+import type { AdviceLevel } from "../rules/advice.js";
+import { variableOf } from "../rules/api-key.js";
+import { effectAt } from "../rules/fault-effects.js";
+import { isSuccess } from "../rules/outcomes.js";
+import { escapeControls } from "../rules/redact.js";
+import { snakeCase } from "../rules/schema/json.js";
+import { listed } from "../rules/schema/words.js";
 import { briefJson, type Ran, reportBrief, type UnmetThreshold } from "./brief.js";
 import { pluralize, timesOf } from "./plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "./render/document.js";

@@ -1,11 +1,11 @@
-import { adviceIds, adviceLevels } from "../spec/advice.js";
-import { profiles } from "../spec/assumptions.js";
-import { type PathId, pathIdShape } from "../spec/outcomes.js";
-import { escapeControls, redactValue } from "../spec/redact.js";
-import { mistakesIn } from "../spec/schema/check.js";
-import { camelCase, inJsonOfAnyVersion } from "../spec/schema/json.js";
-import type { Shape, ValueOf } from "../spec/schema/shape.js";
-import * as s from "../spec/schema/shape.js";
+import { adviceIds, adviceLevels } from "../rules/advice.js";
+import { profiles } from "../rules/assumptions.js";
+import { type PathId, pathIdShape } from "../rules/outcomes.js";
+import { escapeControls, redactValue } from "../rules/redact.js";
+import { mistakesIn } from "../rules/schema/check.js";
+import { camelCase, inJsonOfAnyVersion } from "../rules/schema/json.js";
+import type { Shape, ValueOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
 
 // Apart from the making of a report: pages leave these out.
 

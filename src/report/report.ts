@@ -1,12 +1,12 @@
 import { type Endpoint, successPathsOf } from "../api/endpoint.js";
 import { builtIn, endpointsOf, outcomesOf, routeAt, withEndpoints } from "../api/routes.js";
 import { pinnedAssumptions } from "../api/variation/vary.js";
+import { adviceIds, adviceTable } from "../rules/advice.js";
+import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { listed, nearest } from "../rules/schema/words.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { adviceIds, adviceTable } from "../spec/advice.js";
-import { isFault, outcomeOf, type PathId } from "../spec/outcomes.js";
-import { listed, nearest } from "../spec/schema/words.js";
 import type {
   Report,
   ReportedAdvice,

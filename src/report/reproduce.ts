@@ -2,15 +2,15 @@ import { type KeylessRequest, requestsTo, successPathOf } from "../api/endpoint.
 import { evaluateKey } from "../api/evaluate.js";
 import { scopeOf } from "../api/response.js";
 import { endpointsOf, firstEndpoint } from "../api/routes.js";
+import { variableOf } from "../rules/api-key.js";
+import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../rules/fault-effects.js";
+import { type ApiPathId, isSuccess, type PathId } from "../rules/outcomes.js";
 import { meetsCondition } from "../sandbox/faults.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
-import { variableOf } from "../spec/api-key.js";
-import { effectAt, type FaultEffect, faultEffects, mainEffectOf } from "../spec/fault-effects.js";
-import { type ApiPathId, isSuccess, type PathId } from "../spec/outcomes.js";
 import { shellUrl, shellWord } from "./plain-text.js";
 import type { HowToMeet } from "./report-shape.js";
 

@@ -1,6 +1,6 @@
-import { fingerprintOf, parseApiKey } from "../spec/api-key.js";
-import { findFirstKeys, redactPath } from "../spec/redact.js";
-import { hasKeyInOtherHeader, hasKeyInQuery, isMeantAsKey, shows } from "../spec/request-traits.js";
+import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
+import { findFirstKeys, redactPath } from "../rules/redact.js";
+import { hasKeyInOtherHeader, hasKeyInQuery, isMeantAsKey, shows } from "../rules/request-traits.js";
 import { type ObservedCall, observe } from "./journal/client-behavior.js";
 import type { ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";

@@ -1,6 +1,6 @@
+import { maximumOverlap, minute, minuteStart } from "../rules/api-key.js";
+import { SandboxError } from "../rules/errors.js";
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/fields.js";
-import { maximumOverlap, minute, minuteStart } from "../spec/api-key.js";
-import { SandboxError } from "../spec/errors.js";
 
 export type VirtualClock = ReturnType<typeof createClock>;
 

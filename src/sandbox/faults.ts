@@ -1,8 +1,8 @@
+import type { FaultEffect } from "../rules/fault-effects.js";
+import type { ApiPathId, PathId } from "../rules/outcomes.js";
+import { mix32, randomStream } from "../rules/seed.js";
 import { parseDuration, timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { FaultEffect } from "../spec/fault-effects.js";
-import type { ApiPathId, PathId } from "../spec/outcomes.js";
-import { mix32, randomStream } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 
 type AnyFault = NonNullable<Scenario["faults"]>[number];

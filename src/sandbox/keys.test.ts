@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
+import type { KeyRecord, Organization } from "../rules/api-key.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { KeyRecord, Organization } from "../spec/api-key.js";
 import { createRegistry, scenarioRecords, startKey, startUsage, withoutOver } from "./keys.js";
 import { inventKeyName } from "./population/names.js";
 

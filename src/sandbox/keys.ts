@@ -1,4 +1,19 @@
 import {
+  day,
+  dayStart,
+  type KeyRecord,
+  keyStateAt,
+  keyStateTable,
+  minute,
+  minuteStart,
+  type Organization,
+  parseApiKey,
+  timeOfDay,
+} from "../rules/api-key.js";
+import type { Assumptions } from "../rules/assumptions.js";
+import { SandboxError } from "../rules/errors.js";
+import { didYouMean, type KnownRefs } from "../rules/schema/words.js";
+import {
   endsFrom,
   type GivenEnds,
   readEnds,
@@ -17,21 +32,6 @@ import {
   unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import {
-  day,
-  dayStart,
-  type KeyRecord,
-  keyStateAt,
-  keyStateTable,
-  minute,
-  minuteStart,
-  type Organization,
-  parseApiKey,
-  timeOfDay,
-} from "../spec/api-key.js";
-import type { Assumptions } from "../spec/assumptions.js";
-import { SandboxError } from "../spec/errors.js";
-import { didYouMean, type KnownRefs } from "../spec/schema/words.js";
 import { inventKeyName, inventOrganizationName } from "./population/names.js";
 import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-records.js";
 

@@ -1,7 +1,7 @@
-import type { KeyRecord } from "../spec/api-key.js";
-import type { RejectionCode } from "../spec/errors.js";
-import { isSuccess } from "../spec/outcomes.js";
-import { createRequestIds } from "../spec/seed.js";
+import type { KeyRecord } from "../rules/api-key.js";
+import type { RejectionCode } from "../rules/errors.js";
+import { isSuccess } from "../rules/outcomes.js";
+import { createRequestIds } from "../rules/seed.js";
 import { isCounted } from "./append-exchange.js";
 import { learn } from "./journal/client-behavior.js";
 import type { Counts } from "./journal/counts.js";

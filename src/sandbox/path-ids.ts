@@ -1,9 +1,9 @@
+import { outcomes } from "../rules/outcomes.js";
+import type { Path } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
+import type { FaultFields } from "../scenario/checks/faults.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
-import type { FaultFields } from "../scenario/rules/faults.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { outcomes } from "../spec/outcomes.js";
-import type { Path } from "../spec/schema/shape.js";
-import { nearest, quote } from "../spec/schema/words.js";
 import type { ServedEndpoint } from "./sandbox.js";
 
 type Unknown = ScenarioMistake & { readonly hint: string };

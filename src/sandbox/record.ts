@@ -1,5 +1,5 @@
+import type { Members } from "../rules/schema/messages.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Members } from "../spec/schema/messages.js";
 
 // A record of a documented endpoint, its collection, and what the document defines about them.
 

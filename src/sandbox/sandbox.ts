@@ -1,7 +1,7 @@
+import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { RequestIds } from "../rules/seed.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
-import type { RequestIds } from "../spec/seed.js";
 import type { VirtualClock } from "./clock.js";
 import type { ActiveFault } from "./faults.js";
 

@@ -1,3 +1,4 @@
+import { SandboxError } from "../rules/errors.js";
 import {
   type DescribedKey,
   deriveSecret,
@@ -6,7 +7,6 @@ import {
   secretOf,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { SandboxError } from "../spec/errors.js";
 import type { SandboxState } from "./sandbox.js";
 
 /** Returns the full keys by ref, derived on every call: the sandbox stores only hashes (R35). */

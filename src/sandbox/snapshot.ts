@@ -1,7 +1,7 @@
+import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { numberInSeries } from "../rules/seed.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type KeyEnds, keyStateAt, keyStateTable } from "../spec/api-key.js";
-import { numberInSeries } from "../spec/seed.js";
 import { isoOf } from "./clock.js";
 import { describeFaults } from "./faults.js";
 import { type KeyEntry, usageAt } from "./keys.js";

@@ -1,8 +1,8 @@
+import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
+import type { FaultPathId } from "../rules/fault-effects.js";
+import type { PathId } from "../rules/outcomes.js";
+import { type ActionName, refsIn, type StepKind, stepKinds } from "../rules/steps.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { RejectionCode, SandboxErrorCode } from "../spec/errors.js";
-import type { FaultPathId } from "../spec/fault-effects.js";
-import type { PathId } from "../spec/outcomes.js";
-import { type ActionName, refsIn, type StepKind, stepKinds } from "../spec/steps.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { RecordChange } from "./record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";

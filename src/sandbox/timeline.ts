@@ -1,5 +1,5 @@
+import type { RejectionCode } from "../rules/errors.js";
 import { timeFrom } from "../scenario/format/fields.js";
-import type { RejectionCode } from "../spec/errors.js";
 import { isoOf } from "./clock.js";
 import type { TimelineStep } from "./steps.js";
 

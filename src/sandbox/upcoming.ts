@@ -1,6 +1,6 @@
-import { day, dayStart, minute, minuteStart } from "../spec/api-key.js";
-import { faultPathOf } from "../spec/fault-effects.js";
-import { refsIn } from "../spec/steps.js";
+import { day, dayStart, minute, minuteStart } from "../rules/api-key.js";
+import { faultPathOf } from "../rules/fault-effects.js";
+import { refsIn } from "../rules/steps.js";
 import { isoOf, lastClockInstant } from "./clock.js";
 import { withoutOver } from "./keys.js";
 import { actionIn } from "./operations/operations.js";

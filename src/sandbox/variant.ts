@@ -1,6 +1,6 @@
+import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
-import type { ApiPathId, PathId } from "../spec/outcomes.js";
 
 /** What a run of a client changes in its sandboxes. Plain data: it also reaches the sandboxes of other processes. */
 export interface Variant {

@@ -1,6 +1,6 @@
-import type { KeyLimits, Organization } from "../spec/api-key.js";
-import type { Assumptions, Profile } from "../spec/assumptions.js";
-import { pick, randomStream } from "../spec/seed.js";
+import type { KeyLimits, Organization } from "../rules/api-key.js";
+import type { Assumptions, Profile } from "../rules/assumptions.js";
+import { pick, randomStream } from "../rules/seed.js";
 import type { ChooseVariant } from "./variant.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists

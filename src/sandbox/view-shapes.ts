@@ -1,15 +1,15 @@
-import { adviceIds } from "../spec/advice.js";
+import { adviceIds } from "../rules/advice.js";
 import {
   environments,
   keyStates,
   liveAccessStates,
   organizationStatuses,
   organizationTypes,
-} from "../spec/api-key.js";
-import { faultPathIds, pathIdShape } from "../spec/outcomes.js";
-import { requestSources } from "../spec/request-traits.js";
-import type { Shape, ValueOf } from "../spec/schema/shape.js";
-import * as s from "../spec/schema/shape.js";
+} from "../rules/api-key.js";
+import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
+import { requestSources } from "../rules/request-traits.js";
+import type { Shape, ValueOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
 
 // Apart from the views: pages leave these out.
 

@@ -1,8 +1,8 @@
+import { fingerprintOf, keyStateAt, type Organization } from "../rules/api-key.js";
+import { SandboxError } from "../rules/errors.js";
+import type { ValueOf } from "../rules/schema/shape.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";
-import { fingerprintOf, keyStateAt, type Organization } from "../spec/api-key.js";
-import { SandboxError } from "../spec/errors.js";
-import type { ValueOf } from "../spec/schema/shape.js";
 import { isoOf, type VirtualClock } from "./clock.js";
 import { type Exchange, sourceOf } from "./journal/exchange.js";
 import { type KeyEntry, usageAt } from "./keys.js";

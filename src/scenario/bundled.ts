@@ -1,5 +1,5 @@
-import { SandboxError } from "../spec/errors.js";
-import { didYouMean, quote } from "../spec/schema/words.js";
+import { SandboxError } from "../rules/errors.js";
+import { didYouMean, quote } from "../rules/schema/words.js";
 import { type BundledKeyRefs, bundledTexts } from "./bundled.generated.js";
 import type { Scenario } from "./scenario.generated.js";
 

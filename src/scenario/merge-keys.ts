@@ -1,4 +1,4 @@
-import { isMapping } from "../spec/schema/shape.js";
+import { isMapping } from "../rules/schema/shape.js";
 
 /** Replaces merge keys (`<<`) of plain data, each value once: the yaml package's own merge takes exponential time. */
 export function withMerges(value: unknown, merged = new Map<object, unknown>()): unknown {

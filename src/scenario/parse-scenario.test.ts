@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { problemsOf } from "../../test/support/problems-of.js";
+import { faultProblems } from "./checks/faults.js";
 import { checkScenario, parseScenario, resolveSource } from "./parse-scenario.js";
 import { ScenarioError } from "./problems.js";
-import { faultProblems } from "./rules/faults.js";
 import { withStory } from "./stories.js";
 import { readableYaml, yamlText } from "./yaml.js";
 

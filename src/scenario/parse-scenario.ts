@@ -1,5 +1,5 @@
-import type { Members } from "../spec/schema/messages.js";
-import type { Path } from "../spec/schema/shape.js";
+import type { Members } from "../rules/schema/messages.js";
+import type { Path } from "../rules/schema/shape.js";
 import {
   bundledScenarios,
   isScenarioName,

@@ -1,6 +1,6 @@
-import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../spec/api-key.js";
-import { quote } from "../spec/schema/words.js";
-import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../spec/seed.js";
+import { environments, type KeyRecord, prefixOf, randomLength, sandboxMark } from "../rules/api-key.js";
+import { quote } from "../rules/schema/words.js";
+import { base62From, defaultSeed, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
 import type { Scenario } from "./scenario.generated.js";
 
 type Population = NonNullable<Scenario["population"]>;

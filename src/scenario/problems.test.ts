@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
-import { SandboxError } from "../spec/errors.js";
-import { textWidth } from "../spec/redact.js";
-import { type Shape, shapeOf } from "../spec/schema/shape.js";
+import { SandboxError } from "../rules/errors.js";
+import { textWidth } from "../rules/redact.js";
+import { type Shape, shapeOf } from "../rules/schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
 import { excerptOf, ScenarioError } from "./problems.js";

@@ -1,6 +1,6 @@
-import { isSandboxError, SandboxError } from "../spec/errors.js";
-import { escapeControls, redactKeys, redactValue, textWidth } from "../spec/redact.js";
-import type { ShapeProblem as Mistake } from "../spec/schema/messages.js";
+import { isSandboxError, SandboxError } from "../rules/errors.js";
+import { escapeControls, redactKeys, redactValue, textWidth } from "../rules/redact.js";
+import type { ShapeProblem as Mistake } from "../rules/schema/messages.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
 export const problemCodes = [

@@ -1,9 +1,13 @@
-import { isSandboxError, SandboxError } from "../spec/errors.js";
-import { shapeProblems } from "../spec/schema/check.js";
-import { mergedByName } from "../spec/schema/json.js";
-import { inQuotes, type Members } from "../spec/schema/messages.js";
-import { isMapping, type Path, pathText } from "../spec/schema/shape.js";
-import { nearest, quote } from "../spec/schema/words.js";
+import { isSandboxError, SandboxError } from "../rules/errors.js";
+import { shapeProblems } from "../rules/schema/check.js";
+import { mergedByName } from "../rules/schema/json.js";
+import { inQuotes, type Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
+import { factsOf, refRules } from "./checks/facts.js";
+import { faultsFit } from "./checks/faults.js";
+import { keyRules } from "./checks/keys.js";
+import { recordsFit, stepRules } from "./checks/steps.js";
 import { forbiddenNames } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
 import { scenarioLimits } from "./limits.js";
@@ -14,10 +18,6 @@ import {
   type ScenarioProblemCode,
   type SourcePlace,
 } from "./problems.js";
-import { factsOf, refRules } from "./rules/facts.js";
-import { faultsFit } from "./rules/faults.js";
-import { keyRules } from "./rules/keys.js";
-import { recordsFit, stepRules } from "./rules/steps.js";
 import type { Scenario } from "./scenario.generated.js";
 
 export interface ReadScenario {

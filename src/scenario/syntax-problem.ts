@@ -1,5 +1,5 @@
 import { type Document, visit, type YAMLError } from "yaml";
-import { quote } from "../spec/schema/words.js";
+import { quote } from "../rules/schema/words.js";
 
 /** A quote that ends on another line than it starts, and with it the error; `undefined` if there is none. */
 function openQuote(

@@ -13,9 +13,9 @@ import {
   stringify,
   visit,
 } from "yaml";
-import { printable } from "../spec/redact.js";
-import type { Path } from "../spec/schema/shape.js";
-import { nearest, quote } from "../spec/schema/words.js";
+import { printable } from "../rules/redact.js";
+import type { Path } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "./limits.js";
 import { withMerges } from "./merge-keys.js";
 import {

@@ -16,9 +16,9 @@ import type {
 } from "../library/sandbox.js";
 import { type LoadedScenario, loadScenario, requireDocument } from "../node/files/load-scenario.js";
 import { startInNode } from "../node/platform.js";
+import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
+import { quote } from "../rules/schema/words.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
-import { requireFields, requireKnownOptions } from "../spec/schema/check.js";
-import { quote } from "../spec/schema/words.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { Store } from "../store/store.js";
 import { type RunningServer, serve } from "./serve.js";

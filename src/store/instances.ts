@@ -1,11 +1,11 @@
 import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { base62From } from "../rules/seed.js";
 import { isoOf } from "../sandbox/clock.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
-import { base62From } from "../spec/seed.js";
 
 export interface Tenancy {
   readonly label?: string | undefined;

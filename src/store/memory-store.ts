@@ -2,12 +2,12 @@ import { handle } from "../api/handle.js";
 import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
+import type { ApiRequest } from "../rules/request.js";
 import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import type { ApiRequest } from "../spec/request.js";
 import {
   type EndedInstance,
   type Instance,

@@ -1,7 +1,7 @@
 import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { listed } from "../rules/schema/words.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
-import { SandboxError } from "../spec/errors.js";
-import { listed } from "../spec/schema/words.js";
 
 /** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
 export type Origin = Readonly<Record<string, unknown>>;

@@ -1,12 +1,12 @@
 import { version } from "../node/package-files.js";
 import { nodePlatform } from "../node/platform.js";
+import { SandboxError } from "../rules/errors.js";
+import { parsedJson } from "../rules/schema/json.js";
+import { isMapping } from "../rules/schema/shape.js";
 import type { Line } from "../sandbox/line.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { SandboxError } from "../spec/errors.js";
-import { parsedJson } from "../spec/schema/json.js";
-import { isMapping } from "../spec/schema/shape.js";
 import type { InstanceState, ServerState } from "./instances.js";
 import { contentHashOf, originOf, requireSame } from "./origin.js";
 

@@ -1,8 +1,8 @@
 import type { MemoryStatus } from "../node/memory.js";
 import { nodePlatform } from "../node/platform.js";
+import type { ApiRequest } from "../rules/request.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { ApiRequest } from "../spec/request.js";
 import type { EndedInstance, Instance, Instances, ServerState } from "./instances.js";
 
 /** The target of a request or a call: the server's own sandbox, or an instance. */

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startInNode } from "../../src/node/platform.js";
+import { pick, randomStream } from "../../src/rules/seed.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
-import { pick, randomStream } from "../../src/spec/seed.js";
 import type { HostileGroup } from "../support/hostile-requests.js";
 import { below, hostileGroups, hostileSending, requestText } from "../support/hostile-requests.js";
 import { isNightly } from "../support/property-seed.js";

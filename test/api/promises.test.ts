@@ -2,9 +2,9 @@ import { expect, test } from "vitest";
 import { me } from "../../src/api/endpoints/me.js";
 import { brokenPromises, promisesOn } from "../../src/api/promises.js";
 import { activateVariant } from "../../src/api/variant.js";
+import { outcomes, type PathId } from "../../src/rules/outcomes.js";
+import { shapeProblems } from "../../src/rules/schema/check.js";
 import type { Observation } from "../../src/sandbox/variant.js";
-import { outcomes, type PathId } from "../../src/spec/outcomes.js";
-import { shapeProblems } from "../../src/spec/schema/check.js";
 import { headerOf, startFrozen } from "../support/doors.js";
 import { ask, type Completed, observe, rejectedKeys } from "../support/varied.js";
 

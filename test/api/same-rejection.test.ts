@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { base62From, pick, randomStream } from "../../src/rules/seed.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret, scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { type RunningServer, serveSandbox } from "../../src/server/serve.js";
-import { base62From, pick, randomStream } from "../../src/spec/seed.js";
 import { mePath, startFrozen } from "../support/doors.js";
 import { below } from "../support/hostile-requests.js";
 import { converse } from "../support/raw-socket.js";

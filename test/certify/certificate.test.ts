@@ -10,7 +10,7 @@ import {
   runOutcomes,
 } from "../../src/certify/result.js";
 import { reportFiles } from "../../src/dashboard/control/report-formats.generated.js";
-import { redactKeys } from "../../src/spec/redact.js";
+import { redactKeys } from "../../src/rules/redact.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { failed, passed } from "./certified.js";
 

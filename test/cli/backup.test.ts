@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findKeys } from "../../src/spec/redact.js";
+import { findKeys } from "../../src/rules/redact.js";
 import { signedLine } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";

@@ -1,8 +1,8 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect } from "vitest";
 import { briefShape } from "../../src/report/brief.js";
-import { inJson } from "../../src/spec/schema/json.js";
-import { jsonSchemaDocument } from "../../src/spec/schema/json-schema.js";
+import { inJson } from "../../src/rules/schema/json.js";
+import { jsonSchemaDocument } from "../../src/rules/schema/json-schema.js";
 import { type RunOptions, runCli } from "../support/run-cli.js";
 import { startBin } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";

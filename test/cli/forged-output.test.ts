@@ -2,7 +2,7 @@ import { marked } from "marked";
 import { expect, test } from "vitest";
 import { renderCertificate } from "../../src/certify/document.js";
 import { type ReportFormat, reportFormats } from "../../src/report/render/document.js";
-import { snakeCase } from "../../src/spec/schema/json.js";
+import { snakeCase } from "../../src/rules/schema/json.js";
 import { failed } from "../certify/certified.js";
 import { elementsOf } from "../report/xml-elements.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";

@@ -5,10 +5,10 @@ import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import { authorizationChecks } from "../../src/rules/authorize.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { parseScenario } from "../../src/scenario/parse-scenario.js";
-import { authorizationChecks } from "../../src/spec/authorize.js";
 import { runCli } from "../support/run-cli.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { outcomesOf } from "../../src/api/routes.js";
 import { endpointsFor } from "../../src/node/platform.js";
+import { authorizationChecks } from "../../src/rules/authorize.js";
+import { faultPathIds, isFault, outcomeOf } from "../../src/rules/outcomes.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
-import { authorizationChecks } from "../../src/spec/authorize.js";
-import { faultPathIds, isFault, outcomeOf } from "../../src/spec/outcomes.js";
 import { serveControl } from "./client.js";
 
 const names = ["path", "method", ...authorizationChecks.map(({ name }) => name)];

@@ -2,9 +2,9 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
+import { assumptionsFor } from "../../src/rules/assumptions.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { requireQuickStart } from "../../src/server/control/routes/scenario.js";
-import { assumptionsFor } from "../../src/spec/assumptions.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 

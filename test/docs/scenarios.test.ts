@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario, type Sandbox } from "../../src/index.js";
-import { assumptionsFor } from "../../src/spec/assumptions.js";
+import { assumptionsFor } from "../../src/rules/assumptions.js";
 import { openSandbox } from "../support/doors.js";
 import {
   blocksOf,

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { createSandbox } from "../../src/index.js";
+import { jsonSchemaOf } from "../../src/rules/schema/json-schema.js";
 import { farmerShape } from "../../src/sandbox/population/farmer-shape.js";
-import { jsonSchemaOf } from "../../src/spec/schema/json-schema.js";
 import { membersIn, pageOf, root } from "../support/pages.js";
 import { runCli } from "../support/run-cli.js";
 

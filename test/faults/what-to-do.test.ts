@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { requestDetails } from "../../src/api/request-details.js";
 import type { Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { faultEffects, faultKinds, whatToDoAfter } from "../../src/spec/fault-effects.js";
+import { faultEffects, faultKinds, whatToDoAfter } from "../../src/rules/fault-effects.js";
 import { loanRecords, loans, sandboxOf } from "../records/sandbox.js";
 
 type Effect = NonNullable<Scenario["faults"]>[number]["then"];

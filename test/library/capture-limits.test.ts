@@ -4,10 +4,10 @@ import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from
 import { captureText } from "../../src/library/capture.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
+import { findKeys } from "../../src/rules/redact.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
 import { runStory, stepProblems } from "../../src/sandbox/story/run-step.js";
-import { findKeys } from "../../src/spec/redact.js";
 import { control } from "../support/call-control.js";
 import { mePath } from "../support/doors.js";
 import { noRedis, startRedis } from "../support/redis-server.js";

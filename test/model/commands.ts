@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import { profiles } from "../../src/rules/assumptions.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
-import { profiles } from "../../src/spec/assumptions.js";
 import type { Model } from "./specification-model.js";
 
 /** When the clock of the model's sandbox starts: shortly before a minute and a day end. */

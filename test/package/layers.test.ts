@@ -7,7 +7,7 @@ import { pageOf, root, sectionOf } from "../support/pages.js";
 // The layers: an import points left only, a package has one layer, no cycles, and left of `node` there is no Node.
 
 /** The layers of the core, each of which may import those before it; the exceptions are below. */
-const core = ["spec", "scenario", "sandbox", "farmers", "api", "openapi", "report", "library"];
+const core = ["rules", "scenario", "sandbox", "farmers", "api", "openapi", "report", "library"];
 
 /** The layers that only run in Node, likewise. */
 const nodeLayers = ["node", "store", "server"];
@@ -18,8 +18,8 @@ const before = (layers: readonly string[], name: string) => layers.slice(0, laye
 const leftOf: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(core.map((name) => [name, before(core, name)])),
   // They do not know each other.
-  farmers: ["spec", "sandbox"],
-  check: ["spec", "sandbox", "api", "openapi", "report", "node"],
+  farmers: ["rules", "sandbox"],
+  check: ["rules", "sandbox", "api", "openapi", "report", "node"],
   certify: core,
   // The entry point `svc-sandbox`.
   "index.ts": core,
@@ -147,7 +147,7 @@ function importsInside(): Map<string, Map<string, Set<string>>> {
 
 test("each import is read: of a package, of another layer, of JSON, and of every file that has one", () => {
   expect(imports.get("src/scenario/yaml.ts")).toContain("yaml");
-  expect(imports.get("src/spec/redact.ts")).toContain("src/spec/api-key.ts");
+  expect(imports.get("src/rules/redact.ts")).toContain("src/rules/api-key.ts");
   const without = [...sources].filter(
     ([file, text]) => /^import\b|^export .*\bfrom "/m.test(text) && imports.get(file)?.length === 0,
   );
@@ -212,7 +212,7 @@ test("left of node, the code runs unchanged in a browser", () => {
 });
 
 test.each([
-  ["src/spec/authorize.ts", "node:crypto"],
+  ["src/rules/authorize.ts", "node:crypto"],
   ["src/scenario/yaml.ts", "src/sandbox/population/names.ts"],
   ["src/api/handle.ts", "src/node/platform.ts"],
   ["src/server/sockets/http-server.ts", "yaml"],

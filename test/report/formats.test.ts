@@ -5,9 +5,9 @@ import { type ReportFormat, reportFormats } from "../../src/report/render/docume
 import { mergeReports } from "../../src/report/report.js";
 import { conclusion, githubAnnotations, renderReport } from "../../src/report/report-document.js";
 import { parseReport } from "../../src/report/report-shape.js";
+import { faultKinds } from "../../src/rules/fault-effects.js";
+import { escapeControls } from "../../src/rules/redact.js";
 import { startServer } from "../../src/server/index.js";
-import { faultKinds } from "../../src/spec/fault-effects.js";
-import { escapeControls } from "../../src/spec/redact.js";
 import { coverageText, ofFirst, promisedCount } from "../support/coverage.js";
 import { type Misbehave, otherPaths, probeKeys, serveProbed } from "../support/probed-server.js";
 import { converse } from "../support/raw-socket.js";

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { evaluateKey } from "../../src/api/evaluate.js";
 import { handle } from "../../src/api/handle.js";
+import { faultPathIds, outcomes, type PathId } from "../../src/rules/outcomes.js";
 import { defaultKeyRef, scenarioSecret } from "../../src/sandbox/secrets.js";
 import { bundledScenarios, type ScenarioName } from "../../src/scenario/bundled.js";
-import { faultPathIds, outcomes, type PathId } from "../../src/spec/outcomes.js";
 import { startFrozen } from "../support/doors.js";
 import { asked } from "../support/send.js";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { findKeys } from "../../src/spec/redact.js";
+import { findKeys } from "../../src/rules/redact.js";
 import { control } from "../support/call-control.js";
 import { noRedis, type RedisServer, startRedis } from "../support/redis-server.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";

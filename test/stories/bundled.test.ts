@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { loadReader, nodePlatform } from "../../src/node/platform.js";
+import type { Profile } from "../../src/rules/assumptions.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
@@ -10,7 +11,6 @@ import { runNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
-import type { Profile } from "../../src/spec/assumptions.js";
 
 await loadReader();
 

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
-import { pick, type RandomStream } from "../../src/spec/seed.js";
+import { pick, type RandomStream } from "../../src/rules/seed.js";
 import type { RawSending } from "./raw-socket.js";
 import { mePath } from "./send.js";
 

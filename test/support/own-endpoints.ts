@@ -1,6 +1,6 @@
 import { builtIn } from "../../src/api/routes.js";
 import type { Scenario } from "../../src/index.js";
-import { type Outcome, outcomeOf, type PathId } from "../../src/spec/outcomes.js";
+import { type Outcome, outcomeOf, type PathId } from "../../src/rules/outcomes.js";
 import { pageOf } from "./pages.js";
 
 /** Whether a built-in endpoint rejects requests with this path id, as no released one does. */

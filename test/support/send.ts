@@ -1,4 +1,4 @@
-import { type ApiRequest, receivedRequest } from "../../src/spec/request.js";
+import { type ApiRequest, receivedRequest } from "../../src/rules/request.js";
 
 /** A request of a test; its key stands in the headers. */
 export interface Sent {

@@ -1,9 +1,9 @@
 import { handle } from "../../src/api/handle.js";
+import type { PathId } from "../../src/rules/outcomes.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
 import type { Observation } from "../../src/sandbox/variant.js";
 import { unknownSecret } from "../../src/scenario/population.js";
-import type { PathId } from "../../src/spec/outcomes.js";
 import { asked, mePath, type Seen } from "./send.js";
 
 /** A request of the tests of `varied`; `key` is a ref, or what is given as the header itself. */

@@ -5,10 +5,10 @@ import { documentedRows, variationTable } from "../../src/api/variation/table.js
 import words from "../../src/api/variation/words.json" with { type: "json" };
 import { everywhere, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
 import { startInNode } from "../../src/node/platform.js";
+import type { Profile } from "../../src/rules/assumptions.js";
 import type { Variant } from "../../src/sandbox/variant.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveSandbox } from "../../src/server/serve.js";
-import type { Profile } from "../../src/spec/assumptions.js";
 import { headerOf, startFrozen } from "../support/doors.js";
 import { mePath } from "../support/send.js";
 import { ask, everyQuestion, observe } from "../support/varied.js";

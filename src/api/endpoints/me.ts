@@ -1,7 +1,7 @@
+import { environments, organizationTypes } from "../../rules/api-key.js";
+import { mePath } from "../../rules/outcomes.js";
+import * as s from "../../rules/schema/shape.js";
 import type { KeyEntry } from "../../sandbox/keys.js";
-import { environments, organizationTypes } from "../../spec/api-key.js";
-import { mePath } from "../../spec/outcomes.js";
-import * as s from "../../spec/schema/shape.js";
 import type { Endpoint } from "../endpoint.js";
 import { type TextBody, utf8Length } from "../messages.js";
 

@@ -1,5 +1,5 @@
-import { isMapping, type MappingKind, type Shape, shapeOf } from "../../spec/schema/shape.js";
-import type { RandomStream } from "../../spec/seed.js";
+import { isMapping, type MappingKind, type Shape, shapeOf } from "../../rules/schema/shape.js";
+import type { RandomStream } from "../../rules/seed.js";
 
 export interface Draft {
   readonly status: number;

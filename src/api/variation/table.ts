@@ -1,5 +1,5 @@
-import type { Assumptions } from "../../spec/assumptions.js";
-import { randomStream } from "../../spec/seed.js";
+import type { Assumptions } from "../../rules/assumptions.js";
+import { randomStream } from "../../rules/seed.js";
 import { reasonPhrases } from "../messages.js";
 import {
   dataMembers,

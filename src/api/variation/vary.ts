@@ -1,9 +1,9 @@
+import { type Assumptions, assumptionsFor, assumptionTable } from "../../rules/assumptions.js";
+import type { Shape } from "../../rules/schema/shape.js";
+import { mix32, numberInSeries, type RandomStream, randomStream } from "../../rules/seed.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { ChooseVariant } from "../../sandbox/variant.js";
-import { type Assumptions, assumptionsFor, assumptionTable } from "../../spec/assumptions.js";
-import type { Shape } from "../../spec/schema/shape.js";
-import { mix32, numberInSeries, type RandomStream, randomStream } from "../../spec/seed.js";
 import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, documentedRows, type RowVariant, type VariationRow, variationTable } from "./table.js";

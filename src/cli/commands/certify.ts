@@ -6,10 +6,10 @@ import { type CertifyResult, promiseChoices } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import { extensionWords, type ReportFormat } from "../../report/render/document.js";
-import { faultPathIds } from "../../spec/outcomes.js";
-import { redactKeys } from "../../spec/redact.js";
-import { didYouMean, quote } from "../../spec/schema/words.js";
-import { defaultSeed } from "../../spec/seed.js";
+import { faultPathIds } from "../../rules/outcomes.js";
+import { redactKeys } from "../../rules/redact.js";
+import { didYouMean, quote } from "../../rules/schema/words.js";
+import { defaultSeed } from "../../rules/seed.js";
 import { certificateFiles, certifyClient } from "../certify/certify-client.js";
 import {
   type CallOf,

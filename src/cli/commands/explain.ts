@@ -3,8 +3,8 @@ import { endpointNamed } from "../../api/routes.js";
 import { askRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
-import { adviceOf } from "../../spec/advice.js";
-import { redactKeys } from "../../spec/redact.js";
+import { adviceOf } from "../../rules/advice.js";
+import { redactKeys } from "../../rules/redact.js";
 import { declareCommand, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import {

@@ -1,10 +1,10 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
+import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { listed } from "../../rules/schema/words.js";
 import { buildOrganization } from "../../sandbox/keys.js";
 import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { farmerLocaleChoices, maxFarmers } from "../../spec/farmer-locales.js";
-import { listed } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, oneOf, option, plainOption, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { readSeed } from "../flags.js";

@@ -1,11 +1,11 @@
 import { storySender } from "../../api/story-sender.js";
 import { stepJson } from "../../node/step-data.js";
 import { pluralize, shellWord } from "../../report/plain-text.js";
+import { redactKeys } from "../../rules/redact.js";
+import { quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
-import { redactKeys } from "../../spec/redact.js";
-import { quote } from "../../spec/schema/words.js";
 import { type CallOf, declareCommand, option, reader, toggle } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { json, sandboxFlags, scenarioWord } from "../flags.js";

@@ -1,9 +1,9 @@
 import { openApiDocument } from "../../api/openapi.js";
+import { keyPrefixes, randomLength, sandboxMark } from "../../rules/api-key.js";
+import type { JsonSchema } from "../../rules/schema/json-schema.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
-import { keyPrefixes, randomLength, sandboxMark } from "../../spec/api-key.js";
-import type { JsonSchema } from "../../spec/schema/json-schema.js";
-import { listed, quote } from "../../spec/schema/words.js";
 import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 

@@ -1,10 +1,10 @@
 import { placeInScenario, unmarkedSecrets } from "../../node/dry-run.js";
 import { pluralize } from "../../report/plain-text.js";
+import { SandboxError } from "../../rules/errors.js";
+import { escapeControls, printable, redactKeys } from "../../rules/redact.js";
+import type { Path } from "../../rules/schema/shape.js";
 import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
-import { escapeControls, printable, redactKeys } from "../../spec/redact.js";
-import type { Path } from "../../spec/schema/shape.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
 import { json, quiet, sandboxFlags, verbose } from "../flags.js";

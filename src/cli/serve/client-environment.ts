@@ -4,10 +4,10 @@ import { delimiter, join, resolve } from "node:path";
 import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
 import { writeFileAtomically } from "../../node/files/write-file.js";
 import { javaTrustStore } from "../../node/java-trust-store.js";
+import { quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys } from "../../sandbox/secrets.js";
 import type { InterceptingServer } from "../../server/serve.js";
-import { quote } from "../../spec/schema/words.js";
 import { unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
 

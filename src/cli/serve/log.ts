@@ -1,10 +1,10 @@
 import type { LoggedInstance, Logger } from "../../node/logger.js";
 import { pluralize } from "../../report/plain-text.js";
+import { adviceOf } from "../../rules/advice.js";
+import { outcomes } from "../../rules/outcomes.js";
+import { escapeCommands, escapeControls, printable, redactKeys } from "../../rules/redact.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { adviceOf } from "../../spec/advice.js";
-import { outcomes } from "../../spec/outcomes.js";
-import { escapeCommands, escapeControls, printable, redactKeys } from "../../spec/redact.js";
 import type { Store } from "../../store/store.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";

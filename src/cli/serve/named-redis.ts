@@ -1,6 +1,6 @@
 import type { RedisAddress } from "../../node/addresses.js";
-import { SandboxError } from "../../spec/errors.js";
-import { listed } from "../../spec/schema/words.js";
+import { SandboxError } from "../../rules/errors.js";
+import { listed } from "../../rules/schema/words.js";
 import { openRedisStore } from "../../store/redis/redis-store.js";
 import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { listed, quote } from "../../spec/schema/words.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { openFileStore } from "../../store/file/file-store.js";
 import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";

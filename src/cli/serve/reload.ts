@@ -1,8 +1,8 @@
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../sandbox/start.js";
-import { SandboxError } from "../../spec/errors.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
 import type { SandboxFlags } from "../flags.js";

@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { claimPlace, linesOf, type RunFile, type RunLine, variantFile } from "../../library/run-folder.js";
 import { version } from "../../node/package-files.js";
+import { parsedJson } from "../../rules/schema/json.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { parsedJson } from "../../spec/schema/json.js";
-import { listed, quote } from "../../spec/schema/words.js";
 import { unwritable } from "../exit-codes.js";
 
 export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;

@@ -1,12 +1,12 @@
 import { type CommandEnd, type CommandOptions, runCommand } from "../../node/run-command.js";
+import { parseApiKey, randomLength, sandboxMark } from "../../rules/api-key.js";
+import { SandboxError } from "../../rules/errors.js";
+import { findKeys } from "../../rules/redact.js";
+import { quote } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { serve } from "../../server/serve.js";
-import { parseApiKey, randomLength, sandboxMark } from "../../spec/api-key.js";
-import { SandboxError } from "../../spec/errors.js";
-import { findKeys } from "../../spec/redact.js";
-import { quote } from "../../spec/schema/words.js";
 import type { Instance } from "../../store/instances.js";
 import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";

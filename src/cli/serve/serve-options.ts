@@ -1,7 +1,7 @@
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
-import { SandboxError } from "../../spec/errors.js";
 import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import type { interceptFlags, serverFlags } from "../flags.js";

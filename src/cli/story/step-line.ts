@@ -1,7 +1,7 @@
+import { escapeControls } from "../../rules/redact.js";
 import type { PlayedStep, StepEvent, StoryResponse } from "../../sandbox/steps.js";
 import { errorCodeOf } from "../../sandbox/story/run-step.js";
 import { actionIntent, requestIntent, stepIntent } from "../../sandbox/story/step-text.js";
-import { escapeControls } from "../../spec/redact.js";
 import { type Palette, paintStatus, responseText, shortTime } from "../terminal.js";
 
 /** Describes a step of the story on one line: the action and its result. Narration is shortened. */

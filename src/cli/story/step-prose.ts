@@ -1,13 +1,13 @@
 import { STATUS_CODES } from "node:http";
+import { parseApiKey, prefixOf, sandboxMark } from "../../rules/api-key.js";
+import { effectAt } from "../../rules/fault-effects.js";
+import { outcomeOf } from "../../rules/outcomes.js";
+import { escapeControls, redactKeys } from "../../rules/redact.js";
+import { parsedJson } from "../../rules/schema/json.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import type { Performed, PlayedStep, SentRequest, StepAction, StoryResponse } from "../../sandbox/steps.js";
 import { actionSentences, clockSentence, timeInWords } from "../../sandbox/story/step-text.js";
-import { parseApiKey, prefixOf, sandboxMark } from "../../spec/api-key.js";
-import { effectAt } from "../../spec/fault-effects.js";
-import { outcomeOf } from "../../spec/outcomes.js";
-import { escapeControls, redactKeys } from "../../spec/redact.js";
-import { parsedJson } from "../../spec/schema/json.js";
 import { type Palette, paintStatus, type Style } from "../terminal.js";
 import type { PlacedProblem } from "./verdict.js";
 

@@ -1,5 +1,5 @@
 import { documentReader } from "../../openapi/read-api.js";
-import { requireFields } from "../../spec/schema/check.js";
+import { requireFields } from "../../rules/schema/check.js";
 import type { OpenApiDocument } from "../create-sandbox.js";
 
 /**

@@ -1,7 +1,7 @@
-import { SandboxError } from "../../spec/errors.js";
-import { parsedJson } from "../../spec/schema/json.js";
-import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
+import { SandboxError } from "../../rules/errors.js";
+import { parsedJson } from "../../rules/schema/json.js";
+import type { Shape, ValueOf } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 import { readHttpUrl } from "../addresses.js";
 import {
   ask,

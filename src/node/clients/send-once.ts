@@ -3,7 +3,7 @@ import * as https from "node:https";
 import { rootCertificates } from "node:tls";
 import type { KeylessRequest } from "../../api/endpoint.js";
 import { me } from "../../api/endpoints/me.js";
-import { SandboxError } from "../../spec/errors.js";
+import { SandboxError } from "../../rules/errors.js";
 import { readBaseUrl } from "../addresses.js";
 import { version } from "../package-files.js";
 

@@ -2,6 +2,10 @@ import { closeSync, existsSync, openSync, readSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { addAbortSignal, type Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
+import { SandboxError } from "../../rules/errors.js";
+import { escapeControls } from "../../rules/redact.js";
+import { type Path, pathText } from "../../rules/schema/shape.js";
+import { quote } from "../../rules/schema/words.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { textOfFile } from "../../scenario/files.js";
@@ -11,10 +15,6 @@ import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../..
 import type { ScenarioText } from "../../scenario/read.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { withStory } from "../../scenario/stories.js";
-import { SandboxError } from "../../spec/errors.js";
-import { escapeControls } from "../../spec/redact.js";
-import { type Path, pathText } from "../../spec/schema/shape.js";
-import { quote } from "../../spec/schema/words.js";
 import { endpointsFor, loadReader, nodePlatform } from "../platform.js";
 import { fileFailure, readFailure } from "./write-file.js";
 

@@ -1,5 +1,5 @@
-import { escapeControls } from "../../spec/redact.js";
-import { listed } from "../../spec/schema/words.js";
+import { escapeControls } from "../../rules/redact.js";
+import { listed } from "../../rules/schema/words.js";
 
 /** The formats of a report, a check and a certificate: `render.ts` has the renderer of each. The rest is read from here. */
 const formatTable = {

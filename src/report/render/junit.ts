@@ -1,4 +1,4 @@
-import { escapeControls } from "../../spec/redact.js";
+import { escapeControls } from "../../rules/redact.js";
 import { detailed, plainCell, type ReportDocument, type Section, type Tone } from "./document.js";
 
 interface TestCase {

@@ -2,8 +2,8 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
+import { receivedRequest } from "../../rules/request.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import { receivedRequest } from "../../spec/request.js";
 import { scenarioSecret } from "../secrets.js";
 
 const open = () => startInNode(bundledScenarios["key-states"]);

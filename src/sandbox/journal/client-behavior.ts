@@ -1,8 +1,8 @@
-import type { AdviceId } from "../../spec/advice.js";
-import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../spec/api-key.js";
-import { type Presented, successPath } from "../../spec/authorize.js";
-import { isFault, isSuccess, outcomeOf, type PathId } from "../../spec/outcomes.js";
-import type { ApiRequest } from "../../spec/request.js";
+import type { AdviceId } from "../../rules/advice.js";
+import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/api-key.js";
+import { type Presented, successPath } from "../../rules/authorize.js";
+import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
+import type { ApiRequest } from "../../rules/request.js";
 import {
   hasBody,
   hasKeyInOtherHeader,
@@ -13,7 +13,7 @@ import {
   isPreflight,
   isPreflightForKey,
   shows,
-} from "../../spec/request-traits.js";
+} from "../../rules/request-traits.js";
 import type { KeyEntry } from "../keys.js";
 import type { Exchange } from "./exchange.js";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PathId } from "../../spec/outcomes.js";
+import type { PathId } from "../../rules/outcomes.js";
 import { createCounters } from "./counts.js";
 import type { Exchange } from "./exchange.js";
 

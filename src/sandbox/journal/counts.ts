@@ -1,5 +1,5 @@
-import type { AdviceId } from "../../spec/advice.js";
-import type { PathId } from "../../spec/outcomes.js";
+import type { AdviceId } from "../../rules/advice.js";
+import type { PathId } from "../../rules/outcomes.js";
 import type { Observation } from "../variant.js";
 import type { Exchange } from "./exchange.js";
 

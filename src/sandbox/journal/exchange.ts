@@ -1,9 +1,9 @@
-import type { AdviceId } from "../../spec/advice.js";
-import type { Presented } from "../../spec/authorize.js";
-import type { FaultPathId } from "../../spec/fault-effects.js";
-import type { PathId } from "../../spec/outcomes.js";
-import type { RequestContent } from "../../spec/request.js";
-import type { RequestSource, RequestTraits } from "../../spec/request-traits.js";
+import type { AdviceId } from "../../rules/advice.js";
+import type { Presented } from "../../rules/authorize.js";
+import type { FaultPathId } from "../../rules/fault-effects.js";
+import type { PathId } from "../../rules/outcomes.js";
+import type { RequestContent } from "../../rules/request.js";
+import type { RequestSource, RequestTraits } from "../../rules/request-traits.js";
 
 export interface ApiResponse {
   readonly status: number;

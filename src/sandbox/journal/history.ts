@@ -1,6 +1,6 @@
+import type { RequestSource } from "../../rules/request-traits.js";
+import type { ActionName } from "../../rules/steps.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { RequestSource } from "../../spec/request-traits.js";
-import type { ActionName } from "../../spec/steps.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 
 /** An operation of a user or a story step; contains no key. */

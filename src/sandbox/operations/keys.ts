@@ -1,4 +1,20 @@
 import {
+  countsAsActive,
+  defaultOverlap,
+  type Environment,
+  type KeyRecord,
+  type KeyStateName,
+  keyStateAt,
+  maximumActiveKeys,
+  maximumOverlap,
+  type Organization,
+} from "../../rules/api-key.js";
+import type { Assumptions } from "../../rules/assumptions.js";
+import { SandboxError } from "../../rules/errors.js";
+import { requireFields } from "../../rules/schema/check.js";
+import { didYouMean, listed } from "../../rules/schema/words.js";
+import { actions } from "../../rules/steps.js";
+import {
   freeRefIn,
   isInstant,
   isRef,
@@ -10,22 +26,6 @@ import {
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
-import {
-  countsAsActive,
-  defaultOverlap,
-  type Environment,
-  type KeyRecord,
-  type KeyStateName,
-  keyStateAt,
-  maximumActiveKeys,
-  maximumOverlap,
-  type Organization,
-} from "../../spec/api-key.js";
-import type { Assumptions } from "../../spec/assumptions.js";
-import { SandboxError } from "../../spec/errors.js";
-import { requireFields } from "../../spec/schema/check.js";
-import { didYouMean, listed } from "../../spec/schema/words.js";
-import { actions } from "../../spec/steps.js";
 import { durationOf, instantFrom, scenarioDuration } from "../clock.js";
 import {
   type KeyEntry,

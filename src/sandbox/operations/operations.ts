@@ -1,5 +1,5 @@
-import { type RejectionCode, rejectionCodes, SandboxError } from "../../spec/errors.js";
-import { type ActionName, actionNames, actionRow } from "../../spec/steps.js";
+import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
+import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
 import { nextRuleAt, runRules } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";

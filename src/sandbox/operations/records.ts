@@ -1,7 +1,7 @@
-import { SandboxError } from "../../spec/errors.js";
-import { requireFields } from "../../spec/schema/check.js";
-import type { Members } from "../../spec/schema/messages.js";
-import { knownRefsHint, quote } from "../../spec/schema/words.js";
+import { SandboxError } from "../../rules/errors.js";
+import { requireFields } from "../../rules/schema/check.js";
+import type { Members } from "../../rules/schema/messages.js";
+import { knownRefsHint, quote } from "../../rules/schema/words.js";
 import { isoOf } from "../clock.js";
 import type { Collection, KeptRecord } from "../record.js";
 import {

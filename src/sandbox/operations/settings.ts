@@ -1,8 +1,8 @@
+import { environments, maximumActiveKeys } from "../../rules/api-key.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../../rules/assumptions.js";
+import { requireFields, validationError } from "../../rules/schema/check.js";
+import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
-import { faultProblems } from "../../scenario/rules/faults.js";
-import { environments, maximumActiveKeys } from "../../spec/api-key.js";
-import { type Assumptions, assumptionsFor, type Profile } from "../../spec/assumptions.js";
-import { requireFields, validationError } from "../../spec/schema/check.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
 import { unknownFaultPaths } from "../path-ids.js";

@@ -1,6 +1,6 @@
-import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import * as shapes from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
+import type { Shape, ValueOf } from "../../rules/schema/shape.js";
+import * as shapes from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 

@@ -1,5 +1,5 @@
+import { SandboxError } from "../../rules/errors.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
 import type { Farmer } from "./farmer-shape.js";
 
 export const defaultFarmerPage = 20;

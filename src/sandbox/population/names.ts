@@ -1,5 +1,5 @@
-import type { OrganizationType } from "../../spec/api-key.js";
-import { pick, type RandomStream, randomStream } from "../../spec/seed.js";
+import type { OrganizationType } from "../../rules/api-key.js";
+import { pick, type RandomStream, randomStream } from "../../rules/seed.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };
 

@@ -1,7 +1,7 @@
+import { SandboxError } from "../../rules/errors.js";
+import { memberIn } from "../../rules/schema/json.js";
+import { isMapping } from "../../rules/schema/shape.js";
 import { placeholder } from "../../scenario/format/fields.js";
-import { SandboxError } from "../../spec/errors.js";
-import { memberIn } from "../../spec/schema/json.js";
-import { isMapping } from "../../spec/schema/shape.js";
 import type { Farmers } from "../population/farmers.js";
 
 /** The id of the nth record of a collection; `undefined` if it does not exist, `null` for no collection. */

@@ -1,9 +1,9 @@
+import { redactPath } from "../../rules/redact.js";
+import { canonicalJson } from "../../rules/schema/json.js";
+import type { Members } from "../../rules/schema/messages.js";
+import { isMapping } from "../../rules/schema/shape.js";
+import { quote } from "../../rules/schema/words.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { redactPath } from "../../spec/redact.js";
-import { canonicalJson } from "../../spec/schema/json.js";
-import type { Members } from "../../spec/schema/messages.js";
-import { isMapping } from "../../spec/schema/shape.js";
-import { quote } from "../../spec/schema/words.js";
 import { isoOf } from "../clock.js";
 import type { Collection, KeptRecord, RecordChange, Records, Rule, Seeded } from "../record.js";
 import type { SandboxState } from "../sandbox.js";

@@ -1,9 +1,9 @@
+import { SandboxError } from "../../rules/errors.js";
+import type { Members } from "../../rules/schema/messages.js";
+import type { Path } from "../../rules/schema/shape.js";
 import { timeFrom } from "../../scenario/format/fields.js";
 import type { ScenarioMistake } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { SandboxError } from "../../spec/errors.js";
-import type { Members } from "../../spec/schema/messages.js";
-import type { Path } from "../../spec/schema/shape.js";
 import type { Farmers } from "../population/farmers.js";
 import type {
   Collection,

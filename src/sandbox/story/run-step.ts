@@ -1,10 +1,10 @@
+import { SandboxError } from "../../rules/errors.js";
+import { mePath } from "../../rules/outcomes.js";
+import { redactKeys } from "../../rules/redact.js";
+import { parsedJson } from "../../rules/schema/json.js";
+import { isMapping, type Path } from "../../rules/schema/shape.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
 import { unknownSecret } from "../../scenario/population.js";
-import { SandboxError } from "../../spec/errors.js";
-import { mePath } from "../../spec/outcomes.js";
-import { redactKeys } from "../../spec/redact.js";
-import { parsedJson } from "../../spec/schema/json.js";
-import { isMapping, type Path } from "../../spec/schema/shape.js";
 import { advanceClock, performAction, runDue } from "../operations/operations.js";
 import { fillIn } from "../records/records.js";
 import type { SandboxState } from "../sandbox.js";

@@ -1,4 +1,4 @@
-import { defaultOverlap, minute } from "../../spec/api-key.js";
+import { defaultOverlap, minute } from "../../rules/api-key.js";
 import { actionIn } from "../operations/operations.js";
 import { keyRefsOf, type Performed, type PlayedStep, type StepAction, type StoryStep } from "../steps.js";
 

@@ -1,7 +1,7 @@
 import { parse } from "@lukeed/ms";
-import { scopePattern } from "../../spec/assumptions.js";
-import { redactKeys } from "../../spec/redact.js";
-import { count, mapping, optional, text } from "../../spec/schema/shape.js";
+import { scopePattern } from "../../rules/assumptions.js";
+import { redactKeys } from "../../rules/redact.js";
+import { count, mapping, optional, text } from "../../rules/schema/shape.js";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 

@@ -1,10 +1,10 @@
-import { profiles } from "../../spec/assumptions.js";
-import { pathIdShape } from "../../spec/outcomes.js";
-import { containsKey } from "../../spec/redact.js";
-import { requestSources } from "../../spec/request-traits.js";
-import { checkValue, validationError } from "../../spec/schema/check.js";
-import type { MappingKind, Path, Shape, ValueOf } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
+import { profiles } from "../../rules/assumptions.js";
+import { pathIdShape } from "../../rules/outcomes.js";
+import { containsKey } from "../../rules/redact.js";
+import { requestSources } from "../../rules/request-traits.js";
+import { checkValue, validationError } from "../../rules/schema/check.js";
+import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
 import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
 import {

@@ -1,13 +1,13 @@
-import { type Assumptions, assumptionTable } from "../../spec/assumptions.js";
-import words from "../../spec/assumptions.json" with { type: "json" };
-import { effectWords, faultKinds } from "../../spec/fault-effects.js";
+import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
+import words from "../../rules/assumptions.json" with { type: "json" };
+import { effectWords, faultKinds } from "../../rules/fault-effects.js";
 import {
   describedFields,
   type JsonSchema,
   jsonSchemaDocument,
   jsonSchemaOf,
-} from "../../spec/schema/json-schema.js";
-import type { Shape } from "../../spec/schema/shape.js";
+} from "../../rules/schema/json-schema.js";
+import type { Shape } from "../../rules/schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";

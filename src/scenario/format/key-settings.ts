@@ -5,7 +5,7 @@ import {
   type KeyEnds,
   type KeySettings,
   type KeyStateName,
-} from "../../spec/api-key.js";
+} from "../../rules/api-key.js";
 import type { Scenario } from "../scenario.generated.js";
 import { parseWhen, timeFrom, type When } from "./fields.js";
 

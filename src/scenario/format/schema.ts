@@ -5,9 +5,9 @@ import {
   maximumActiveKeys,
   organizationStatuses,
   organizationTypes,
-} from "../../spec/api-key.js";
-import { farmerLocaleChoices, maxFarmers } from "../../spec/farmer-locales.js";
-import * as s from "../../spec/schema/shape.js";
+} from "../../rules/api-key.js";
+import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import * as s from "../../rules/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
 import {
   limits,

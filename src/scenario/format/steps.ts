@@ -1,11 +1,11 @@
-import { environments, liveAccessStates, organizationStatuses } from "../../spec/api-key.js";
-import { assumptionTable, errorCodePattern, profiles } from "../../spec/assumptions.js";
-import { rejectionCodes } from "../../spec/errors.js";
-import { type FaultKind, faultKinds } from "../../spec/fault-effects.js";
-import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../spec/outcomes.js";
-import type { Fields, Optional, Shape } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
-import { type ActionName, actionNames, stepKinds } from "../../spec/steps.js";
+import { environments, liveAccessStates, organizationStatuses } from "../../rules/api-key.js";
+import { assumptionTable, errorCodePattern, profiles } from "../../rules/assumptions.js";
+import { rejectionCodes } from "../../rules/errors.js";
+import { type FaultKind, faultKinds } from "../../rules/fault-effects.js";
+import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/outcomes.js";
+import type { Fields, Optional, Shape } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
+import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
 import { scenarioLimits } from "../limits.js";
 import {
   duration,

@@ -1,8 +1,8 @@
 import { loadReader } from "../../node/platform.js";
+import { isMapping } from "../../rules/schema/shape.js";
+import { quote } from "../../rules/schema/words.js";
 import { bundledScenarios, isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { isMapping } from "../../spec/schema/shape.js";
-import { quote } from "../../spec/schema/words.js";
 import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 

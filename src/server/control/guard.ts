@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { RequestHandler, Response } from "express";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
-import { redactPath } from "../../spec/redact.js";
+import { redactPath } from "../../rules/redact.js";
 import type { ListedInstance } from "../../store/instances.js";
 import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Registry } from "prom-client";
 import { version } from "../../node/package-files.js";
+import { keyStateAt, keyStates } from "../../rules/api-key.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { keyStateAt, keyStates } from "../../spec/api-key.js";
 import type { StoreStatus } from "../../store/store.js";
 import { statesOf } from "../../store/store.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";

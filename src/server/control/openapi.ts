@@ -1,11 +1,11 @@
 import { license, openApiParameters } from "../../api/openapi.js";
 import { controlPath } from "../../node/addresses.js";
 import { version } from "../../node/package-files.js";
+import { inJson } from "../../rules/schema/json.js";
+import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../rules/schema/json-schema.js";
+import type { Shape } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 import { controlBodySchema, descriptionOf } from "../../scenario/format/json-schema.js";
-import { inJson } from "../../spec/schema/json.js";
-import { type JsonSchema, jsonSchemaOf, referenceOr } from "../../spec/schema/json-schema.js";
-import type { Shape } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
 import { responses } from "./responses.js";
 import type { Route } from "./route.js";
 

@@ -6,9 +6,9 @@ import type { Request, RequestHandler, Response } from "express";
 import { controlPath } from "../../node/addresses.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import { packageFile } from "../../node/package-files.js";
-import { SandboxError } from "../../spec/errors.js";
-import { redactPath } from "../../spec/redact.js";
-import * as s from "../../spec/schema/shape.js";
+import { SandboxError } from "../../rules/errors.js";
+import { redactPath } from "../../rules/redact.js";
+import * as s from "../../rules/schema/shape.js";
 import { controlRoute, type Route } from "./route.js";
 
 const docsPath = `${controlPath}/docs`;

@@ -1,5 +1,11 @@
 import { checkShape, requestDetailsShape, responseShape } from "../../api/request-details.js";
 import { reportShape } from "../../report/report-shape.js";
+import type { Assumptions, Profile } from "../../rules/assumptions.js";
+import { effectEnds, effectValues, faultKinds } from "../../rules/fault-effects.js";
+import type { InJson } from "../../rules/schema/json.js";
+import type { Shape, ValueOf } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
+import { stepKinds } from "../../rules/steps.js";
 import { farmerShape } from "../../sandbox/population/farmer-shape.js";
 import {
   clockShape,
@@ -11,12 +17,6 @@ import {
 } from "../../sandbox/view-shapes.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
-import type { Assumptions, Profile } from "../../spec/assumptions.js";
-import { effectEnds, effectValues, faultKinds } from "../../spec/fault-effects.js";
-import type { InJson } from "../../spec/schema/json.js";
-import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
-import { stepKinds } from "../../spec/steps.js";
 
 // The responses of the control plane. Every member is always present, except in faults, which have the given members.
 

@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
+import { isTooDeep, maxLevels, parsedJson } from "../../rules/schema/json.js";
+import type { Shape, ValueOf } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import { isTooDeep, maxLevels, parsedJson } from "../../spec/schema/json.js";
-import type { Shape, ValueOf } from "../../spec/schema/shape.js";
-import * as s from "../../spec/schema/shape.js";
 import type { ControlPlace } from "../../store/store.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";

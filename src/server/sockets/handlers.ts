@@ -9,8 +9,8 @@ import { pathToFileURL } from "node:url";
 import { errorBody } from "../../api/messages.js";
 import { currentSandboxes, sandboxOn } from "../../library/create-sandbox.js";
 import type { Sandbox } from "../../library/sandbox.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { SandboxError } from "../../spec/errors.js";
 import { pathOf, queryOf, reject, resetConnection, sendError } from "./messages.js";
 
 /** A request handler of msw 2 or 3; only msw uses its members. */

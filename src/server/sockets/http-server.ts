@@ -8,12 +8,12 @@ import { responseOf } from "../../api/response.js";
 import { inputAt, routeOf } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import { controlPath } from "../../node/addresses.js";
+import { SandboxError } from "../../rules/errors.js";
+import { failures } from "../../rules/fault-effects.js";
+import { outcomeOf, type PathId } from "../../rules/outcomes.js";
+import { redactPath } from "../../rules/redact.js";
+import type { ApiRequest } from "../../rules/request.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
-import { SandboxError } from "../../spec/errors.js";
-import { failures } from "../../spec/fault-effects.js";
-import { outcomeOf, type PathId } from "../../spec/outcomes.js";
-import { redactPath } from "../../spec/redact.js";
-import type { ApiRequest } from "../../spec/request.js";
 import { endedInstance, type Instance } from "../../store/instances.js";
 import {
   type AnyServer,

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { bareName, nameIn } from "../../node/addresses.js";
-import { didYouMean, listed } from "../../spec/schema/words.js";
+import { didYouMean, listed } from "../../rules/schema/words.js";
 import { closeServer, followConnections } from "./connections.js";
 import type { HttpServer, ServerCertificate } from "./http-server.js";
 import { listenOn } from "./listen.js";

@@ -1,6 +1,6 @@
 import type { AddressInfo } from "node:net";
 import { hostToConnectTo } from "../../node/addresses.js";
-import { SandboxError } from "../../spec/errors.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { AnyServer } from "./connections.js";
 
 export function listenOn(

@@ -5,10 +5,10 @@ import { errorBody, type TextBody } from "../../api/messages.js";
 import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/request-input.js";
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
+import { rejections } from "../../rules/outcomes.js";
+import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../rules/request.js";
+import { isNamed } from "../../rules/request-traits.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
-import { rejections } from "../../spec/outcomes.js";
-import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../spec/request.js";
-import { isNamed } from "../../spec/request-traits.js";
 
 const insideControl = `${controlPath}/`;
 

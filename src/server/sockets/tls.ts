@@ -8,7 +8,7 @@ import { isWildcard } from "../../node/addresses.js";
 import { readFailure } from "../../node/files/write-file.js";
 import { der, sequence } from "../../node/java-trust-store.js";
 import { nodeCrypto, nodePlatform } from "../../node/platform.js";
-import { SandboxError } from "../../spec/errors.js";
+import { SandboxError } from "../../rules/errors.js";
 
 /** A certificate and its private key, both PEM. The certificate may be a chain that starts with the server's own. */
 export interface CertificatePair {

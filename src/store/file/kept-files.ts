@@ -1,11 +1,11 @@
 import { makeOwnFolder } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { describeLine } from "../../sandbox/line.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { describeSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { SandboxError } from "../../spec/errors.js";
 import { type Instance, instanceState } from "../instances.js";
 import type { MemoryStore } from "../memory-store.js";
 import { identityOf } from "../state-format.js";

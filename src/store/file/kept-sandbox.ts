@@ -1,11 +1,11 @@
 import { promises, statSync } from "node:fs";
 import { fileFailure, writeFileAtomically } from "../../node/files/write-file.js";
 import { nodePlatform } from "../../node/platform.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { maxKept } from "../../sandbox/journal/history.js";
 import type { Line } from "../../sandbox/line.js";
 import type { RecordChange } from "../../sandbox/record.js";
-import { SandboxError } from "../../spec/errors.js";
 import { type SavedState, signedLine, stateLine } from "../state-format.js";
 
 /** A file of a saved state: its absolute path, and the given path for messages. */

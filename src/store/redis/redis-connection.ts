@@ -1,8 +1,8 @@
 import { createClient } from "@redis/client";
 import { defaultPrefix, type RedisAddress } from "../../node/addresses.js";
 import { clearInterval, nodePlatform, setImmediate, setInterval } from "../../node/platform.js";
-import { SandboxError } from "../../spec/errors.js";
-import { base62From } from "../../spec/seed.js";
+import { SandboxError } from "../../rules/errors.js";
+import { base62From } from "../../rules/seed.js";
 import { isFullness, noRoomInRedis, reasonOf } from "./redis-problems.js";
 import { appendScript, type StoredLine, storeFormat, storeKeys } from "./redis-scripts.js";
 

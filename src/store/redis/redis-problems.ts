@@ -1,6 +1,6 @@
 import { describeConnectionError } from "../../node/clients/send-once.js";
-import { SandboxError } from "../../spec/errors.js";
-import { redactKeys } from "../../spec/redact.js";
+import { SandboxError } from "../../rules/errors.js";
+import { redactKeys } from "../../rules/redact.js";
 
 /**
  * A problem with a Redis, by the message of its error, and what to do. The first text continues "Failed to use the store …: ".

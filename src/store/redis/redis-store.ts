@@ -1,14 +1,14 @@
 import { basename } from "node:path";
 import { handle } from "../../api/handle.js";
 import { loadReader } from "../../node/platform.js";
+import { SandboxError } from "../../rules/errors.js";
+import type { ApiRequest } from "../../rules/request.js";
 import { isoOf } from "../../sandbox/clock.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { GivenOptions } from "../../sandbox/sandbox.js";
 import { describeSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { SandboxError } from "../../spec/errors.js";
-import type { ApiRequest } from "../../spec/request.js";
 import {
   endedInstance,
   type InstanceLimits,

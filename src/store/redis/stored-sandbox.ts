@@ -1,9 +1,9 @@
 import { checkedOptions } from "../../library/create-sandbox.js";
 import { nodePlatform } from "../../node/platform.js";
+import { SandboxError } from "../../rules/errors.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import { SandboxError } from "../../spec/errors.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
 import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
 import { brokenEntry } from "./redis-problems.js";

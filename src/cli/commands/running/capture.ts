@@ -5,7 +5,7 @@ import {
   isNot,
   noControlPlane,
 } from "../../../node/clients/ask-control.js";
-import { SandboxError } from "../../../spec/errors.js";
+import { SandboxError } from "../../../rules/errors.js";
 import { declareCommand, fileName, plainOption } from "../../command.js";
 import { exitCode } from "../../exit-codes.js";
 import { openOutput } from "../../files.js";

@@ -10,8 +10,8 @@ import {
   removeInstance,
 } from "../../../node/clients/ask-instances.js";
 import { alignColumns } from "../../../report/plain-text.js";
-import { escapeControls } from "../../../spec/redact.js";
-import { listed, quote } from "../../../spec/schema/words.js";
+import { escapeControls } from "../../../rules/redact.js";
+import { listed, quote } from "../../../rules/schema/words.js";
 import { declareCommand, fileName, plainOption } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
 import { brokenSentence, openOutput } from "../../files.js";

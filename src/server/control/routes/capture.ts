@@ -1,6 +1,6 @@
 import { captureText } from "../../../library/capture.js";
+import * as s from "../../../rules/schema/shape.js";
 import { ref } from "../../../scenario/format/fields.js";
-import * as s from "../../../spec/schema/shape.js";
 import { controlRoute, textResponse } from "../route.js";
 
 export const captureRoute = controlRoute("GET /capture", {

@@ -1,4 +1,9 @@
 import { nextRequest } from "../../../api/evaluate.js";
+import { fingerprintOf, keyStateAt, keyStates } from "../../../rules/api-key.js";
+import { SandboxError } from "../../../rules/errors.js";
+import type { Shape, ValueOf } from "../../../rules/schema/shape.js";
+import * as s from "../../../rules/schema/shape.js";
+import { type ActionName, actionRow } from "../../../rules/steps.js";
 import type { KeyEntry, OrganizationEntry } from "../../../sandbox/keys.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
@@ -8,11 +13,6 @@ import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../..
 import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
-import { fingerprintOf, keyStateAt, keyStates } from "../../../spec/api-key.js";
-import { SandboxError } from "../../../spec/errors.js";
-import type { Shape, ValueOf } from "../../../spec/schema/shape.js";
-import * as s from "../../../spec/schema/shape.js";
-import { type ActionName, actionRow } from "../../../spec/steps.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 

@@ -3,6 +3,12 @@ import type { ScenarioSource } from "../../../library/sandbox.js";
 import { controlPath } from "../../../node/addresses.js";
 import { clientEnvironment } from "../../../node/client-variables.js";
 import { nodePlatform } from "../../../node/platform.js";
+import { SandboxError } from "../../../rules/errors.js";
+import { isSuccess, type PathId } from "../../../rules/outcomes.js";
+import { escapeControls, redactEncoded } from "../../../rules/redact.js";
+import { requireFields } from "../../../rules/schema/check.js";
+import * as s from "../../../rules/schema/shape.js";
+import { base62From, randomStream } from "../../../rules/seed.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import { maxRecordsOfInstance } from "../../../sandbox/records/records.js";
@@ -10,12 +16,6 @@ import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { resolveSource } from "../../../scenario/parse-scenario.js";
-import { SandboxError } from "../../../spec/errors.js";
-import { isSuccess, type PathId } from "../../../spec/outcomes.js";
-import { escapeControls, redactEncoded } from "../../../spec/redact.js";
-import { requireFields } from "../../../spec/schema/check.js";
-import * as s from "../../../spec/schema/shape.js";
-import { base62From, randomStream } from "../../../spec/seed.js";
 import {
   endedInstance,
   type Instance,

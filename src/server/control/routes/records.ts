@@ -1,6 +1,6 @@
+import * as s from "../../../rules/schema/shape.js";
 import { operations } from "../../../sandbox/operations/operations.js";
 import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
-import * as s from "../../../spec/schema/shape.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 

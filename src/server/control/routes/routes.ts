@@ -1,7 +1,7 @@
 import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
+import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import * as s from "../../../spec/schema/shape.js";
 import { identityOf, stateLine } from "../../../store/state-format.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";

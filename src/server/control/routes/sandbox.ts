@@ -1,5 +1,8 @@
 import { variationTable } from "../../../api/variation/table.js";
 import { version } from "../../../node/package-files.js";
+import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../rules/assumptions.js";
+import words from "../../../rules/assumptions.json" with { type: "json" };
+import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { describeFaults, type Fault } from "../../../sandbox/faults.js";
 import { operations, runDue } from "../../../sandbox/operations/operations.js";
@@ -9,9 +12,6 @@ import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming } from "../../../sandbox/upcoming.js";
 import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
-import { type AssumptionDefinition, type Assumptions, assumptionTable } from "../../../spec/assumptions.js";
-import words from "../../../spec/assumptions.json" with { type: "json" };
-import * as s from "../../../spec/schema/shape.js";
 import type { StoreStatus } from "../../../store/store.js";
 import { unreadiness } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";

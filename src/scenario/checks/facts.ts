@@ -1,6 +1,6 @@
-import { type Assumptions, assumptionsFor } from "../../spec/assumptions.js";
-import type { Path } from "../../spec/schema/shape.js";
-import { type KnownRefs, knownRefsHint, quote } from "../../spec/schema/words.js";
+import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import type { Path } from "../../rules/schema/shape.js";
+import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
 import { isReserved, parseTime, parseWhen } from "../format/fields.js";
 import { isPopulated, type ScenarioKey, type ScenarioOrganization } from "../population.js";
 import type { ScenarioMistake, ScenarioProblemCode } from "../problems.js";

@@ -8,9 +8,9 @@ import {
   maximumOverlap,
   parseApiKey,
   prefixOf,
-} from "../../spec/api-key.js";
-import { canonicalJson } from "../../spec/schema/json.js";
-import { listed, quote } from "../../spec/schema/words.js";
+} from "../../rules/api-key.js";
+import { canonicalJson } from "../../rules/schema/json.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
 import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";

@@ -1,6 +1,6 @@
-import type { Path } from "../../spec/schema/shape.js";
-import { knownRefsHint, quote } from "../../spec/schema/words.js";
-import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../spec/steps.js";
+import type { Path } from "../../rules/schema/shape.js";
+import { knownRefsHint, quote } from "../../rules/schema/words.js";
+import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../../rules/steps.js";
 import { isReserved } from "../format/fields.js";
 import type { Scenario } from "../scenario.generated.js";
 import { checkRef, earlyTime, type Facts, type ScenarioRule } from "./facts.js";

@@ -1,7 +1,7 @@
-import { effectsByRank, type FaultKind, failures, faultEffects } from "../../spec/fault-effects.js";
-import { outcomeOf, type PathId } from "../../spec/outcomes.js";
-import type { Path } from "../../spec/schema/shape.js";
-import { listed, quote } from "../../spec/schema/words.js";
+import { effectsByRank, type FaultKind, failures, faultEffects } from "../../rules/fault-effects.js";
+import { outcomeOf, type PathId } from "../../rules/outcomes.js";
+import type { Path } from "../../rules/schema/shape.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
