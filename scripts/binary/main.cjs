@@ -4,7 +4,7 @@ const { dirname, join } = require("node:path");
 const { getRawAsset } = require("node:sea");
 
 // The main script of the binary. The files of the package are its assets. The chunks of `dist/cjs` load each other from
-// there when they are first needed; `import()` in them is Node's own, and loads the user's handlers.
+// there when they are first needed.
 
 const folder = join(dirname(process.execPath), "svc-sandbox");
 const loaded = new Map();

@@ -3,9 +3,8 @@ import { readFileSync } from "node:fs";
 // Exact, so that no release of a package changes our results; updated manually.
 /** The packages that the cells are made of. */
 const versions = {
-  /** The oldest msw that `svc-sandbox/msw` works with, and the oldest for the user's own handlers. */
+  /** The oldest msw that `svc-sandbox/msw` works with. */
   mswOldest: "msw@2.0.0",
-  mswOldestHandlers: "msw@2.10.0",
   /** The last msw whose packages are all CommonJS: what Jest loads in its default setup. */
   mswCommonJs: "msw@2.11.2",
   msw2: "msw@2.15.0",
@@ -61,9 +60,8 @@ export interface Cell {
 }
 
 const withoutMsw = ["library", "server", "cli"];
-const mswOnly = ["msw", "own-handlers"];
 // Starting a command costs most of the time and has nothing to do with a runner.
-const inRunner = ["library", "server", ...mswOnly];
+const inRunner = ["library", "server", "msw"];
 
 /** Every cell, those that share an installation next to each other. */
 export const cells: readonly Cell[] = [
@@ -78,10 +76,9 @@ export const cells: readonly Cell[] = [
   ...(["esm", "cjs"] as const).map((format): Cell => {
     return { node: 20, packages: [versions.mswOldest], format, runner: "node:test", tests: ["msw"] };
   }),
-  ...nodeTest(20, [versions.mswOldestHandlers], mswOnly),
-  ...nodeTest(20, [versions.msw2], mswOnly),
-  ...nodeTest(26, [versions.msw2], mswOnly, false),
-  ...([22, 26] as const).flatMap((node) => nodeTest(node, [versions.msw3], mswOnly)),
+  ...nodeTest(20, [versions.msw2], ["msw"]),
+  ...nodeTest(26, [versions.msw2], ["msw"], false),
+  ...([22, 26] as const).flatMap((node) => nodeTest(node, [versions.msw3], ["msw"])),
   {
     node: 24,
     packages: [versions.msw2, `msw3@npm:${versions.msw3}`],
@@ -93,7 +90,7 @@ export const cells: readonly Cell[] = [
 
   ...ends.flatMap((node) => [
     jest(node, [versions.jest], { tests: [...withoutMsw, "fake-timers"], quick: node === 20 }),
-    jest(node, [versions.jest, versions.mswCommonJs], { tests: [...mswOnly, "fake-timers-msw"] }),
+    jest(node, [versions.jest, versions.mswCommonJs], { tests: ["msw", "fake-timers-msw"] }),
   ]),
   jest(20, [versions.jest, versions.msw2, versions.babelCommonJs], {
     tests: inRunner,
@@ -189,8 +186,8 @@ function nodeTest(
 ): Cell[] {
   const quick = node === 20 || (node === 22 && packages.includes(versions.msw3));
   const cell = { node, packages, runner: "node:test", quick } as const;
-  // A command does not care how the test is written that starts it, nor do the data that a seed gives.
-  const once = packages.length === 0 ? ["seeded"] : ["handlers-flag"];
+  // The data that a seed gives do not depend on how the test is written.
+  const once = packages.length === 0 ? ["seeded"] : [];
   const imported: Cell = { ...cell, format: "esm", tests: [...tests, ...once] };
   return isRequired ? [imported, { ...cell, format: "cjs", tests }] : [imported];
 }

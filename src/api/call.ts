@@ -22,8 +22,8 @@ export interface ApiCall extends ObservedCall {
   readonly variation: Variation | undefined;
 }
 
-/** Starts a call: looks up its key and assigns its number. The user's handler responds to a guarded call. */
-export function startCall(sandbox: SandboxState, request: ApiRequest, { isGuarded = false } = {}): ApiCall {
+/** Starts a call: looks up its key and assigns its number. */
+export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   const { apiKey, keyHash } = request;
   const started = sandbox.platform.stopwatch();
   const now = sandbox.clock.now();
@@ -33,12 +33,11 @@ export function startCall(sandbox: SandboxState, request: ApiRequest, { isGuarde
   const entry = sandbox.registry.find(sha256);
   const { number, id } = sandbox.requestIds.next();
   const variation = isVaried(sandbox) ? variationOf(sandbox, number) : undefined;
-  const route = isGuarded ? undefined : routeOf(sandbox, request.path);
+  const route = routeOf(sandbox, request.path);
   return {
     request,
     route,
     endpoint: route?.methods.get(request.method),
-    isGuarded,
     started,
     now,
     presented: presentedAs(apiKey),

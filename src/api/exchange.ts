@@ -1,5 +1,4 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
-import { outcomeOf } from "../rules/outcomes.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
 import type { RequestContent } from "../rules/request.js";
 import { hasBody, hasQuery, type RequestTraits } from "../rules/request-traits.js";
@@ -15,7 +14,7 @@ export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallRes
   const { request, route, endpoint, entry } = call;
   const { pathId, fault = null, delivery, date } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
-  const status = call.isGuarded ? outcomeOf(pathId).status : response.status;
+  const { status } = response;
   const { id } = call.variation === undefined ? call : asChosen(sandbox, call, status);
   const content = keptContent(call);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
@@ -30,7 +29,7 @@ export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallRes
     isRepeatable: content !== "unrepeatable",
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
-    isMisdirected: endpoint === undefined && !call.isGuarded,
+    isMisdirected: endpoint === undefined,
     isProbe: false,
     traits: traitsOf(call),
     leaksRealKey: false,
@@ -66,8 +65,7 @@ const longestQueryWord = 40;
 const longestRest = 1000;
 
 // A query or a body with a key in it (R46), or an unreadable one, is not kept.
-function keptContent({ request, endpoint, isGuarded }: ApiCall): RequestContent | undefined | "unrepeatable" {
-  if (isGuarded) return "unrepeatable";
+function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined | "unrepeatable" {
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
   const isKept =

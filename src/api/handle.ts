@@ -1,8 +1,8 @@
 import type { ApiRequest } from "../rules/request.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
-import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { type ApiCall, startCall } from "./call.js";
+import { startCall } from "./call.js";
 import { exchangeOf } from "./exchange.js";
 import { applyFault } from "./faults.js";
 import { respondToCall } from "./response.js";
@@ -21,12 +21,7 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const faulty = sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
   const result = faulty ?? respondToCall(sandbox, call);
-  return completeCall(sandbox, call, sandbox.variant?.end?.(sandbox, call, result) ?? result);
-}
-
-/** Records a call with its response. */
-export function completeCall(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
-  const exchange = exchangeOf(sandbox, call, result);
+  const exchange = exchangeOf(sandbox, call, sandbox.variant?.end?.(sandbox, call, result) ?? result);
   appendExchange(sandbox, exchange, call);
   return exchange;
 }

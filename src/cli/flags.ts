@@ -127,11 +127,6 @@ export const serverFlags = {
     "--explain",
     "add X-Sandbox-Path to API responses: the request's path id (the real API has no such header)",
   ),
-  handlers: option(
-    "--handlers <module>",
-    "serve this module's msw handlers (exported as default or handlers) next to the API, for paths that the API does not have; sandboxes in the command of exec do not have them",
-    fileName,
-  ),
   control: toggle("--no-control", "serve only the API, without the control plane"),
   controlToken,
   instanceTtl: option(

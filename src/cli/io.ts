@@ -44,7 +44,6 @@ export interface Io {
   readonly stop: () => void;
   /** Passes SIGINT, SIGTERM, SIGHUP and SIGQUIT to the listener; returns how to stop that. */
   readonly takeSignals: (listener: (signal: NodeJS.Signals) => void) => () => void;
-  readonly takeUncaught: (listener: (error: unknown) => void) => void;
   readonly endSoon: () => void;
   readonly wait: (milliseconds: number, signal: AbortSignal) => Promise<void>;
   /** Listens to the keyboard; `undefined` if the input is not a terminal. */
@@ -83,11 +82,10 @@ export async function aborted(signal: AbortSignal): Promise<void> {
 
 export function processIo(process: NodeJS.Process): GivenIo {
   const stderr = outputOf(process.stderr);
-  let uncaught: (error: unknown) => void = (error) => {
+  process.on("uncaughtException", (error) => {
     stderr.write(describeFailure(error, errorFormOf(process.argv, process.env)));
     process.exit(exitCode.defect);
-  };
-  process.on("uncaughtException", (error) => uncaught(error));
+  });
   const stdoutFailed = (error: unknown) => {
     stderr.write(`Failed to write to the standard output: ${fileFailure(error)}.\n`);
     // The command's exit code is already set.
@@ -107,9 +105,6 @@ export function processIo(process: NodeJS.Process): GivenIo {
     // Only the listeners: on Windows a signal ends a process immediately.
     stop: () => void process.emit("SIGTERM", "SIGTERM"),
     takeSignals: (listener) => takeSignals(process, listener),
-    takeUncaught(listener) {
-      uncaught = listener;
-    },
     endSoon: () => endSoon(process),
     // An abort rejects, which also ends the wait.
     wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
@@ -168,7 +163,7 @@ function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals)
   };
 }
 
-// Keeps nothing alive: the user's handlers may leave something running.
+// Keeps nothing alive.
 function endSoon(process: NodeJS.Process, later = 0): void {
   setTimeout(() => process.exit(), later + stopWithin).unref();
 }

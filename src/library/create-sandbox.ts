@@ -284,28 +284,6 @@ export function sha256Hex(text: string): string {
   return bytesToHex(digestOf(new TextEncoder().encode(text)));
 }
 
-/** Passes the current sandbox through asynchronous calls, like Node's `AsyncLocalStorage`. */
-interface CurrentSandboxes {
-  readonly getStore: () => Sandbox | undefined;
-  readonly run: <Result>(sandbox: Sandbox, work: () => Result) => Result;
-}
-
-// Registered globally: handlers may load the CommonJS build or another copy of this package.
-const key = Symbol.for("svc-sandbox.current");
-const current = () => Reflect.get(globalThis, key) as CurrentSandboxes | undefined;
-
-export function currentSandboxes(make: () => CurrentSandboxes): CurrentSandboxes {
-  const made = current() ?? make();
-  Reflect.set(globalThis, key, made);
-  return made;
-}
-
-export function currentSandbox(): Sandbox {
-  const sandbox = current()?.getStore();
-  if (sandbox !== undefined) return sandbox;
-  throw new SandboxError("usage", "guard needs a sandbox: guard(request, { scope, sandbox }).");
-}
-
 /** Registered globally, so that the ES module build and the CommonJS build accept each other's sandboxes. */
 const stateKey = Symbol.for("svc-sandbox.state");
 

@@ -49,7 +49,7 @@ export interface Received {
   readonly traits?: RequestTraits;
 }
 
-/** Makes the request of every adapter: sockets, web requests, `guard`, stories and the control plane. */
+/** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function receivedRequest({ method, path, query, headers, traits = 0 }: Received): ApiRequest {
   const read = readHeaders(headers, query);
   return {

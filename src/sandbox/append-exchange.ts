@@ -42,13 +42,9 @@ const probedPath =
 function isProbeOfServer(call: ObservedCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
-  if (hasKnownPath(call) || fromStory) return false;
+  if (call.route !== undefined || fromStory) return false;
   const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
-}
-
-function hasKnownPath({ route, isGuarded }: ObservedCall): boolean {
-  return route !== undefined || isGuarded;
 }
 
 // The paths of the sandbox's own tools, under any base URL; API clients do not call them.
@@ -58,7 +54,7 @@ const ownPaths = "/__sandbox/";
 function misplacedKeys(sandbox: SandboxState, call: ObservedCall) {
   const { presented } = call;
   const { apiKey = "", path, evidence } = call.request;
-  const isUnknown = !hasKnownPath(call);
+  const isUnknown = call.route === undefined;
   if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);

@@ -3,8 +3,8 @@ import type { Assumptions, Profile } from "../rules/assumptions.js";
 import { pick, randomStream } from "../rules/seed.js";
 import type { ChooseVariant } from "./variant.js";
 
-// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses, lists
-// and `guard` agree (R4). A snapshot omits it, because the seed and the ref restore it.
+// What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses and lists
+// agree (R4). A snapshot omits it, because the seed and the ref restore it.
 
 /** The part of a sandbox that decides what its profile adds. */
 export interface Profiled {

@@ -1,5 +1,4 @@
 export { type LoadedScenario, loadScenario } from "../node/files/load-scenario.js";
 export { type PackageReader, setPackageReader } from "../node/package-files.js";
-export type { UserHandler, UserHandlers } from "./sockets/handlers.js";
 export type { CertificatePair } from "./sockets/tls.js";
 export { type SandboxServer, type ServerOptions, startServer } from "./start-server.js";

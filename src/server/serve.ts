@@ -46,14 +46,9 @@ export function serveSandbox(sandbox: SandboxState, options: ServeOptions & Host
 
 /** Resolves once it accepts requests. The caller closes the store. */
 export async function serve(store: Store, options: ServeOptions & Hosting): Promise<InterceptingServer> {
-  const { port, host = "127.0.0.1", control: hasControl = true, handlers, program } = options;
+  const { port, host = "127.0.0.1", control: hasControl = true, program } = options;
   const state = createServerState(store, { onStop: () => void close(), ...options });
   const { sandbox, instances } = store;
-  if (handlers !== undefined) {
-    // Loaded when needed: most servers have no handlers.
-    const { createCustomHandlers } = await import("./sockets/handlers.js");
-    state.customHandlers = await createCustomHandlers(handlers, options, sandbox, () => state.localUrl);
-  }
   const certificate = await certificateOf(state, options);
   if (hasControl) state.control = mountControl(state);
   instances.follow((one) => {

@@ -54,11 +54,7 @@ const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxO
   maxMemory: true,
   publicUrl: true,
   allowHosts: true,
-  handlers: true,
-  handlersFile: true,
-  maxBody: true,
   onDefect: true,
-  onHandlerError: true,
 };
 
 // For `await using`, if the caller's compiler supports it; others must not need its types.
@@ -78,7 +74,7 @@ export interface SandboxServer<Key extends string = string, Organization extends
  * Starts a server with its own sandbox; resolves once it accepts requests.
  *
  * Throws the errors of `createSandbox` and {@link loadScenario}, `validation_failed` for a port, `address_in_use`,
- * `address_unavailable`, `usage` for unusable handlers, and `certificate_unusable`. With a state file, throws
+ * `address_unavailable` and `certificate_unusable`. With a state file, throws
  * `state_unreadable`, `state_mismatch`, `state_in_use` or `state_unwritable`; `close` throws the last one if data is lost.
  *
  * @example

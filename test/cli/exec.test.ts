@@ -158,12 +158,6 @@ const socket = require("node:net").connect(port, hostname, () =>
       /^Serving key-states \(seed 1, profile minimal\) on http:\S+\.\n.*GET +\/v1\/relying-party\/me +200.*\n/,
     );
   });
-
-  it("ends although your own handlers leave something running", async () => {
-    const cwd = clientFolder({ "handlers.mjs": "setInterval(() => {}, 1000);\nexport default 7;\n" });
-    const { code, stderr } = await runExec(["--handlers", "handlers.mjs", "--", "true"], { cwd });
-    expect([code, stderr]).toEqual([2, expect.stringContaining("handlers.mjs")]);
-  });
 });
 
 describe("exec --break", () => {

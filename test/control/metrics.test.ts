@@ -1,6 +1,6 @@
+import { once } from "node:events";
 import { connect } from "node:net";
 import { buffer } from "node:stream/consumers";
-import { HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
 import { keyStates } from "../../src/rules/api-key.js";
 import { outcomes } from "../../src/rules/outcomes.js";
@@ -19,14 +19,6 @@ async function scrape({ ask }: Pick<ServedControl, "ask">, asking: Asking = {}):
 
 function firstValue(metrics: Metrics, name: string): number | undefined {
   return metrics.get(name)?.samples[0]?.value;
-}
-
-function deferred() {
-  let resolve = () => {};
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
 }
 
 /** The requests that are counted, by path id and status. */
@@ -136,26 +128,19 @@ test("a server is ready from its start, which a probe learns without a token and
 });
 
 test("a server that stops is not ready, and shows why", async () => {
-  const arrived = deferred();
-  const gate = deferred();
-  const held = http.get("/held", async () => {
-    arrived.resolve();
-    await gate.promise;
-    return HttpResponse.text("held");
-  });
-  const server = await startServer({ handlers: [held] });
+  const server = await startServer();
+  server.sandbox.faults.set([{ then: { slow: 200 } }]);
   // So that the control plane is loaded.
   await fetch(`${server.controlUrl}/ready`);
   const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
   const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
   const heard = buffer(socket);
-  socket.write(get("/held") + get("/__sandbox/ready"));
-  await arrived.promise;
+  socket.write(get(mePath) + get("/__sandbox/ready"));
+  await once(socket, "data");
   // The responses that it owes keep this connection open, and the second request starts after the first response.
   const closed = server.close(60_000);
-  gate.resolve();
   const [first, second] = readResponses(await heard);
-  expect(first?.body).toBe("held");
+  expect(first?.status).toBe(401);
   expect([second?.status, JSON.parse(second?.body ?? "")]).toEqual([
     503,
     { error: { code: "not_ready", message: "The sandbox is stopping." } },

@@ -4,7 +4,6 @@ import * as files from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import { createMiddleware } from "@mswjs/http-middleware";
 import express from "express";
 import * as msw from "msw";
@@ -20,21 +19,17 @@ import { noBrowser, openPage } from "../support/chromium-page.js";
 import { compile } from "../support/compile.js";
 import { claimsChecked, docExamples, runExample } from "../support/examples.js";
 import { type Block, blocksOf, blockWith, root } from "../support/pages.js";
-import { commandLine, runCommand } from "../support/running-command.js";
+import { runCommand } from "../support/running-command.js";
 import { userFolder } from "../support/temporary-folder.js";
 
 // The JavaScript and TypeScript of the pages runs, and its comments are true.
 
-const handlersModule = blockWith("docs/integrations.md", "js", "// handlers.mjs");
 const definitionOfMe = blockWith("docs/library.md", "js", "const me = (sandbox, ref) =>\n");
 
 const titles = ["integrations", "library", "specification"];
 const blocks = ["README.md", ...titles.map((one) => `docs/${one}.md`)]
   .flatMap(blocksOf)
-  .filter(
-    ({ language, text }) =>
-      ["js", "ts"].includes(language) && ![handlersModule, definitionOfMe].includes(text),
-  );
+  .filter(({ language, text }) => ["js", "ts"].includes(language) && text !== definitionOfMe);
 const titled = (of: (block: Block) => boolean) =>
   blocks.filter(of).map((block) => [block.title, block.text] as const);
 const inVitest = ({ text }: Block) => text.includes('from "vitest"');
@@ -47,8 +42,7 @@ const claimsIn = (code: string) => code.split("; // ").length - 1;
 const me = (sandbox: core.Sandbox, ref: string) =>
   sandbox.fetch("https://any.example/v1/relying-party/me", { headers: { "x-api-key": sandbox.secret(ref) } });
 
-async function modules() {
-  const handlers = join(userFolder({ "handlers.mjs": handlersModule }), "handlers.mjs");
+function modules() {
   return {
     "svc-sandbox": core,
     "svc-sandbox/msw": ourMsw,
@@ -61,7 +55,6 @@ async function modules() {
     undici,
     express: { default: express },
     "@mswjs/http-middleware": { createMiddleware },
-    "./handlers.mjs": await import(/* @vite-ignore */ pathToFileURL(handlers).href),
   };
 }
 
@@ -75,7 +68,7 @@ test.each(titled((block) => ![inVitest, inBrowser, serves].some((of) => of(block
     const imported = /import \{[^}]*\bcreateSandbox\b/.test(text)
       ? {}
       : { createSandbox: core.createSandbox };
-    expect(await runExample(text, await modules(), { ...imported, me, vi })).toBe(claimsIn(text));
+    expect(await runExample(text, modules(), { ...imported, me, vi })).toBe(claimsIn(text));
   },
 );
 
@@ -88,7 +81,7 @@ test.each(titled(inVitest))("%s: passes", async (_title, text) => {
 test.each(titled(serves))("%s: serves", async (_title, text) => {
   let opened: [server?: Server, sandbox?: core.Sandbox] = [];
   const code = `${text.replace("app.listen(3000)", "app.listen(0)")}\nopen(server, sandbox);`;
-  await runExample(code, await modules(), {
+  await runExample(code, modules(), {
     open(...them: typeof opened) {
       opened = them;
     },
@@ -112,18 +105,6 @@ test.skipIf(noBrowser).each(titled(inBrowser))("%s: runs in a page", async (_tit
   await (await openPage(join(folder, "page.mjs"))).close();
 });
 
-test("--handlers of docs/integrations.md serves the handlers of the module", async () => {
-  const line = blockWith("docs/integrations.md", "sh", "npx --no-install svc-sandbox --handlers");
-  const command = line.replace("npx --no-install svc-sandbox", `${commandLine} --port 0 --json`);
-  const running = runCommand(command, { cwd: userFolder({ "handlers.mjs": handlersModule }) });
-  const { base_url, keys } = JSON.parse(await running.until(/\n/));
-  const response = await fetch(`${base_url}/v1/relying-party/attestations`, {
-    headers: { "x-api-key": keys.active },
-  });
-  expect(await response.json()).toEqual({ data: [], for: "Harvest Cooperative Bank" });
-  expect((await running.stop()).code).toBe(0);
-});
-
 test("every example compiles in TypeScript, except the lines that show an error", async () => {
   const typed = blocks.map(({ text }) => {
     const code = text.replace(/^.*; \/\/ throws \w+\n/gm, "");
@@ -136,7 +117,7 @@ test("every example compiles in TypeScript, except the lines that show an error"
   });
   const files = typed.map((code, index) => [`example-${index + 1}.ts`, code]);
   const packages = ["msw", "vitest", "undici", "express", "@mswjs", "@types"];
-  const folder = userFolder({ ...Object.fromEntries(files), "handlers.mts": handlersModule }, packages);
+  const folder = userFolder(Object.fromEntries(files), packages);
   // The examples are short: they catch errors without a type, and expect their own data.
   const loose = { strict: false, skipLibCheck: true, resolveJsonModule: true, types: ["node"] };
   const problems = await compile(folder, {
@@ -148,19 +129,16 @@ test("every example compiles in TypeScript, except the lines that show an error"
   expect(problems).toEqual([]);
 });
 
-const documented = ["create-sandbox", "guard"]
-  .map((name) => `library/${name}.ts`)
-  .concat("scenario/parse-scenario.ts");
+const documented = ["library/create-sandbox.ts", "scenario/parse-scenario.ts"];
 const examples = documented.flatMap((file) => docExamples(readFileSync(join(root, "src", file), "utf8")));
 
 test("every function of svc-sandbox has an example", () => {
-  expect(examples.map(({ title }) => title)).toEqual(["createSandbox", "guard", "parseScenario"]);
+  expect(examples.map(({ title }) => title)).toEqual(["createSandbox", "parseScenario"]);
 });
 
 test.each(examples)("the example of $title runs, and its comments are true", async ({ title, code }) => {
-  // That of guard makes a handler; another test shows what it responses.
   const given = title === "createSandbox" ? { ...core } : { ...core, ...msw, sandbox: core.createSandbox() };
-  expect(await runExample(code, await modules(), given)).toBe(claimsIn(code));
+  expect(await runExample(code, modules(), given)).toBe(claimsIn(code));
 });
 
 test("docs/test-runners.md has each setup that the matrix runs with other versions", async () => {

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
-import { createSandbox, guard, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
+import { createSandbox, parseScenario, type Sandbox, type Scenario } from "../../src/index.js";
 import { captureText } from "../../src/library/capture.js";
 import { sandboxOn, stateOf } from "../../src/library/create-sandbox.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
@@ -83,18 +83,6 @@ test("a thousand operations do not outgrow a story", async () => {
   const statuses = capturedStatuses(sandbox);
   expect(statuses.length).toBeGreaterThan(3);
   expect(new Set(statuses)).toEqual(new Set([403]));
-});
-
-test("a capture starts after a request that the user's handler responded to", async () => {
-  const sandbox = createSandbox({ scenario });
-  await send(sandbox, 2);
-  const headers = { "x-api-key": sandbox.secret("main") };
-  guard(new Request("https://any.example/own", { headers }), { sandbox });
-  expect(() => sandbox.capture()).toThrow(/since the last one that a story cannot repeat/);
-  await send(sandbox);
-  const { story } = sandbox.capture();
-  expect(story).toMatchObject([{ expect: { body: { data: { usage: { today: 4 } } } } }]);
-  expect(capturedStatuses(sandbox)).toEqual([200]);
 });
 
 test("a sandbox with many keys is captured until it has more requests than a journal", async () => {

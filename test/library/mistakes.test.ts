@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSandbox, guard } from "../../src/index.js";
+import { createSandbox } from "../../src/index.js";
 import { createHandlers } from "../../src/integrations/msw.js";
 import { startServer } from "../../src/server/index.js";
 
@@ -42,23 +42,6 @@ test("responses of sandbox.fetch have their URL, and so do their copies", async 
   expect(seen.map((one) => [one.url, one.status, one.statusText])).toEqual(
     seen.map(() => [url, 401, "Unauthorized"]),
   );
-});
-
-test("guard rejects a scope that no key can have, and counts nothing", () => {
-  const sandbox = createSandbox();
-  const headers = { "x-api-key": sandbox.secret("active") };
-  const request = new Request("https://any.example/v1/mine", { headers });
-  const message = 'Did you mean "attestations:read"?';
-  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(rejection("usage", {}));
-  expect(() => guard(request, { scope: "attestation:read", sandbox })).toThrow(message);
-  expect(sandbox.requests.list()).toEqual([]);
-});
-
-test("a key in the query of a guarded request is reported", () => {
-  const sandbox = createSandbox();
-  const request = new Request(`https://any.example/v1/mine?key=${sandbox.secret("active")}`);
-  guard(request, { sandbox });
-  expect(sandbox.report().advice.map(({ id }) => id)).toContain("key-in-query");
 });
 
 test.each([

@@ -2,7 +2,6 @@ import { X509Certificate } from "node:crypto";
 import { once } from "node:events";
 import { connect, isIP } from "node:net";
 import { connect as connectTls, createServer as createTlsServer } from "node:tls";
-import { HttpResponse, http } from "msw";
 import { expect, test } from "vitest";
 import type { SandboxServer, ServerOptions } from "../../src/server/index.js";
 import { makeCertificate, makeSelfSigned } from "../../src/server/sockets/tls.js";
@@ -134,19 +133,4 @@ test("the control plane takes this server's own origin and no other, and its ins
   expect((await askHttps(made.body.data.base_url + me, ca)).status).toBe(401);
   const page = await askHttps(`${controlUrl}/`, ca);
   expect(page.headers["content-type"]).toMatch(/^text\/html/);
-});
-
-test("custom handlers see https, and a network error of theirs ends the connection", async () => {
-  const failures: unknown[] = [];
-  const server = await start({
-    handlers: [
-      http.get("*/where", ({ request }) => HttpResponse.text(request.url)),
-      http.get("*/reset", () => HttpResponse.error()),
-    ],
-    onHandlerError: (error) => failures.push(error),
-  });
-  expect((await askHttps(`${server.url}/where`, server.certificate)).body).toBe(`${server.url}/where`);
-  const reset = askHttps(`${server.url}/reset`, server.certificate);
-  await expect(reset).rejects.toMatchObject({ code: "ECONNRESET" });
-  expect(failures).toEqual([]);
 });

@@ -270,7 +270,7 @@ describe("the examples", () => {
 // The declarations in the tarball, as a compiler that checks them too (`skipLibCheck: false`) sees them.
 
 const library = `
-import { createSandbox, guard, parseScenario, SandboxError, type Sandbox, type Scenario } from "svc-sandbox";
+import { createSandbox, parseScenario, SandboxError, type Sandbox, type Scenario } from "svc-sandbox";
 export const sandbox = createSandbox({ scenario: "key-states" });
 export const secret: string = sandbox.secret("active");
 // @ts-expect-error: a ref that the scenario does not have
@@ -278,7 +278,6 @@ sandbox.secret("nobody");
 export const parsed: Scenario = parseScenario("version: 1");
 export const own: Sandbox = createSandbox({ scenario: parsed });
 export const known = (error: unknown) => error instanceof SandboxError && error.code === "unknown_ref";
-export const guarded = (request: Request) => guard(request, { sandbox }).caller?.key.ref;
 `;
 const otherDoors = `
 import { setupServer } from "msw/node";

@@ -1,7 +1,7 @@
 import * as fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
-import { createSandbox, guard } from "../../src/index.js";
+import { createSandbox } from "../../src/index.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
 import { clientReport, mergeReports } from "../../src/report/report.js";
@@ -227,15 +227,4 @@ test("announced endpoints never lower the coverage, and their own figure is next
   expect(renderReport(later, "text")).toContain(
     `${coverageText(1)}. Announced endpoints: 1 of 5 covered. No advice.`,
   );
-});
-
-test("a request to a handler of the user is in the report under its own path, and not promised", () => {
-  const sandbox = createSandbox();
-  const request = new Request("https://any.example/own", {
-    headers: { "x-api-key": sandbox.secret("active") },
-  });
-  expect(guard(request, { sandbox }).rejection).toBeUndefined();
-  const { paths, coverage } = sandbox.report();
-  expect(paths.at(-1)).toMatchObject({ pathId: "200.guarded", promised: false, met: true, count: 1 });
-  expect([coverage.met, createSandbox().report().paths.length]).toEqual([0, paths.length - 1]);
 });

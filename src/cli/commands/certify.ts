@@ -50,7 +50,7 @@ function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): 
   throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
 }
 
-const { host, handlers, control, tls, cert, key } = serverFlags;
+const { host, control, tls, cert, key } = serverFlags;
 const flags = {
   seeds: option(
     "--seeds <number>",
@@ -118,7 +118,6 @@ const flags = {
   frozen: sandboxFlags.frozen,
   ...interceptFlags,
   host,
-  handlers,
   control,
   tls,
   cert,

@@ -103,7 +103,6 @@ export const startCommand = declareCommand({
     "svc-sandbox start --detach": "in the background, until svc-sandbox stop",
     "svc-sandbox start --until-stdin-ends --port 0": "for a test suite that starts it",
     "svc-sandbox --open": "and the dashboard in the browser",
-    "svc-sandbox --handlers ./handlers.mjs": "your own msw endpoints, next to the API",
     "svc-sandbox --state sandbox.json": "continue after a restart",
     "svc-sandbox --store redis://localhost": "a replica of a shared sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",

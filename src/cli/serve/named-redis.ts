@@ -50,14 +50,10 @@ export async function openNamedRedis(
 }
 
 // A replica that behaves differently would send different responses.
-function rejectOthers({ state, watch, handlers }: KeepingFlags): void {
-  const others = [
-    ...(state === undefined ? [] : ["--state"]),
-    ...(watch === true ? ["--watch"] : []),
-    ...(handlers === undefined ? [] : ["--handlers"]),
-  ];
+function rejectOthers({ state, watch }: KeepingFlags): void {
+  const others = [...(state === undefined ? [] : ["--state"]), ...(watch === true ? ["--watch"] : [])];
   if (others.length === 0) return;
   throw usageError(
-    `--store cannot be combined with ${listed(others, "and")}: other replicas would not get the changes that a file or a handler makes.`,
+    `--store cannot be combined with ${listed(others, "and")}: other replicas would not get the changes of a file.`,
   );
 }

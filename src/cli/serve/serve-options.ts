@@ -17,13 +17,12 @@ export interface ServeFlags
 
 export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Promise<ServeOptions & Hosting> {
   // The other flags have the options' names.
-  const { port = 4747, tls: _, cert: __, key: ___, handlers: module, verbose, ...others } = flags;
+  const { port = 4747, tls: _, cert: __, key: ___, verbose, ...others } = flags;
   const tls = await tlsOf(flags, io);
   return {
     ...others,
     port,
     ...(tls !== undefined && { tls }),
-    ...(module !== undefined && (await ownHandlers(module, io, log))),
     onStop: io.stop,
     program: io.program,
     onDefect(error) {
@@ -32,33 +31,7 @@ export async function serveOptions(flags: ServeFlags, io: Io, log: Logger): Prom
       const isOurs = !isOfMachine(error) && !(error instanceof SandboxError && /^state_/.test(error.code));
       log.problem(isOurs ? `A request got 500. ${failure}` : failure);
     },
-    onHandlerError: (error) => log.problem(`A handler failed, and its request got 500: ${withStack(error)}`),
   };
-}
-
-// Loaded on demand, including the loader.
-async function ownHandlers(
-  module: string,
-  { cwd, takeUncaught }: Io,
-  log: Logger,
-): Promise<Partial<ServeOptions>> {
-  const { loadHandlers } = await import("../../server/sockets/handlers.js");
-  const { handlers, file } = await loadHandlers(module, cwd);
-  // A handler may throw long after its response; the server continues.
-  takeUncaught((error) =>
-    log.problem(`Code of ${module} failed outside a request, and was not caught: ${withStack(error)}`),
-  );
-  return { handlers, handlersFile: file };
-}
-
-// Users must fix their own code, and need the place. Only a place starts a line: a CI log runs some lines as commands.
-function withStack(error: unknown): string {
-  try {
-    const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return text.replace(/\r?\n(?! {4}at )|\r/g, "\\n");
-  } catch {
-    return "an error that cannot be shown";
-  }
 }
 
 async function tlsOf({ tls, cert, key }: ServeFlags, { cwd }: Io): Promise<ServeOptions["tls"]> {

@@ -31,11 +31,9 @@ const pagesCapacity = 100;
 /** The parts of a call that show something about its client, and that the journal must not keep. */
 export interface ObservedCall {
   readonly request: ApiRequest;
-  /** `undefined` if the API does not have the path, or the user's handler responds. */
+  /** `undefined` if the API does not have the path. */
   readonly route: object | undefined;
   readonly endpoint: object | undefined;
-  /** Whether the user's handler responds. It may accept anything. */
-  readonly isGuarded: boolean;
   /** On the sandbox's clock; read once, so that authorization, counters and journal agree. */
   readonly now: number;
   readonly presented: Presented;

@@ -85,7 +85,7 @@ export interface Exchange {
   readonly code: string | null;
   /** Why it was rejected, if the path id does not show it; never in the response. Default: none. */
   readonly note?: string | undefined;
-  /** The response before a fault cut it; `noResponse` also if a custom handler creates it. */
+  /** The response before a fault cut it. */
   readonly response: ApiResponse;
   /** The delivery after a fault changed it; `undefined` to send the response unchanged. */
   readonly delivery: Delivery | undefined;

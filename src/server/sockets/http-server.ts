@@ -5,7 +5,7 @@ import type { TlsOptions } from "node:tls";
 import { onlyWaits } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
-import { inputAt, routeOf } from "../../api/routes.js";
+import { inputAt } from "../../api/routes.js";
 import { stopwatch } from "../../library/real-time.js";
 import { controlPath } from "../../node/addresses.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -129,14 +129,10 @@ function serveInstance(state: Server, instance: Instance, read: ApiRequest, resp
 }
 
 function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
-  const { control, customHandlers } = state;
+  const { control } = state;
   const { req: request } = response;
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
   const sandbox = target.sandbox;
-  if (customHandlers !== undefined && routeOf(sandbox, read.path) === undefined) {
-    const fallback = () => respond(state, target, read, response);
-    return customHandlers(target.sandbox, request, response, fallback);
-  }
   const input = inputAt(sandbox, read.method, read.path);
   if (input === undefined) return respond(state, target, read, response);
   readContent(request, input.body !== undefined, (content) =>

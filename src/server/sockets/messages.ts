@@ -22,7 +22,7 @@ export function isPagePath(path: string): boolean {
   return pagePath.test(path);
 }
 
-export function pathOf(target: string): string {
+function pathOf(target: string): string {
   // Clients send `GET http://host/path` to proxies; servers must also accept it (RFC 9112 §3.2.2).
   const start = target.startsWith("/") ? 0 : (/^https?:\/\/[^/?]*/i.exec(target)?.[0].length ?? 0);
   const end = target.indexOf("?", start);
@@ -203,7 +203,7 @@ function finish({ cutAfter }: Delivery, response: ServerResponse): void {
   response.write("", () => response.req.socket.destroySoon());
 }
 
-export function resetConnection({ req: { socket } }: ServerResponse): void {
+function resetConnection({ req: { socket } }: ServerResponse): void {
   // Node cannot reset the socket under TLS; for a client, an abrupt end is the same.
   if ("encrypted" in socket) socket.destroy();
   else socket.resetAndDestroy();

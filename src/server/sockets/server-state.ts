@@ -9,11 +9,10 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import { type InstanceLimits, limitsOf } from "../../store/instances.js";
 import type { SandboxPlace, Store } from "../../store/store.js";
-import type { CustomHandlers, UserHandlerOptions } from "./handlers.js";
 import { createInstanceLimit } from "./instance-limit.js";
 import type { CertificatePair } from "./tls.js";
 
-export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
+export interface ServeOptions extends InstanceLimits {
   /** 0: any free port. */
   readonly port: number;
   /** Default: 127.0.0.1. */
@@ -35,6 +34,8 @@ export interface ServeOptions extends InstanceLimits, UserHandlerOptions {
   readonly controlToken?: string;
   /** API requests per minute for an instance that is created without its own limit. Default: no limit. */
   readonly instanceRate?: number;
+  /** Called with a defect of the sandbox; the client got a 500. Default: ignored. */
+  readonly onDefect?: (error: unknown) => void;
 }
 
 export interface Hosting {
@@ -99,7 +100,6 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     /** The bearer token that calls to the control plane require; `undefined` for none. */
     token: controlToken || undefined,
     control: undefined as ControlHandler | undefined,
-    customHandlers: undefined as CustomHandlers | undefined,
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
