@@ -40,7 +40,9 @@ export function unmarkedSecrets(
       return [{ code: "secret_unmarked", path, message, hint }];
     }),
   );
-  return Promise.all(unmarked.map(async (one) => problemAt(one, name, await placeOf(one.path))));
+  return Promise.all(
+    unmarked.slice(0, maxProblems).map(async (one) => problemAt(one, name, await placeOf(one.path))),
+  );
 }
 
 /** `undefined` for a field of a bundled scenario that the file extends, and if a file can no longer be read. */
@@ -54,10 +56,11 @@ export async function placeInScenario(
     const { text, ...options } = isScenarioName(nameOrFile)
       ? { text: await readBundledScenario(nameOrFile), file: `scenarios/${nameOrFile}.yaml` }
       : openScenarioFile(nameOrFile, cwd, piped);
-    const { fieldPlace } = await import("../scenario/parse-scenario.js");
-    const place = fieldPlace(text, path, options);
+    const { openScenario } = await import("../scenario/parse-scenario.js");
+    const { placeOf } = openScenario(text, options);
+    const place = placeOf(path);
     // `placeOf` searches the surroundings of a missing field, up to the whole file.
-    const isWhole = JSON.stringify(place) === JSON.stringify(fieldPlace(text, [], options));
+    const isWhole = JSON.stringify(place) === JSON.stringify(placeOf([]));
     return isWhole ? undefined : place;
   } catch {
     // The file may have changed since it was loaded.

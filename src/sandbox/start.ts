@@ -2,6 +2,7 @@ import { defaultScopes } from "../rules/api-key.js";
 import { assumptionsFor } from "../rules/assumptions.js";
 import type { RejectionCode } from "../rules/errors.js";
 import type { PathId } from "../rules/outcomes.js";
+import { maximumProblems } from "../rules/schema/check.js";
 import { pathText } from "../rules/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto, seriesAfter } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
@@ -109,7 +110,9 @@ export function prepareScenario(
 /** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
 export function unknownNames(scenario: Scenario, platform: Platform) {
   const found: (ScenarioMistake & { readonly hint: string })[] = [];
-  const report = (one: ScenarioMistake) => void found.push({ ...one, hint: one.hint ?? "" });
+  const report = (one: ScenarioMistake) => {
+    if (found.length < maximumProblems) found.push({ ...one, hint: one.hint ?? "" });
+  };
   const endpoints = platform.endpoints(scenario, report);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const { scopes } = assumptionsFor(profile, own, endpoints);

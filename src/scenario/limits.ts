@@ -7,6 +7,8 @@ export const scenarioLimits = {
   /** The format itself needs seven levels. */
   levels: 32,
   levelsOfDocument: 100,
+  /** Names, values, punctuation and line ends of its text; a thousand keys need about 40,000. */
+  pieces: 250_000,
   /** All members and items, also those that aliases repeat. */
   parts: 100_000,
   aliases: 1000,
@@ -19,3 +21,6 @@ export const scenarioLimits = {
   /** Of the population of a scenario that is sent to a server: they take half a second, while all other requests wait. */
   keysSent: 20_000,
 } as const;
+
+/** What a text may have at most. */
+export type TextLimits = { readonly [Of in "bytes" | "pieces" | "parts"]: number };

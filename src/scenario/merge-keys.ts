@@ -1,14 +1,24 @@
+import type { Members } from "../rules/schema/messages.js";
 import { isMapping } from "../rules/schema/shape.js";
 
-/** Replaces merge keys (`<<`) of plain data, each value once: the yaml package's own merge takes exponential time. */
-export function withMerges(value: unknown, merged = new Map<object, unknown>()): unknown {
-  if (typeof value !== "object" || value === null) return value;
+/**
+ * Replaces merge keys (`<<`) of plain data, each value once: the yaml package's own merge takes exponential time. Returns
+ * `undefined` if that compares more than `max` names.
+ */
+export function withMerges(value: unknown, max: number): unknown {
+  const room = { left: max };
+  const whole = mergedIn(value, new Map(), room);
+  return room.left < 0 ? undefined : whole;
+}
+
+function mergedIn(value: unknown, merged: Map<object, unknown>, room: { left: number }): unknown {
+  if (typeof value !== "object" || value === null || room.left < 0) return value;
   const before = merged.get(value);
   if (before !== undefined) return before;
   if (Array.isArray(value)) {
     const list: unknown[] = [];
     merged.set(value, list);
-    for (const item of value) list.push(withMerges(item, merged));
+    for (const item of value) list.push(mergedIn(item, merged, room));
     return list;
   }
   // A loop of aliases finds this one, which has no members yet.
@@ -17,10 +27,12 @@ export function withMerges(value: unknown, merged = new Map<object, unknown>()):
   const { "<<": given, ...own } = value as Record<string, unknown>;
   const sources = [given].flat();
   if (given !== undefined && !sources.every(isMapping)) own["<<"] = given;
-  for (const [name, member] of Object.entries(own)) setMember(members, name, withMerges(member, merged));
+  for (const [name, member] of Object.entries(own)) setMember(members, name, mergedIn(member, merged, room));
   for (const source of sources.filter(isMapping)) {
-    for (const [name, member] of Object.entries(withMerges(source, merged) as object)) {
-      if (!Object.hasOwn(members, name)) setMember(members, name, member);
+    const inherited = mergedIn(source, merged, room) as object;
+    for (const name in inherited) {
+      if (--room.left < 0) return members;
+      if (!Object.hasOwn(members, name)) setMember(members, name, (inherited as Members)[name]);
     }
   }
   return members;

@@ -7,12 +7,13 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { scenarioLimits } from "./limits.js";
+import { scenarioLimits, type TextLimits } from "./limits.js";
 import type { PlaceDescription } from "./problems.js";
 import {
   type ExtendsOptions,
   type FoundScenario,
   interpretScenario,
+  type ReadScenario,
   readPlain,
   resolveExtends,
   type ScenarioText,
@@ -46,8 +47,35 @@ export interface ParseOptions {
  * @example
  * parseScenario("version: 1\norganizations: { bank: { type: bank } }").organizations; // { bank: { type: "bank" } }
  */
-export function parseScenario(text: string, { file, load, openapi }: ParseOptions = {}): Scenario {
-  return interpretScenario(foundText(text, file), { ...extendsOptions(load), openapi });
+export function parseScenario(text: string, { openapi, ...options }: ParseOptions = {}): Scenario {
+  return openScenario(text, options).check(openapi);
+}
+
+export type OpenScenario = ReturnType<typeof openScenario>;
+
+/** A scenario in a text, which is read once for its fields, its checks and its places. */
+export function openScenario(
+  text: string,
+  { file, load, limits }: Omit<ParseOptions, "openapi"> & { readonly limits?: TextLimits } = {},
+) {
+  const written = foundText(text, file, limits);
+  const options = extendsOptions(load);
+  let whole: ReadScenario | undefined;
+  return {
+    text,
+    /** The fields before any check; `undefined` if it has none. */
+    fields: (): Members | undefined => written.read(() => {})?.fields,
+    /** The checked scenario; throws a `ScenarioError`. */
+    check: (openapi?: Scenario["openapi"]): Scenario => interpretScenario(written, { ...options, openapi }),
+    /** The place of a field in this text or one that it extends; `undefined` if no text has it. */
+    placeOf(path: Path): FoundPlace | undefined {
+      const own = written.read(() => {});
+      whole ??= own && resolveExtends(own, file, options, () => {});
+      const found = whole?.placeOf(path, "value");
+      if (found?.place === undefined || (found.depth === 0 && path.length > 0)) return undefined;
+      return { file: found.place.source.file, ...found.place.describe() };
+    },
+  };
 }
 
 /**
@@ -61,11 +89,6 @@ export function checkScenario(
   { maxValues = 10_000_000, openapi }: { maxValues?: number } & Pick<ParseOptions, "openapi"> = {},
 ): Scenario {
   return interpretScenario(foundValue(value, maxValues), { ...bundledOnly, openapi });
-}
-
-/** The fields of a text before any check; `undefined` if it has none. */
-export function writtenFields(text: string): Members | undefined {
-  return foundText(text, undefined).read(() => {})?.fields;
 }
 
 export interface NamedScenario {
@@ -94,19 +117,6 @@ export function resolveSource(
 
 export interface FoundPlace extends PlaceDescription {
   readonly file: string | undefined;
-}
-
-/** Finds the place of a field in this text or one that it extends; `undefined` if no text has it. */
-export function fieldPlace(
-  text: string,
-  path: Path,
-  { file, load }: ParseOptions = {},
-): FoundPlace | undefined {
-  const own = foundText(text, file).read(() => {});
-  const whole = own && resolveExtends(own, file, extendsOptions(load), () => {});
-  const found = whole?.placeOf(path, "value");
-  if (found?.place === undefined || (found.depth === 0 && path.length > 0)) return undefined;
-  return { file: found.place.source.file, ...found.place.describe() };
 }
 
 // Without the YAML reader, so that a page with scenarios as values does not load it.

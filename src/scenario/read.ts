@@ -1,5 +1,5 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
-import { shapeProblems } from "../rules/schema/check.js";
+import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { mergedByName } from "../rules/schema/json.js";
 import { inQuotes, type Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
@@ -225,37 +225,30 @@ function isPlainObject(value: unknown): value is object {
 
 const rules = [...refRules, ...keyRules, faultsFit, recordsFit, ...stepRules];
 
-const maximumProblems = 200;
-
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: ScenarioMistake[] = [];
-  const report = (one: ScenarioMistake) => diagnostics.push(one);
+  const report = (one: ScenarioMistake) => {
+    if (diagnostics.length < maximumProblems) diagnostics.push(one);
+  };
   const own = withDocument(read(report), file, options, report);
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
-  const found = shapeProblems(scenarioSchema, whole.fields);
-  const misshapen = found.filter((one) => !isExtension(one));
-  for (const { path } of found.filter(isExtension)) removeAt(whole.fields, path);
+  const extensions: [members: Record<string, unknown>, name: string][] = [];
+  const misshapen = shapeProblems(scenarioSchema, whole.fields, (name, members) => {
+    // A member such as `x-limits` is a place for anchors.
+    return name.startsWith("x-") && extensions.push([members, name]) > 0;
+  });
+  for (const [members, name] of extensions) delete members[name];
   diagnostics.push(...misshapen);
   // Unchecked so far: the rules compare fields, which must have the right shape.
   const scenario = whole.fields as unknown as Scenario;
   if (misshapen.length === 0) {
-    const facts = factsOf(scenario, report);
+    const facts = factsOf(scenario, diagnostics);
     for (const rule of rules) rule(facts);
   }
   if (diagnostics.length === 0) return scenario;
   throw new ScenarioError(problemsOf(diagnostics, whole, file));
-}
-
-/** A member such as `x-limits`: a place for anchors. */
-function isExtension({ code, path }: ScenarioMistake): boolean {
-  return code === "unknown_field" && String(path.at(-1)).startsWith("x-");
-}
-
-function removeAt(fields: Members, path: Path): void {
-  const members = path.slice(0, -1).reduce<unknown>((inside, step) => (inside as Members)[step], fields);
-  delete (members as Record<string, unknown>)[String(path.at(-1))];
 }
 
 /** The first problem of each field, sorted by place: first in the scenario's own text, then in the extended ones. */

@@ -8,11 +8,12 @@ function openQuote(
   text: string,
 ): SyntaxProblem | undefined {
   let at: number | undefined;
+  const lastLine = text.lastIndexOf("\n", end - 1) + 1;
   visit(document, {
     Scalar(_, { type = "", range }) {
       const [start = end, until = end] = range ?? [];
       if (!type.startsWith("QUOTE") || start >= end) return;
-      const isNear = !text.slice(until, end).includes("\n") && text.slice(start, until).includes("\n");
+      const isNear = until >= lastLine && text.slice(start, until).includes("\n");
       if (message.startsWith("Missing closing") || isNear) at = start;
     },
   });
@@ -37,7 +38,7 @@ export function syntaxProblem(error: YAMLError, text: string, document: Document
 function bracketProblem({ code, message, pos: [start] }: YAMLError, text: string): SyntaxProblem | undefined {
   const sign = text.charAt(start);
   const opened = unclosedBefore(text, start);
-  const never = unclosedBefore(text, text.length);
+  const never = new Set(unclosedBefore(text, text.length));
   const isClosed = /[}\]]/.test(sign) && opened.some((at) => text[at] === (sign === "}" ? "{" : "["));
   const [, closing] = / end with a ([}\]])/.exec(message) ?? [];
   if (/[}\]]/.test(sign) && !isClosed && (closing || code === "UNEXPECTED_TOKEN")) {
@@ -46,7 +47,7 @@ function bracketProblem({ code, message, pos: [start] }: YAMLError, text: string
       hint: "remove it, or add the opening one",
     };
   }
-  const at = closing === undefined ? opened.find((one) => never.includes(one)) : opened.at(-1);
+  const at = closing === undefined ? opened.find((one) => never.has(one)) : opened.at(-1);
   if (at !== undefined) {
     const [opening] = text.slice(at);
     return {

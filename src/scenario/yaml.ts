@@ -1,8 +1,16 @@
-import type { DocumentOptions, Node, Pair, ParseOptions, SchemaOptions, YAMLMap } from "yaml";
+import type {
+  DocumentOptions,
+  Node,
+  Pair,
+  ParseOptions,
+  Scalar,
+  SchemaOptions,
+  YAMLMap,
+  YAMLSeq,
+} from "yaml";
 import {
   Composer,
   Document,
-  isAlias,
   isCollection,
   isMap,
   isNode,
@@ -16,12 +24,13 @@ import {
 import { printable } from "../rules/redact.js";
 import type { Path } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { scenarioLimits } from "./limits.js";
+import { scenarioLimits, type TextLimits } from "./limits.js";
 import { withMerges } from "./merge-keys.js";
 import {
   excerptOf,
   type PlaceDescription,
   redactSecrets,
+  type ScenarioMistake,
   type ScenarioProblemCode,
   type SourcePlace,
   type SourceText,
@@ -40,11 +49,8 @@ interface TextKind {
   readonly shorten: string;
 }
 
-/** A thousand keys need about 40,000 tokens. */
-const ofScenario: TextKind = {
+const ofScenario = {
   noun: "scenario",
-  bytes: scenarioLimits.bytes,
-  pieces: 250_000,
   levels: scenarioLimits.levels,
   shorten: "shorten it, or use population",
 };
@@ -71,10 +77,24 @@ const options = {
   prettyErrors: false,
 } satisfies ParseOptions & DocumentOptions & SchemaOptions;
 
-export function foundText(text: string, file: string | undefined): FoundScenario {
+/** A scenario in a text, which is read once. */
+export function foundText(
+  text: string,
+  file: string | undefined,
+  limits: TextLimits = scenarioLimits,
+): FoundScenario {
   const source = createSource(text, file);
   const startsLikeScenario = /^(?:\{\s*)?["']?version["']?\s*:\s*1\b/m.test(source.text);
-  return { file, startsLikeScenario, read: (report) => readYaml(source, report) };
+  const problems: ScenarioMistake[] = [];
+  let scenario: ReadScenario | undefined;
+  let isRead = false;
+  const read = (report: ReportProblem) => {
+    if (!isRead) scenario = readYaml(source, limits, (problem) => problems.push(problem));
+    isRead = true;
+    for (const problem of problems) report(problem);
+    return scenario;
+  };
+  return { file, startsLikeScenario, read };
 }
 
 type ReportAt = (code: ScenarioProblemCode, offset: number, message: string, hint?: string) => undefined;
@@ -88,25 +108,39 @@ export interface ReadText {
 export function readDocument(text: string, file: string, report: ReportProblem): ReadText | undefined {
   const source = createSource(text, file);
   source.secrets = () => [];
-  const document = readNodes(source, report, ofDocument);
-  if (document === undefined) return undefined;
-  const placeOf: ReadText["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
-  return { value: document.toJS({ maxAliasCount: -1 }), placeOf };
+  const tree = readNodes(source, report, ofDocument);
+  if (tree === undefined) return undefined;
+  const placeOf: ReadText["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
+  return { value: tree.document.toJS({ maxAliasCount: -1 }), placeOf };
 }
 
-function readYaml(source: SourceText, report: ReportProblem): ReadScenario | undefined {
-  const document = readNodes(source, report, ofScenario);
-  if (document === undefined) return undefined;
-  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(document, source, path, pointAt);
+function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem): ReadScenario | undefined {
+  const tree = readNodes(source, report, { ...ofScenario, ...limits });
+  if (tree === undefined) return undefined;
+  const placeOf: ReadScenario["placeOf"] = (path, pointAt) => placeIn(tree, source, path, pointAt);
   // `readPlain` counts and copies repeated aliases.
   const reportAtPath: ReportProblem = (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
-  const value = withMerges(document.toJS({ maxAliasCount: -1 }));
-  const fields = readPlain(value, reportAtPath, scenarioLimits.parts);
+  const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), limits.parts);
+  if (value === undefined) {
+    const message = `the merge keys (<<) of the scenario copy more than ${limits.parts} fields`;
+    report({ code: "too_large", path: [], message, hint: "merge less", place: placeAt(source, 0) });
+    return undefined;
+  }
+  const fields = readPlain(value, reportAtPath, limits.parts);
   return fields && { fields, placeOf };
 }
 
-function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): Document.Parsed | undefined {
+/** A text's nodes, and what its aliases refer to. */
+interface Tree {
+  readonly document: Document.Parsed;
+  readonly targets: ReadonlyMap<Node, Node>;
+  readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
+}
+
+type MapPair = Pair<Node, Node | null>;
+
+function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): Tree | undefined {
   let isFine = true;
   const reportAt: ReportAt = (code, offset, message, hint) => {
     // A text with duplicate fields can still be read and checked.
@@ -116,7 +150,8 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): D
   };
   const { text } = source;
   if (text.length > kind.bytes || new TextEncoder().encode(text).length > kind.bytes) {
-    const limit = `the ${kind.noun} is larger than ${kind.bytes / 2 ** 20} MiB`;
+    const size = kind.bytes < 2 ** 20 ? `${kind.bytes / 2 ** 10} KiB` : `${kind.bytes / 2 ** 20} MiB`;
+    const limit = `the ${kind.noun} is larger than ${size}`;
     return reportAt("too_large", 0, limit, kind.shorten);
   }
   // biome-ignore lint/suspicious/noControlCharactersInRegex: finds characters that no text contains
@@ -134,11 +169,11 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): D
   };
   if (document.contents === null || (isScalar(document.contents) && document.contents.value === null)) {
     const hint =
-      kind === ofScenario ? 'start with "version: 1" and "organizations:"' : 'start with "openapi: 3.1.0"';
+      kind === ofDocument ? 'start with "openapi: 3.1.0"' : 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
   }
-  checkNodes(document, reportAt);
-  return isFine ? document : undefined;
+  const targets = checkNodes(document, reportAt);
+  return isFine ? { document, targets, pairs: new WeakMap() } : undefined;
 }
 
 function placeAt(source: SourceText, offset: number): SourcePlace {
@@ -147,10 +182,17 @@ function placeAt(source: SourceText, offset: number): SourcePlace {
 
 const longestLine = 1000;
 
+/** Of a name that may be a secret's. */
+const maximumName = 100;
+
 // Without a syntax tree: whether a line, or one that it belongs to, has the name of a secret.
 function mayBeSecret(before: string, line: string): boolean {
+  // Not searched as a whole: a long line without a colon would take quadratic time.
   const named = (one: string) =>
-    [...one.matchAll(/([\w-]+)["']?\s*:/g)].some(([, name = ""]) => isOfSecret(name));
+    one
+      .split(":")
+      .slice(0, -1)
+      .some((part) => isOfSecret(/[\w-]+(?=["']?$)/.exec(part.trimEnd().slice(-maximumName))?.[0] ?? ""));
   const indentOf = (one: string) => one.search(/\S|$/);
   let indent = indentOf(line);
   if (named(line)) return true;
@@ -169,7 +211,7 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   // A problem at the end of the text is shown after its last visible character, not on the next empty line.
   const at = Math.max(0, Math.min(offset, text.trimEnd().length));
   const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
-  const line = text.slice(0, start).split("\n").length;
+  const line = lineOf(source, start);
   const column = at - start + 1;
   const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
   const end = start + whole.length;
@@ -181,6 +223,24 @@ export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "
   // A shortened key moves the rest of the line to the left.
   const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
   return { line, column, source: excerpt.text, caret: excerpt.caret };
+}
+
+const lineStarts = new WeakMap<object, readonly number[]>();
+
+/** The number of the line that starts at an offset. */
+function lineOf(source: SourceText, start: number): number {
+  const starts = lineStarts.get(source) ?? [
+    0,
+    ...Array.from(source.text.matchAll(/\n/g), ({ index }) => index + 1),
+  ];
+  lineStarts.set(source, starts);
+  let [from, to] = [0, starts.length - 1];
+  while (from < to) {
+    const middle = (from + to + 1) >> 1;
+    if ((starts[middle] as number) <= start) from = middle;
+    else to = middle - 1;
+  }
+  return from + 1;
 }
 
 function createSource(text: string, file?: string): SourceText {
@@ -201,11 +261,12 @@ function compose(text: string, report: ReportAt, kind: TextKind): Document.Parse
       documents.push(...composer.next(token));
     }
     if (parser.stack.length > kind.levels + 8) {
-      const hint = kind === ofScenario ? "the format needs only seven" : "move inner schemas to components";
+      const hint = kind === ofDocument ? "move inner schemas to components" : "the format needs only seven";
       return report("too_deep", parser.offset, `nested deeper than ${kind.levels} levels`, hint);
     }
     if (++pieces > kind.pieces) {
-      return report("too_large", parser.offset, `the ${kind.noun} has too many parts`, kind.shorten);
+      const message = `the ${kind.noun} has more than ${kind.pieces} words and signs`;
+      return report("too_large", parser.offset, message, kind.shorten);
     }
     if (documents.length > 1 || errors > maximumErrors) break;
   }
@@ -247,28 +308,42 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-function checkNodes(document: Document.Parsed, report: ReportAt): void {
-  const anchors = new Set<string>();
-  let aliases = 0;
+/** Returns the node that each alias refers to. */
+function checkNodes(document: Document.Parsed, report: ReportAt): ReadonlyMap<Node, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Node, Node>();
+  const keep = (node: Node & { readonly anchor?: string | undefined }) => {
+    if (node.anchor !== undefined) anchors.set(node.anchor, node);
+  };
   visit(document, {
-    Alias(_, { source, range }) {
+    Alias(_, alias) {
+      const { source, range } = alias;
       const offset = range?.[0] ?? 0;
-      if (++aliases > scenarioLimits.aliases) {
-        report("too_large", offset, "the text has too many aliases", "extend a scenario, or repeat less");
-        return visit.BREAK;
+      const target = anchors.get(source);
+      if (target === undefined) {
+        report(
+          "bad_alias",
+          offset,
+          `the alias *${source} refers to nothing`,
+          `mark a value above with &${source}`,
+        );
+        return undefined;
       }
-      const message = `the alias *${source} refers to nothing`;
-      if (!anchors.has(source)) report("bad_alias", offset, message, `mark a value above with &${source}`);
-      return undefined;
+      targets.set(alias as Node, target);
+      // The yaml package would compare it with every anchor and alias before it.
+      alias.resolve = () => target as Scalar | YAMLMap | YAMLSeq;
+      if (targets.size <= scenarioLimits.aliases) return undefined;
+      const message = `the text has more than ${scenarioLimits.aliases} aliases`;
+      report("too_large", offset, message, "extend a scenario, or repeat less");
+      return visit.BREAK;
     },
-    Value(_, { anchor }) {
-      if (anchor !== undefined) anchors.add(anchor);
-    },
-    Map(_, { anchor, items }) {
-      if (anchor !== undefined) anchors.add(anchor);
-      checkNames(items as Pair<Node, Node>[], report);
+    Value: (_, node) => keep(node as Node),
+    Map(_, node) {
+      keep(node as Node);
+      checkNames(node.items as Pair<Node, Node>[], report);
     },
   });
+  return targets;
 }
 
 function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void {
@@ -293,32 +368,34 @@ function nameOf(key: Node): string {
 
 /** The pair of a member: the mapping's own, or of a mapping that it merges. */
 function pairIn(
-  document: Document.Parsed,
+  tree: Tree,
   map: YAMLMap,
   step: string | number,
   seen = new Set<YAMLMap>(),
-): Pair<Node, Node | null> | undefined {
+): MapPair | undefined {
   if (seen.has(map)) return undefined;
   seen.add(map);
-  const pairs: Pair<Node, Node | null>[] = map.items as [];
-  const own = pairs.find(({ key }) => nameOf(key) === step);
-  const merged = pairs.find(({ key }) => nameOf(key) === "<<")?.value;
+  const items: MapPair[] = map.items as [];
+  const pairs = tree.pairs.get(map) ?? new Map(items.map((pair) => [nameOf(pair.key), pair]));
+  tree.pairs.set(map, pairs);
+  const own = pairs.get(String(step));
+  const merged = pairs.get("<<")?.value;
   if (own !== undefined || !merged) return own;
-  for (const one of isSeq(merged) ? merged.items : [merged]) {
-    const target = isAlias(one) ? one.resolve(document) : one;
-    const found = isMap(target) ? pairIn(document, target, step, seen) : undefined;
-    if (found !== undefined) return found;
+  for (const source of isSeq(merged) ? (merged.items as Node[]) : [merged]) {
+    const target = tree.targets.get(source) ?? source;
+    const inherited = isMap(target) ? pairIn(tree, target, step, seen) : undefined;
+    if (inherited !== undefined) return inherited;
   }
   return undefined;
 }
 
-function placeIn(document: Document.Parsed, source: SourceText, path: Path, pointAt: "key" | "value") {
-  let node: Node | null | undefined = document.contents;
+function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "value") {
+  let node: Node | null | undefined = tree.document.contents;
   let offset = node?.range?.[0] ?? 0;
   let depth = 0;
   for (const step of path) {
     if (isMap(node)) {
-      const pair = pairIn(document, node, step);
+      const pair = pairIn(tree, node, step);
       if (pair === undefined) break;
       node = pair.value;
       // An empty value has no useful place.

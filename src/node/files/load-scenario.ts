@@ -64,11 +64,12 @@ export async function loadScenario(
     throw unreadable(error, nameOrFile, cwd);
   });
   const { text, file, load, files } = openScenarioFile(nameOrFile, cwd, piped);
-  const { parseScenario, fieldPlace } = await import("../../scenario/parse-scenario.js");
-  const scenario = parseScenario(text, { file, load, openapi });
+  const { openScenario } = await import("../../scenario/parse-scenario.js");
+  const written = openScenario(text, { file, load });
+  const scenario = written.check(openapi);
   await requireDocument(scenario);
   const whole = files.length === 1 && openapi === undefined && { text };
-  requireKnownNames(scenario, file, (path) => fieldPlace(text, path, { file, load }));
+  requireKnownNames(scenario, file, written.placeOf);
   if (isStdin) return { scenario, name: nameOrFile, files: files.slice(1), piped: text, ...whole };
   return { scenario, name: nameOrFile, files, ...whole };
 }

@@ -14,8 +14,9 @@ import {
 } from "./shape.js";
 import { didYouMean, listed } from "./words.js";
 
-export function shapeProblems(shape: Shape, value: unknown): ShapeProblem[] {
-  const found = mistakesIn(shape, value).map((one) => inWords(one, shape));
+/** `isExtra`: whether an unknown member is allowed. Default: none is. */
+export function shapeProblems(shape: Shape, value: unknown, isExtra?: IsExtra): ShapeProblem[] {
+  const found = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape));
   // A misspelled field is not also missing.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
   return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
@@ -95,19 +96,22 @@ export function requireKnownOptions(doing: string, given: unknown, known: readon
   requireFields(doing, Object.fromEntries(unknown.map((name) => [redactKeys(name), problem(name)])));
 }
 
-const maxMistakes = 500;
+type IsExtra = (name: string, members: Members) => boolean;
 
-export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
+/** More help nobody, and each takes time: a client may send a text full of them. */
+export const maximumProblems = 100;
+
+export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () => false): Mistake[] {
   const found: Mistake[] = [];
   check(root, whole, []);
   return found;
 
   function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
-    if (found.length < maxMistakes) found.push({ kind, path, shape, value });
+    if (found.length < maximumProblems) found.push({ kind, path, shape, value });
   }
 
   function check(shape: Shape, value: unknown, path: Path): void {
-    if (found.length >= maxMistakes || shape.kind === "anything") return;
+    if (found.length >= maximumProblems || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Check it against the option of the same kind; of several mappings, against one that has a field of it.
@@ -140,12 +144,13 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
       }
     }
     if (shape.isOpen) return;
-    const unknown = Object.keys(members).filter((name) => !Object.hasOwn(shape.fields, name));
+    const unknown = Object.keys(members).filter(
+      (name) => !Object.hasOwn(shape.fields, name) && !isExtra(name, members),
+    );
     // An unknown field is probably a misspelled one.
     const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
     if (isEmpty) add("empty", path, shape, members);
-    for (const name of unknown.slice(0, maxMistakes)) {
-      if (found.length >= maxMistakes) return;
+    for (const name of unknown.slice(0, maximumProblems - found.length)) {
       const value = members[name];
       found.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
     }
@@ -154,7 +159,7 @@ export function mistakesIn(root: Shape, whole: unknown): Mistake[] {
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (name !== undefined && !isAllowed(name, given) && found.length < maxMistakes)
+      if (name !== undefined && !isAllowed(name, given) && found.length < maximumProblems)
         found.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
       check(member, value, inner);
     }

@@ -266,12 +266,15 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
   return shape;
 }
 
-/** A path as text: `organizations.bank.keys.main.scopes[1]`. */
+/** A path as text: `organizations.bank.keys.main.scopes[1]`. Long names are cut: each problem inside shows them. */
 export function pathText(path: Path): string {
+  const shown = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
   return path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : index === 0 ? step : `.${step}`))
+    .map((step, index) => (typeof step === "number" ? `[${step}]` : (index === 0 ? "" : ".") + shown(step)))
     .join("");
 }
+
+const longestName = 200;
 
 export function isMapping(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -57,7 +57,7 @@ export interface KnownRefs extends Pick<ReadonlyMap<string, unknown>, "has" | "s
 
 export function knownRefsHint(ref: string, known: KnownRefs, things: string): string {
   // Comparing each of many wrong refs with more than this would be slow.
-  const near = known.size > 1000 ? undefined : nearest(ref, known.keys());
+  const near = known.size > 300 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
   if (known.size === 0) return `the scenario has no ${things}`;
   const shown: string[] = [];

@@ -1,4 +1,5 @@
 import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
+import { maximumProblems } from "../../rules/schema/check.js";
 import type { Path } from "../../rules/schema/shape.js";
 import { type KnownRefs, knownRefsHint, quote } from "../../rules/schema/words.js";
 import { isReserved, parseTime, parseWhen } from "../format/fields.js";
@@ -30,14 +31,22 @@ export interface Facts {
 
 type RefKind = "key" | "organization";
 
-/** Reports a problem of a field; points at its value by default. */
+/** Reports a problem of a field; points at its value by default. A hint that takes time is a function. */
 export type Wrong = (
   code: ScenarioProblemCode,
   path: Path,
   message: string,
-  hint: string,
+  hint: string | (() => string),
   pointAt?: "key" | "value",
 ) => void;
+
+/** Adds problems to a list, which never has more than `maximumProblems`. */
+export function wrongInto(problems: ScenarioMistake[]): Wrong {
+  return (code, path, message, hint, pointAt = "value") => {
+    if (problems.length >= maximumProblems) return;
+    problems.push({ code, path, message, hint: typeof hint === "string" ? hint : hint(), pointAt });
+  };
+}
 
 export type ScenarioRule = (facts: Facts) => void;
 
@@ -49,7 +58,7 @@ export function keysWritten({ organizations = {} }: Scenario): KeyFacts[] {
   );
 }
 
-export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake) => void): Facts {
+export function factsOf(scenario: Scenario, problems: ScenarioMistake[]): Facts {
   const { population, clock } = scenario;
   const organizations = new Map(Object.entries(scenario.organizations ?? {}));
   const keys = keysWritten(scenario);
@@ -66,7 +75,7 @@ export function factsOf(scenario: Scenario, report: (diagnostic: ScenarioMistake
     refs: { key: knownIn(keyOf, true), organization: knownIn(organizations, false) },
     start,
     fromStart: (text) => timeSince(start, text),
-    wrong: (code, path, message, hint, pointAt = "value") => report({ code, path, message, hint, pointAt }),
+    wrong: wrongInto(problems),
   };
 
   function knownIn(map: ReadonlyMap<string, unknown>, areKeys: boolean): KnownRefs {
@@ -134,7 +143,7 @@ export function checkRef(
   { refs, wrong }: Pick<Facts, "refs" | "wrong">,
 ): void {
   if (ref === undefined || refs[kind].has(ref)) return;
-  const hint = knownRefsHint(ref, refs[kind], `${kind}s`);
+  const hint = () => knownRefsHint(ref, refs[kind], `${kind}s`);
   wrong(`unknown_${kind}_ref`, path, `there is no ${kind} ${quote(ref)}`, hint);
 }
 

@@ -5,7 +5,7 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { parseDuration } from "../format/fields.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Scenario } from "../scenario.generated.js";
-import { checkRef, type Facts, type ScenarioRule, timeSince, type Wrong } from "./facts.js";
+import { checkRef, type Facts, type ScenarioRule, timeSince, wrongInto } from "./facts.js";
 
 export type FaultFields = NonNullable<Scenario["faults"]>[number];
 
@@ -29,8 +29,7 @@ export const faultsFit: ScenarioRule = (facts) => {
 
 export function faultProblems(faults: readonly FaultFields[], sandbox: FaultSandbox): ScenarioMistake[] {
   const found: ScenarioMistake[] = [];
-  const wrong: Wrong = (code, path, message, hint) => found.push({ code, path, message, hint });
-  checkFaults(faults, [], { ...sandbox, wrong });
+  checkFaults(faults, [], { ...sandbox, wrong: wrongInto(found) });
   return found;
 }
 

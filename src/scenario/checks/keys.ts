@@ -9,6 +9,7 @@ import {
   parseApiKey,
   prefixOf,
 } from "../../rules/api-key.js";
+import { maximumProblems } from "../../rules/schema/check.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
@@ -21,18 +22,16 @@ export function unknownScopes(
   keys: readonly Pick<KeyFacts, "path" | "fields">[],
   known: readonly string[],
 ): (ScenarioMistake & { readonly hint: string })[] {
-  return keys.flatMap(({ path, fields: { scopes = defaultScopes } }) =>
-    scopes.flatMap((scope, index) =>
-      known.includes(scope)
-        ? []
-        : {
-            code: "unknown_scope",
-            path: [...path, "scopes", index],
-            message: `there is no scope ${quote(scope)}`,
-            hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
-          },
-    ),
+  const names = new Set(known);
+  const wrong = keys.flatMap(({ path, fields: { scopes = defaultScopes } }) =>
+    scopes.flatMap((scope, index) => (names.has(scope) ? [] : { path: [...path, "scopes", index], scope })),
   );
+  return wrong.slice(0, maximumProblems).map(({ path, scope }) => ({
+    code: "unknown_scope",
+    path,
+    message: `there is no scope ${quote(scope)}`,
+    hint: `give the key ${listed(known, "or")}, or add the scope to assumptions.scopes`,
+  }));
 }
 
 /** The scope of `/me` is known, and no key has a scope twice. The start knows all scopes: an endpoint brings its own. */
@@ -106,7 +105,9 @@ const activeKeysWithinLimit: ScenarioRule = (facts) => {
   const groups = new Map<string, KeyFacts[]>();
   for (const key of facts.keys.filter((one) => isCounted(one, facts))) {
     const id = `${key.fields.environment} ${key.organization}`;
-    groups.set(id, [...(groups.get(id) ?? []), key]);
+    const group = groups.get(id);
+    if (group === undefined) groups.set(id, [key]);
+    else group.push(key);
   }
   for (const active of groups.values()) {
     const tooMany = active[maximumActiveKeys];

@@ -26,10 +26,12 @@ const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
 /** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
 const stepsFit: ScenarioRule = (facts) => {
   const { timeline = [], story = [], requests_responded: responded } = facts.scenario;
-  const made = [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : []));
+  const made = new Set(
+    [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : [])),
+  );
   const keyExists: KeyExists = (ref, path) => {
     // A step may create a key without a ref; only a run shows its ref.
-    if (!made.includes(undefined) && !made.includes(ref)) checkRef("key", ref, path, facts);
+    if (!made.has(undefined) && !made.has(ref)) checkRef("key", ref, path, facts);
   };
   for (const [index, step] of timeline.entries()) {
     const path = ["timeline", index];
@@ -75,7 +77,7 @@ function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Fac
 function recordFits(record: NonNullable<Action["record"]>, path: Path, { scenario, wrong }: Facts): void {
   const collections = new Map(Object.entries(scenario.records ?? {}));
   if (!collections.has(record.in)) {
-    const hint =
+    const hint = () =>
       collections.size === 0
         ? "add records: at the top level"
         : knownRefsHint(record.in, collections, "collections");

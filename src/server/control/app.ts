@@ -12,7 +12,7 @@ import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
-import { writtenFields } from "../../scenario/parse-scenario.js";
+import type { OpenScenario } from "../../scenario/parse-scenario.js";
 import { type ControlPlace, controlPlace } from "../../store/store.js";
 import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
@@ -28,6 +28,7 @@ import {
   textOf,
 } from "./route.js";
 import { routes } from "./routes/routes.js";
+import { sentScenario } from "./routes/scenario.js";
 
 /** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
@@ -68,7 +69,7 @@ export function createControlApp(server: Server): ControlHandler {
 async function runRoute(row: Route, local: LocalContext) {
   const { request, response } = local;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
-  const body = runYaml === undefined ? inputOf(row, request) : textOf(request);
+  const body = runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request));
   // Before the call, which must not wait for anything before it changes something.
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, runYaml ?? row.run, local, {
@@ -131,8 +132,8 @@ function actorOf(request: Request): Actor {
 }
 
 function scenarioIn(body: unknown): unknown {
-  if (typeof body === "string") return writtenFields(body);
-  return isMapping(body) ? (body.scenario ?? body.name) : undefined;
+  if (!isMapping(body)) return undefined;
+  return "fields" in body ? (body as unknown as OpenScenario).fields() : (body.scenario ?? body.name);
 }
 
 const yamlTypes = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];

@@ -4,6 +4,7 @@ import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
+import type { OpenScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import type { ControlPlace } from "../../store/store.js";
 import type { CallTarget, Server } from "../sockets/server-state.js";
@@ -20,7 +21,7 @@ export interface RouteInput<Body = unknown, Parameters = Readonly<Record<string,
   /** The named parts of the path, decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: Parameters;
-  /** The parsed body, or the text of a YAML body. */
+  /** The parsed body, or the scenario of a YAML body. */
   readonly body: Body;
   /** The document of the host that a scenario in the body names. */
   readonly document?: Scenario["openapi"];
@@ -63,7 +64,7 @@ export interface Route<
     local: LocalContext,
   ) => Returned<Of>;
   /** Runs it with a YAML body; left out if it accepts only JSON. */
-  readonly runYaml?: (context: RouteContext<string>, local: LocalContext) => Returned<Of>;
+  readonly runYaml?: (context: RouteContext<OpenScenario>, local: LocalContext) => Returned<Of>;
 }
 
 // biome-ignore lint/suspicious/noConfusingVoidType: a route that sends its response itself returns nothing

@@ -5,7 +5,6 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
-import type { Path } from "../../../rules/schema/shape.js";
 import * as s from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
@@ -18,7 +17,7 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { scenarioLimits } from "../../../scenario/limits.js";
-import { fieldPlace, parseScenario, writtenFields } from "../../../scenario/parse-scenario.js";
+import { type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -32,6 +31,8 @@ import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
+
+export const sentScenario = (text: string): OpenScenario => openScenario(text, { file });
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
@@ -60,13 +61,12 @@ export const scenarioRoutes: readonly Route[] = [
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(sandbox, withStory(name), name);
     },
-    async runYaml({ sandbox, body, document }) {
-      const scenario = parseScenario(body, { file, openapi: sandbox.given.openapi ?? document });
+    async runYaml({ sandbox, body: { check, placeOf, text }, document }) {
+      const scenario = check(sandbox.given.openapi ?? document);
       requireQuickStart(scenario);
-      const placeIn = (path: Path) => fieldPlace(body, path, { file });
-      requireKnownNames(scenario, file, placeIn);
-      const started = startScenario(sandbox, scenario, scenario.name ?? "unnamed", body);
-      const problems = await dryRunProblems({ scenario, name: file }, placeIn, sandbox.given);
+      requireKnownNames(scenario, file, placeOf);
+      const started = startScenario(sandbox, scenario, scenario.name ?? "unnamed", text);
+      const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
   }),
@@ -77,7 +77,7 @@ export const scenarioRoutes: readonly Route[] = [
     isLocal: true,
     isReading: true,
     run: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(body.text, sandbox.given, server),
+      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
     }),
     runYaml: async ({ sandbox, body }, { server }) => ({
       problems: await problemsOf(body, sandbox.given, server),
@@ -113,22 +113,25 @@ type TextProblem = ControlResponse<"Validation">["problems"][number];
 
 type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { file?: string | undefined };
 
-async function problemsOf(text: string, given: GivenOptions, server: Server): Promise<TextProblem[]> {
-  const placeIn = (path: Path) => fieldPlace(text, path, { file });
+async function problemsOf(
+  { fields, check, placeOf }: OpenScenario,
+  given: GivenOptions,
+  server: Server,
+): Promise<TextProblem[]> {
   try {
-    const document = await documentSent(writtenFields(text), server);
-    const scenario = parseScenario(text, { file, openapi: given.openapi ?? document });
+    const document = await documentSent(fields(), server);
+    const scenario = check(given.openapi ?? document);
     requireQuickStart(scenario);
-    requireKnownNames(scenario, file, placeIn);
-    const failed = await dryRunProblems({ scenario, name: file }, placeIn, given);
-    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeIn);
+    requireKnownNames(scenario, file, placeOf);
+    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
+    const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
     if (error instanceof ScenarioError) return error.problems.map((problem) => textProblem(problem, "error"));
     if (error instanceof HttpRejection)
-      return [textProblem({ message: error.message, ...placeIn(["openapi"]) }, "error")];
+      return [textProblem({ message: error.message, ...placeOf(["openapi"]) }, "error")];
     if (!(error instanceof SandboxError)) throw error;
-    return [textProblem({ message: error.message, ...placeIn(["population"]) }, "error")];
+    return [textProblem({ message: error.message, ...placeOf(["population"]) }, "error")];
   }
 }
 
