@@ -97,8 +97,10 @@ export interface SandboxState extends StartedScenario {
   readonly counters: Counters;
   /** The last series of request ids; each start has its own. Changed in place. */
   readonly idSeries: { last: number };
-  /** The group of these series, unique to this sandbox; `undefined` for none. */
-  readonly idGroup: number | undefined;
+  /** The group of these series, unique to this sandbox; `undefined` for none. Changed in place. */
+  idGroup: number | undefined;
+  /** Returns a new group for each start, if a sandbox is kept and gives out no id of a record twice. Default: starts share one. */
+  renewIds?: (() => number) | undefined;
 }
 
 export type GivenOptions = Pick<

@@ -83,6 +83,7 @@ export function enterScenario(sandbox: SandboxState, started: StartedScenario): 
   const { seed, scenario, startedAt: at, name } = started;
   sandbox.idSeries.last = seriesAfter(sandbox.idSeries.last, sandbox.requestIds.series());
   const first = numberInto(sandbox.idSeries.last, scenario.requests_responded ?? 0);
+  sandbox.idGroup = sandbox.renewIds?.() ?? sandbox.idGroup;
   replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first, sandbox.idGroup) });
   sandbox.history.enter({ scenario, at });
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
@@ -232,6 +233,9 @@ export interface SavedSandbox {
   readonly lines?: readonly Line[] | undefined;
 }
 
+/** The requests of the journal that a description has. */
+const maxDescribed = 100;
+
 export function describeSandbox(sandbox: SandboxState): SavedSandbox {
   const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
@@ -248,7 +252,7 @@ export function describeSandbox(sandbox: SandboxState): SavedSandbox {
     stepsRun: story.next,
     verdicts: [...story.verdicts],
     lastStep: story.last,
-    exchanges: history.requests({ probes: true }),
+    exchanges: history.requests({ probes: true, limit: maxDescribed }),
     recorded: history.total(),
     counts: sandbox.counters.read(),
     keys: [...registry.keys.keys()],

@@ -89,7 +89,7 @@ function describeServer({ sandbox, instances }: Pick<Store, "sandbox" | "instanc
 interface InstancesOptions {
   readonly max: number;
   /** The server's part: counts their requests as well, since coverage outlives an instance, and numbers their series of ids. */
-  readonly server: Pick<SandboxState, "counters" | "idSeries">;
+  readonly server: Pick<SandboxState, "counters" | "idSeries" | "renewIds">;
   readonly platform: Platform;
   readonly requireRoom?: () => void;
   /** The limit of all journals together, in bytes. Default: 16 MB. */
@@ -119,6 +119,7 @@ export function createInstances({
   };
   const add = (described: Pick<Instance, "id" | "tenancy" | "createdAt">, sandbox: SandboxState) => {
     sandbox.counters.passOnTo(server.counters);
+    sandbox.renewIds = server.renewIds;
     const instance = loaded.add(described, sandbox);
     journals.add(sandbox);
     return instance;

@@ -3,19 +3,17 @@ import { nodePlatform } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
-import type { Line } from "../sandbox/line.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { InstanceState, ServerState } from "./instances.js";
 import { contentHashOf, originOf, requireSame } from "./origin.js";
 
-// The one format of a state: an export, the file of a server's own sandbox, and the file of an instance. Its first line has
-// everything, each scenario once. A file may have lines of requests after it. Each line ends with a checksum of it and of the
-// line before, so that only a cut last line is taken for a kill.
+// The one format of a state, in every place: an export, the server's own sandbox, and an instance. It is one text, written whole:
+// each scenario once, and a checksum of all of it at its end.
 
-/** The number of the format. A later one is converted in `converted`. */
-export const stateFormat = 1;
+/** The number of the format. `test/store/format.test.ts` fails if the form changes, and this number does not. */
+export const stateFormat = 2;
 
 export interface SavedState extends ServerState {
   /** The scenario that the server started with; another may have been loaded later. */
@@ -34,6 +32,8 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
   return { name, sha256: contentHashOf({ scenario }) };
 }
 
+type Mapping = Readonly<Record<string, unknown>>;
+
 type WrittenSandbox = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
 
 interface WrittenState {
@@ -44,39 +44,24 @@ interface WrittenState {
   readonly instances: readonly (Omit<InstanceState, "sandbox"> & { readonly sandbox: WrittenSandbox })[];
 }
 
-/** What has happened since the line before, and the last use of an instance. */
-interface WrittenLine {
-  readonly usedAt?: number | undefined;
-  readonly line: Line;
-}
-
-export interface SignedLine {
-  readonly text: string;
-  readonly sum: string;
-}
-
-/** Returns a line with a checksum, which continues that of the line before. */
-export function signedLine(content: object, before = ""): SignedLine {
+/** Returns a text with a checksum at its end. */
+export function signedText(content: object): string {
   const text = JSON.stringify(content);
-  const sum = sumOf(text, before);
-  return { text: `${text.slice(0, -1)},"sum":"${sum}"}\n`, sum };
+  return `${text.slice(0, -1)},"sum":"${sumOf(text)}"}\n`;
 }
 
-const sumOf = (text: string, before: string) => nodePlatform.sha256(before + text).slice(0, 16);
+const sumOf = (text: string) => nodePlatform.sha256(text).slice(0, 16);
 
-/** The members of a signed line. Throws if it is damaged; spaces do not matter. */
-function readSigned(line: unknown, before = ""): SignedLine & { readonly content: object } {
-  const { sum, ...content } = line as { readonly sum: string };
-  const text = JSON.stringify(content);
-  if (sum !== sumOf(text, before)) throw new Error("damaged");
-  return { text, sum, content };
+/** Throws if a member is missing or damaged; spaces do not matter. */
+function requireWhole({ sum, ...content }: Mapping): void {
+  if (sum !== sumOf(JSON.stringify(content))) throw new Error("damaged");
 }
 
 /**
  * Serializes a server with its instances, or without its own sandbox the file of an instance. The text contains no full keys except
  * a scenario's pinned keys (R35).
  */
-export function stateLine({ startedWith, own, instances, ...about }: Partial<SavedState>): SignedLine {
+export function stateText({ startedWith, own, instances, ...about }: Partial<SavedState>): string {
   const scenarios: Record<string, unknown> = {};
   const written = ({ text, scenario, ...state }: SavedSandbox): WrittenSandbox => {
     const id = contentHashOf({ scenario }).slice(0, 16);
@@ -90,7 +75,7 @@ export function stateLine({ startedWith, own, instances, ...about }: Partial<Sav
   const { without = [] } = about;
   const lacks = without.length > 0 && { without };
   const header = { svc_sandbox_state: stateFormat, version, started_with: startedWith, ...lacks };
-  return signedLine({ ...header, scenarios, ...sandboxes });
+  return signedText({ ...header, scenarios, ...sandboxes });
 }
 
 /** Scenarios that were read before, by the hash of their content: the instances of one share it, and its records. */
@@ -103,72 +88,46 @@ export interface ReadState extends Pick<SavedState, "instances" | "version"> {
 }
 
 /**
- * Parses a state; `given` is its name for messages. A last line without its end was never complete. Throws `state_unreadable`.
- * Restoring the state detects remaining contradictions.
+ * Parses a state; `given` is its name for messages. Throws `state_unreadable`. Restoring the state detects remaining
+ * contradictions.
  */
 export function parseState(
   text: string,
   given: string,
   { isInstance = false, known = new Map() }: { isInstance?: boolean; known?: KnownScenarios } = {},
 ): ReadState {
-  const [start = "", ...rest] = text.split("\n");
-  const first = parsedJson(start);
-  requireState(first, given, isInstance);
+  const content = parsedJson(text);
+  requireState(content, given, isInstance);
   try {
-    const { sum, content } = readSigned(first);
-    const found = converted(content);
+    requireWhole(content);
+    // What has its checksum was written by this program.
+    const state = content as unknown as WrittenState;
+    const { started_with: startedWith, own, instances, scenarios } = state;
     const stateOf = (sandbox: WrittenSandbox): SavedSandbox => {
-      const { scenario, text: source } = found.scenarios[
-        sandbox.scenario
-      ] as (typeof found.scenarios)[string];
+      const { scenario, text: source } = scenarios[sandbox.scenario] as (typeof scenarios)[string];
       if (!known.has(sandbox.scenario)) known.set(sandbox.scenario, checkedScenario(scenario));
       const snapshot = checkedScenario(sandbox.snapshot);
       if (snapshot.clock?.now === undefined) throw brokenState(given);
       return { ...sandbox, text: source, scenario: known.get(sandbox.scenario) as Scenario, snapshot };
     };
-    const state = {
-      version: found.version,
-      startedWith: found.started_with,
-      own: found.own && stateOf(found.own),
-      instances: found.instances.map((one) => ({ ...one, sandbox: stateOf(one.sandbox) })),
+    return {
+      version: state.version,
+      startedWith,
+      own: own && stateOf(own),
+      instances: instances.map((one) => ({ ...one, sandbox: stateOf(one.sandbox) })),
     };
-    return withLines(state, linesOf(rest, sum));
   } catch {
     throw brokenState(given, isInstance);
   }
 }
 
-/** Returns the content of a state in this format. The only place that knows an earlier one. */
-function converted(content: object): WrittenState {
-  return content as WrittenState;
-}
-
-function linesOf(texts: readonly string[], first: string): WrittenLine[] {
-  let sum = first;
-  return texts.slice(0, -1).map((text) => {
-    const { content, ...signed } = readSigned(JSON.parse(text), sum);
-    sum = signed.sum;
-    return content as WrittenLine;
-  });
-}
-
-function withLines(state: ReadState, lines: readonly WrittenLine[]): ReadState {
-  const last = lines.at(-1);
-  if (last === undefined) return state;
-  const all = lines.map(({ line }) => line);
-  if (state.own !== undefined) return { ...state, own: { ...state.own, lines: all } };
-  const [one] = state.instances as [InstanceState];
-  const { usedAt = one.usedAt } = last;
-  return { ...state, instances: [{ ...one, usedAt, sandbox: { ...one.sandbox, lines: all } }] };
-}
-
-function requireState(state: unknown, given: string, isInstance: boolean): void {
+function requireState(state: unknown, given: string, isInstance: boolean): asserts state is Mapping {
   if (!isMapping(state) || state.svc_sandbox_state === undefined) {
     throw unreadableState(given, "it is not a state of svc-sandbox, or only a part", isInstance);
   }
-  const { svc_sandbox_state: found, version: by } = state;
-  if (found === stateFormat) return;
-  const why = `it has format ${JSON.stringify(found)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}`;
+  const { svc_sandbox_state: format, version: by } = state;
+  if (format === stateFormat) return;
+  const why = `it has format ${JSON.stringify(format)} of svc-sandbox ${JSON.stringify(by)}, and svc-sandbox ${version} reads format ${stateFormat}. To continue it, start the version that wrote it`;
   throw unreadableState(given, why, isInstance);
 }
 
@@ -189,9 +148,6 @@ export function unreadableState(given: string, why: string, isInstance = false):
   return new SandboxError("state_unreadable", message);
 }
 
-/** When it was saved, on the wall clock (epoch milliseconds). */
-export const savedAt = ({ lines, at }: SavedSandbox) => (lines?.at(-1) ?? { at }).at;
-
 /** Returns a state as of the current scenario's name. Throws `state_mismatch` if another scenario started it. */
 export function continueState(saved: ReadState, served: NamedScenario, given: string): SavedState {
   const { startedWith, own } = saved;
@@ -206,4 +162,9 @@ export function continueState(saved: ReadState, served: NamedScenario, given: st
   // A moved scenario file gets its new name; a scenario that was loaded later keeps its own.
   const moved = own.name === startedWith.name ? { name: served.name } : {};
   return { ...saved, startedWith: ours, own: { ...own, ...moved } };
+}
+
+/** Returns a group of request ids that no other start is likely to have, with room for a million instances after it. */
+export function newIdGroup(): number {
+  return (1 + (nodePlatform.random() % 2 ** 31)) * 2 ** 20;
 }

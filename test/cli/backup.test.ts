@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findKeys } from "../../src/rules/redact.js";
-import { signedLine } from "../../src/store/state-format.js";
+import { signedText } from "../../src/store/state-format.js";
 import { control } from "../support/call-control.js";
 import { baseUrl, runCli, serve } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
@@ -36,7 +36,7 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect([wrote.code, wrote.stderr]).toEqual([0, expect.stringContaining("Wrote backup.json")]);
   const text = readFileSync(join(cwd, "backup.json"), "utf8");
   expect(findKeys(text)).toEqual([]);
-  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":1');
+  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":2');
   const inside = await runCli(["export", first.instance.base_url], { cwd });
   expect([inside.code, inside.stderr]).toEqual([2, expect.stringContaining("only its server")]);
   await first.stop();
@@ -73,7 +73,7 @@ test("another version continues a state, says so once, and keeps one copy, with 
   await first.stop();
   const file = join(cwd, "state.json");
   const { sum: _, ...state } = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, signedLine({ ...state, version: "0.0.9" }).text);
+  writeFileSync(file, signedText({ ...state, version: "0.0.9" }));
   const before = readFileSync(file, "utf8");
   const argv = ["a.yaml", "--state", "state.json", "--instance-ttl", "30d"];
   const updated = serve(argv, { cwd });

@@ -7,7 +7,7 @@ import { nodePlatform } from "../../src/node/platform.js";
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
-import { parseState, type SavedState, stateLine } from "../../src/store/state-format.js";
+import { parseState, type SavedState, stateText } from "../../src/store/state-format.js";
 import { anyScenario, command } from "../model/commands.js";
 import { movedTo, played, roundOfRequests, transcript } from "../model/transcript.js";
 import { runs } from "../support/property-seed.js";
@@ -58,7 +58,7 @@ test("the state of any sandbox can be read again and continues exactly like the 
       assume(runDue(sandbox), given);
       await transcript(game, before.slice(0, 10));
       const state = savedStateOf(sandbox);
-      const read = parseState(stateLine(state).text, "state.json") as SavedState;
+      const read = parseState(stateText(state), "state.json") as SavedState;
       expect(read).toEqual({ ...state, version });
       const continued = movedTo(restored(read), game);
       expect(continued.sandbox.snapshot()).toEqual(game.sandbox.snapshot());

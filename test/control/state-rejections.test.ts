@@ -3,7 +3,7 @@ import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { startServer } from "../../src/server/index.js";
-import { signedLine } from "../../src/store/state-format.js";
+import { signedText } from "../../src/store/state-format.js";
 import { oneKey } from "../support/api-client.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
@@ -40,11 +40,11 @@ test.each<[string, Breaking]>([
   ["a broken snapshot", of((own) => ({ snapshot: { ...own.snapshot, organizations: { b: { type: 1 } } } }))],
   ["no scenario", (state) => ({ ...state, scenarios: {} })],
   ["a broken scenario", (state) => ({ ...state, scenarios: brokenScenarios(state.scenarios) })],
-  ["a line of something else", (state) => `${signedLine(state).text}{}\n`],
+  ["something after it", (state) => `${signedText(state)}{}\n`],
   ["no checksum", (state) => JSON.stringify(state)],
 ])("a state file with %s is rejected and stays unchanged", async (_title, breaking) => {
   const broken = breaking(await soundState());
-  const text = typeof broken === "string" ? broken : signedLine(broken as object).text;
+  const text = typeof broken === "string" ? broken : signedText(broken as object);
   const state = join(temporaryFolder({ "state.json": text }), "state.json");
   await expect(startServer({ scenario: "rotation", state })).rejects.toMatchObject({
     code: "state_unreadable",

@@ -1,48 +1,31 @@
-import { promises } from "node:fs";
+import { cpSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
 import { lock } from "../../node/files/lock.js";
 import { fileFailure, makeFolder, makeOwnFolder, targetOf } from "../../node/files/write-file.js";
-import { clearInterval, loadReader, nodePlatform, setInterval } from "../../node/platform.js";
+import { version } from "../../node/package-files.js";
+import { loadReader, nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { restoreSandbox, type SavedSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
-import type { InstanceLimits, InstanceState, Instances } from "../instances.js";
+import type { InstanceLimits } from "../instances.js";
+import { KeptSandboxes } from "../kept-sandboxes.js";
 import { createMemoryStore, type MemoryStore } from "../memory-store.js";
-import { brokenState, type KnownScenarios, savedAt } from "../state-format.js";
+import { sandboxExists } from "../origin.js";
+import { brokenState, continueState, newIdGroup, parseState } from "../state-format.js";
 import { distantId, type Store } from "../store.js";
 import {
-  findState,
   folderOf,
-  instancePlace,
-  orUnreadable,
-  readInstance,
-  removeDrafts,
-} from "./found-state.js";
-import {
-  changeFile,
-  fileOf,
-  followAll,
-  type KeptFiles,
-  keepChanges,
-  keepRecords,
-  listFiles,
-  openFiles,
-  saveUnsaved,
-} from "./kept-files.js";
-import {
-  bytesOfLines,
-  isForeign,
+  idsIn,
   isFullDisk,
-  isSaved,
-  type KeptSandbox,
-  markChanged,
+  openFolder,
+  orUnreadable,
+  readState,
+  removeDrafts,
   type StatePlace,
-  saveKept,
   takenOver,
-  unsavedFor,
   unwritableState,
-} from "./kept-sandbox.js";
+} from "./folder.js";
 
 export interface FileStoreOptions extends InstanceLimits {
   readonly own: () => NamedScenario;
@@ -60,9 +43,6 @@ export interface FileStore extends Store {
   /** Sentences about another version or a missing file; empty if there is nothing to note. */
   readonly note: string;
 }
-
-/** Milliseconds between two saves of requests. */
-const pause = 500;
 
 /**
  * Opens the store of a server whose sandboxes are each in a file, and continues all of them.
@@ -82,180 +62,122 @@ export async function openFileStore(place: StatePlace, options: FileStoreOptions
     );
   }
   try {
-    return fileLog(await continued({ ...place, file }, options), options, unlock);
+    return await continued({ ...place, file }, options, unlock);
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
-type Continued = Awaited<ReturnType<typeof continued>>;
-
-/** Continues what the files have, one instance after the other: a start needs little more memory than it keeps. */
-async function continued(place: StatePlace, options: FileStoreOptions) {
-  const found = findState(place, options);
+/** Continues what the files have, and keeps it there. */
+async function continued(
+  place: StatePlace,
+  options: FileStoreOptions,
+  unlock: () => void,
+): Promise<FileStore> {
+  const state = findState(place, options);
+  const { own, ids, inside } = state;
   removeDrafts(place);
-  if (found.own?.scenario.openapi !== undefined) await loadReader();
-  const sandbox =
-    found.own === undefined ? options.start() : restoredOwn(place.given, found.own, options.given);
+  if (own?.scenario.openapi !== undefined) await loadReader();
+  const sandbox = own === undefined ? options.start() : restoredOwn(place.given, own, options.given);
+  sandbox.renewIds = newIdGroup;
   // No start gives out the request ids of another one, even if the disk is read-only.
-  if (sandbox.idGroup !== undefined || found.ids.length + found.inside.length > 0)
-    sandbox.idSeries.last = sandbox.idGroup ?? newGroup();
+  if (sandbox.idGroup !== undefined || ids.length + inside.length > 0)
+    sandbox.idSeries.last = sandbox.idGroup ?? newIdGroup();
   const memory = createMemoryStore(sandbox, options);
-  const broken = new Map<string, SandboxError>();
-  const stoppedAt = found.own === undefined ? 0 : savedAt(found.own);
-  const restore = async (id: string, read: () => InstanceState) => {
-    try {
-      const state = read();
-      if (state.sandbox.scenario.openapi !== undefined) await loadReader();
-      // The stop does not count as idle time.
-      memory.instances.restore(state, Math.max(stoppedAt, savedAt(state.sandbox)) - state.usedAt);
-    } catch (error) {
-      const { given } = instancePlace(place, id);
-      broken.set(id, error instanceof SandboxError ? error : brokenState(given, true));
-    }
-  };
-  const known: KnownScenarios = new Map();
-  for (const id of found.ids) await restore(id, () => readInstance(place, id, known));
-  for (const one of found.inside) await restore(one.id, () => one);
-  return { place, memory, broken, found };
-}
-
-function fileLog(server: Continued, options: FileStoreOptions, unlock: () => void): FileStore {
-  const { memory, broken, found } = server;
-  const files = openFiles({ ...server, ...options });
-  const { ownFile } = files;
-  let saving: NodeJS.Timeout | undefined;
+  const folder = openFolder(place);
+  const kept = new KeptSandboxes(folder, memory, options);
+  kept.expect(ids, own?.at ?? 0);
+  await kept.readAll();
+  for (const one of inside) await kept.restore(one);
   return {
     ...memory,
-    savedAt: found.own && savedAt(found.own),
-    note: found.note,
+    savedAt: own?.at,
+    note: state.note,
     // Followers of an earlier process must notice that they have missed events.
     firstEvent: distantId,
-    enter(id) {
-      requireWhole(server, id);
-      return memory.enter(id);
+    enter: (id) => kept.enter(id),
+    request: (request, at) => kept.request(request, at),
+    countUnread: (at, id) => kept.countUnread(at, id),
+    run: (kind, act, from) => kept.run(kind, act, from),
+    status() {
+      const { failure, ...status } = kept.status();
+      const isTaken = folder.isTaken();
+      const why = isTaken ? takenOver : (failure as Error | undefined)?.cause;
+      const problem = why === undefined ? undefined : `The state cannot be saved: ${fileFailure(why)}.`;
+      return { in: "file", reachable: true, losses: 0, ...status, isTaken, problem, isFull: isFullDisk(why) };
     },
-    request: (request, at) => keepRecords(files, () => memory.request(request, at)),
-    countUnread(at, id) {
-      memory.countUnread(at, id);
-      // Its request may already be in the file.
-      changeFile(files, fileOf(files, at.instance));
-    },
-    run(kind, act, from) {
-      if (kind === "read") return memory.run(kind, act, from);
-      return keepChanges(files, (changed) => {
-        if (kind === "list")
-          return memory.run(
-            kind,
-            (at) => act({ ...at, instances: at.instances && keptInstances(server, files, changed) }),
-            from,
-          );
-        const response = memory.run(kind, act, from);
-        changeFile(files, fileOf(files, from.instance));
-        return response;
-      });
-    },
-    status: () => statusOf(server, files),
     async begin() {
-      broken.forEach(options.onProblem);
-      const first = followAll(files, found.ids);
-      saving = setInterval(() => saveUnsaved(files), pause).unref();
       try {
-        makeFolders(server);
-        await Promise.allSettled(first);
-        // The last one: without it, the others are written again.
-        await saveKept(ownFile);
+        makeFolders(place, state);
+        await kept.begin();
       } catch (error) {
         // If there is a state, it is whole, and is written once the disk allows it.
-        if (!found.isThere) throw error;
+        if (!state.isThere) throw error;
         options.onProblem(error);
       }
     },
-    async close() {
-      try {
-        if (saving === undefined) return;
-        clearInterval(saving);
-        saving = undefined;
-        if (!isSaved(ownFile) || bytesOfLines(ownFile) > 0) markChanged(ownFile);
-        await Promise.all(listFiles(files).map(saveKept));
-      } finally {
-        unlock();
-      }
-    },
+    close: () => kept.end().finally(unlock),
   };
 }
 
-function makeFolders({ place, found }: Continued): void {
+function makeFolders({ file, given }: StatePlace, { isThere, ids }: FoundState): void {
   try {
-    if (!found.isThere) makeFolder(dirname(place.file), 0o700);
-    if (found.ids.length > 0) makeOwnFolder(folderOf(place.file));
+    if (!isThere) makeFolder(dirname(file), 0o700);
+    if (ids.length > 0) makeOwnFolder(folderOf(file));
   } catch (error) {
-    throw unwritableState(place.given, error);
+    throw unwritableState(given, error);
   }
-}
-
-/** Throws if the file of the instance is broken. */
-function requireWhole({ broken }: Continued, id = ""): void {
-  const error = broken.get(id);
-  if (error !== undefined) throw error;
-}
-
-/** The instances for a call: a broken one can be removed, and new hashes are stored. */
-function keptInstances(server: Continued, files: KeptFiles, changed: Set<KeptSandbox>): Instances {
-  const { place, memory, broken } = server;
-  const { instances } = memory;
-  return {
-    ...instances,
-    async remove(id) {
-      if (!broken.has(id)) return instances.remove(id);
-      const { file, given } = instancePlace(place, id);
-      await promises.rm(file, { force: true }).catch((error) => {
-        throw unwritableState(given, error);
-      });
-      broken.delete(id);
-    },
-    create(source, given, tenancy, id) {
-      requireWhole(server, id);
-      return instances.create(source, given, tenancy, id);
-    },
-    changeHashes(...given) {
-      requireWhole(server, given[0]);
-      const instance = instances.changeHashes(...given);
-      const file = fileOf(files, instance.id) as KeptSandbox;
-      markChanged(file);
-      changed.add(file);
-      return instance;
-    },
-  };
-}
-
-function statusOf({ broken }: Continued, files: KeptFiles): ReturnType<Store["status"]> {
-  const isTaken = isForeign(files.ownFile);
-  const all = listFiles(files);
-  const failure = isTaken ? takenOver : all.find((one) => one.failure !== undefined)?.failure;
-  return {
-    in: "file",
-    reachable: true,
-    losses: 0,
-    isTaken,
-    broken: [...broken].map(([id, { message }]) => ({ id, reason: message })),
-    bytes: all.reduce((sum, one) => sum + (one.shown?.size ?? 0), 0),
-    unsavedFor: Math.max(...all.map(unsavedFor)),
-    problem: failure === undefined ? undefined : `The state cannot be saved: ${fileFailure(failure)}.`,
-    isFull: isFullDisk(failure),
-  };
 }
 
 function restoredOwn(given: string, own: SavedSandbox, options: GivenOptions): SandboxState {
   try {
-    return restoreSandbox(own, nodePlatform, { given: options, idGroup: newGroup() });
+    return restoreSandbox(own, nodePlatform, { given: options, idGroup: newIdGroup() });
   } catch {
     throw brokenState(given);
   }
 }
 
-/** Returns a group of request ids that no other start is likely to have, with room for a million instances after it. */
-function newGroup(): number {
-  return (1 + (nodePlatform.random() % 2 ** 31)) * 2 ** 20;
+type FoundState = ReturnType<typeof findState>;
+
+/**
+ * Reads what a server continues: its own sandbox, if there is one, and the ids of the instances that have a file. Copies a state of
+ * another version first. Throws `state_unreadable` and `state_mismatch`.
+ */
+function findState(place: StatePlace, { own, imported }: FileStoreOptions) {
+  const text = readState(place);
+  const ids = idsIn(place);
+  if ((text !== undefined || ids.length > 0) && imported !== undefined) {
+    throw sandboxExists(`The state ${JSON.stringify(place.given)}`, "name another file with --state");
+  }
+  const from = imported ?? (text === undefined ? undefined : { text, given: place.given });
+  const state = from && continueState(parseState(from.text, from.given), own(), from.given);
+  // A file has instances only if somebody put an export there.
+  const inside = state?.instances.filter(({ id }) => !ids.includes(id)) ?? [];
+  const all = { isThere: text !== undefined, own: state?.own, inside, ids };
+  if (text === undefined) return { ...all, note: ids.length === 0 ? "" : missing(place.given) };
+  const by = String(state?.version);
+  if (by === version) return { ...all, note: "" };
+  const copy = copyState(place, text, by);
+  return {
+    ...all,
+    note: `Version ${version} continues a state of version ${by}. A copy of it is in "${copy}".`,
+  };
+}
+
+function missing(given: string): string {
+  return `The state ${JSON.stringify(given)} is missing, so the server's own sandbox starts again. The instances in ${JSON.stringify(folderOf(given))} continue. Remove this folder to start without them.`;
+}
+
+/** Copies the state that another version has written, with its instances, and returns the copy's name: a state as well. */
+function copyState({ file, given }: StatePlace, text: string, by: string): string {
+  const copy = `.backup-${by}`;
+  try {
+    if (statSync(folderOf(file), { throwIfNoEntry: false }) !== undefined)
+      cpSync(folderOf(file), folderOf(file + copy), { recursive: true, preserveTimestamps: true });
+    writeFileSync(file + copy, text, { mode: 0o600 });
+  } catch (error) {
+    throw unwritableState(given + copy, error);
+  }
+  return given + copy;
 }

@@ -19,14 +19,7 @@ import {
 } from "../instances.js";
 import { markUnread } from "../memory-store.js";
 import { originOf, requireSame, sandboxExists } from "../origin.js";
-import {
-  continueState,
-  identityOf,
-  parseState,
-  type SavedState,
-  savedAt,
-  stateFormat,
-} from "../state-format.js";
+import { continueState, identityOf, parseState, type SavedState, stateFormat } from "../state-format.js";
 import {
   type CallOrigin,
   type ControlPlace,
@@ -131,7 +124,7 @@ async function openOn(connection: RedisConnection, options: RedisOptions): Promi
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
   const at = redisTime(connection);
-  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.sandbox)].map(savedAt));
+  const alive = Math.max(...[state.own, ...state.instances.map((one) => one.sandbox)].map(({ at }) => at));
   for (const { id, sandbox, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
     const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
     const about = { tenancy, createdAt, given, idGroup };

@@ -2,7 +2,7 @@ import { describeApi } from "../../../api/openapi.js";
 import { endpointsOf } from "../../../api/routes.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
-import { identityOf, stateLine } from "../../../store/state-format.js";
+import { identityOf, stateText } from "../../../store/state-format.js";
 import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
@@ -36,7 +36,7 @@ export const routes: readonly Route[] = [
       requireInstances(context);
       const without = store.status()?.broken?.map(({ id }) => id);
       const state = { startedWith: identityOf(own()), without, ...(await store.describe()) };
-      return textResponse("application/json", stateLine(state).text);
+      return textResponse("application/json", stateText(state));
     },
   }),
   controlRoute("POST /stop", {
