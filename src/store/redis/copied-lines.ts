@@ -1,9 +1,10 @@
 import { applyLine, type Line, requestsIn, requestsInJournal, tellLine } from "../../sandbox/line.js";
 import { restoreSandbox } from "../../sandbox/start.js";
+import { ownId } from "../place.js";
 import type { FollowedSandbox } from "./followed-sandbox.js";
 import { takeWaiting } from "./redis-connection.js";
 import { brokenEntry } from "./redis-problems.js";
-import { ownId, positionOf, type StoredLine } from "./redis-scripts.js";
+import { positionOf, type StoredLine } from "./redis-scripts.js";
 import type { Loaded } from "./stored-sandbox.js";
 
 // Applies what is stored to the copy of a server.

@@ -15,11 +15,12 @@ import {
   type Tenancy,
   tooMany,
 } from "../instances.js";
+import { ownId } from "../place.js";
 import { followSandbox } from "./follow.js";
 import { type FollowedSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
 import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
 import { noRoomInRedis } from "./redis-problems.js";
-import { changeScript, listScript, ownId, removeScript } from "./redis-scripts.js";
+import { changeScript, listScript, removeScript } from "./redis-scripts.js";
 import { createListed, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
 
 /** The bytes of Redis for one sandbox at most, unless its scenario is large; for the limit of instances. */

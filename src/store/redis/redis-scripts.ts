@@ -11,8 +11,6 @@
 //
 // One hash lists all instances: their settings by id. When one ends, a key with the reason and the time remains for a week.
 
-export const ownId = "own";
-
 /** The number of the format of a sandbox in Redis. A server that does not know it changes nothing. */
 export const storeFormat = "2";
 

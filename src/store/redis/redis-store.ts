@@ -19,6 +19,7 @@ import {
 } from "../instances.js";
 import { markUnread } from "../memory-store.js";
 import { originOf, requireSame, sandboxExists } from "../origin.js";
+import { ownId } from "../place.js";
 import { continueState, identityOf, parseState, type SavedState, stateFormat } from "../state-format.js";
 import {
   type CallOrigin,
@@ -58,7 +59,6 @@ import {
   waits,
 } from "./redis-instances.js";
 import { unfitStore, unusableStore } from "./redis-problems.js";
-import { ownId } from "./redis-scripts.js";
 import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
 import { onTurn } from "./turns.js";
 

@@ -5,9 +5,10 @@ import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { type SavedSandbox, startSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
+import { ownId } from "../place.js";
 import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
 import { brokenEntry } from "./redis-problems.js";
-import { createScript, loadScript, ownId, type StoredLine, storeFormat } from "./redis-scripts.js";
+import { createScript, loadScript, type StoredLine, storeFormat } from "./redis-scripts.js";
 
 /** An instance in the list of all. */
 export interface Settings extends Pick<ListedInstance, "tenancy" | "createdAt" | "name" | "seed"> {
