@@ -41,11 +41,11 @@ describe("--report", () => {
     });
     expect([code, stdout]).toEqual([5, ""]);
     expect(stderr.split("\n")[0]).toBe(
-      `${coverageText(2)}. Advice: 1 error. ` +
+      `${coverageText(1)}. Advice: 1 error. ` +
         'The report is in "a.json", "deep/er/b.md", "c.XML" and "d.txt".',
     );
     const [json = "", markdown, xml = "", text] = files.map((file) => readFileSync(join(cwd, file), "utf8"));
-    const report = { requests: 2, coverage: { met: 2 }, failures: [expect.any(String)] };
+    const report = { requests: 2, coverage: { met: 1 }, failures: [expect.any(String)] };
     expect(JSON.parse(json)).toMatchObject(report);
     expect(markdown).toMatch(/^# Coverage \d+%[\s\S]*\n\| path \|.*\n\|---\|/);
     const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".paths"));
@@ -65,7 +65,7 @@ describe("--report", () => {
   it("adds to the summary of a job on GitHub, and annotates it", async () => {
     const cwd = clientFolder({ summary: "Before.\n" });
     const env = { GITHUB_ACTIONS: "true", GITHUB_STEP_SUMMARY: join(cwd, "summary") };
-    const argv = ["--report", join(cwd, "summary"), "--", ...client("?active")];
+    const argv = ["--report", join(cwd, "summary"), "--", ...client("active", "?active")];
     const { stderr } = await execHere(argv, { cwd, env });
     expect(readFileSync(join(cwd, "summary"), "utf8")).toMatch(
       new RegExp(`^Before\\.\n# ${coverageText(1)}`),

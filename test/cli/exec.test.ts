@@ -63,6 +63,9 @@ describe("a command whose requests reach no endpoint", () => {
       ),
     ]);
     expect((await execHere(["--min-coverage", "0", "--", "sh", "-c", line])).code).toBe(0);
+    // Allowed, so that only the threshold is left.
+    const strict = await execHere(["--min-coverage", "0", "--fail-on", "warning", "--", "sh", "-c", line]);
+    expect(strict.code).toBe(5);
   });
 });
 

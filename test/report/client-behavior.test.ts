@@ -170,12 +170,15 @@ test("a path that was met only by a key in a wrong place is not covered", async 
   const meet = (headers: Record<string, string>) =>
     sandbox.fetch(`https://any.example${mePath}`, { headers });
   const rowOf = (id: string) => sandbox.report().paths.find(({ pathId }) => pathId === id);
-  for (const key of [`Bearer ${sandbox.secret("active")}`, "$SVC_API_KEY"]) await meet({ "x-api-key": key });
-  await meet({ "api-key": sandbox.secret("active") });
+  const key = sandbox.secret("active");
+  for (const header of [`Bearer ${key}`, "$SVC_API_KEY", `"${key}"`, `'${key}'`])
+    await meet({ "x-api-key": header });
+  await meet({ "api-key": key });
+  await sandbox.fetch(`https://any.example${mePath}?api_key=${key}`);
   expect(sandbox.report().coverage.met).toBe(0);
-  expect(rowOf("401.missing")).toMatchObject({ met: false, count: 1, howToMeet: { ref: "none" } });
+  expect(rowOf("401.missing")).toMatchObject({ met: false, count: 2, howToMeet: { ref: "none" } });
   await meet({ "x-api-key": "not-a-key" });
-  expect(rowOf("401.malformed")).toMatchObject({ met: true, count: 3, howToMeet: null });
+  expect(rowOf("401.malformed")).toMatchObject({ met: true, count: 5, howToMeet: null });
 });
 
 test("a reset sandbox discards its clients' history, and the report still counts their requests", async () => {

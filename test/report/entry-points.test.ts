@@ -58,6 +58,7 @@ test("report exits with 5 and the reason when it misses a threshold", async () =
   const server = await serve();
   await fetch(`${server.url}${mePath}?key=${server.sandbox.secret("active")}`);
   const run = (...flags: string[]) => runCli(["report", server.url, ...flags]);
+  await call(server.url, server.sandbox.secret("active"));
   const { percent } = coverage(1);
   expect((await run("--min-coverage", String(percent))).code).toBe(0);
   const low = await run("--min-coverage", String(percent + 1));

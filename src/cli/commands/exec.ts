@@ -5,11 +5,10 @@ import { activateVariant } from "../../api/variant.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
-import { missedEndpoints, type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
+import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { execAgain } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
-import type { Report } from "../../report/report-shape.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
@@ -177,7 +176,7 @@ export const execCommand = declareCommand({
       const rerun = execAgain(words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
-      const code = end.code || codeOf(report, unmet);
+      const code = end.code || codeOf(unmet);
       if (code !== exitCode.fine && flags.capture !== undefined) {
         const { writeCaptures } = await import("../serve/capture-files.js");
         await writeCaptures(flags.capture, sandboxes, call);
@@ -194,9 +193,9 @@ export const execCommand = declareCommand({
 /** How many different requests the message shows if none reached an endpoint. */
 const maxTried = 5;
 
-function codeOf(report: Report, unmet: readonly UnmetThreshold[]): number {
+function codeOf(unmet: readonly UnmetThreshold[]): number {
   if (unmet.length === 0) return exitCode.fine;
-  return report.requests === 0 || missedEndpoints(report) ? exitCode.noRequest : exitCode.threshold;
+  return unmet.some(({ gate }) => gate === "requests") ? exitCode.noRequest : exitCode.threshold;
 }
 
 function whatNoticed({ path, sentence, loss }: BrokenPromise, replaced: number, code: number): string {

@@ -132,8 +132,8 @@ function countAdvice({ advice }: Counts, adviceId: AdviceId, exchange: Exchange,
   row.examples.push({ id, at, method, path, key, fingerprint, ...shown });
 }
 
-// A client that sends its key in the wrong header, or with other text, gets 401 by mistake.
+// A client that sends its key in the query, in the wrong header, or with other text, gets 401 by mistake.
 function isByMistake({ pathId, advice }: Exchange): boolean {
   const hasNoKey = pathId === "401.missing" || pathId === "401.malformed";
-  return hasNoKey && advice.includes("key-in-authorization");
+  return hasNoKey && (advice.includes("key-in-authorization") || advice.includes("key-in-query"));
 }
