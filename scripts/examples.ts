@@ -42,7 +42,12 @@ const inEachWay = (command: Command, before: readonly Command[]): readonly Comma
     "-c",
     `npx svc-sandbox init && SVC_SANDBOX_BIN=../node_modules/.bin/svc-sandbox ${command.join(" ")} && rm svc-sandbox.*`,
   ],
-  ["sh", "-c", `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output`],
+  // With the sentence of exec, for which a note is no advice.
+  [
+    "sh",
+    "-c",
+    `! SVC_SANDBOX_MIN_COVERAGE=101 ${command.join(" ")} > output && grep 101 output && grep 'promised paths covered. No advice' output`,
+  ],
   ["npx", "svc-sandbox", "exec", "--tls", "--min-coverage", "100", "--", ...command],
   // The message of the sandbox once (for each worker), and no list of ways to install it.
   [

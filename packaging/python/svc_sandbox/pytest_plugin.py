@@ -72,19 +72,20 @@ def pytest_sessionfinish(session, exitstatus):
     # Under exec and in a worker, the report is that of the other process.
     if hasattr(config, "workerinput") or "SVC_CONTROL_URL" in os.environ or config.option.collectonly:
         return
-    report = None
+    report, conclusion = None, "No test used svc_sandbox: nothing is covered."
     if _servers:
         server = _servers.pop()
-        report = server.report()
+        # The text's last line, as exec prints it.
+        report, conclusion = server.report(), server.report("text").strip().splitlines()[-1]
         server.close()
     if report is None and minimum is None:
         return
     coverage, missed = (report["coverage"], report["missed"]) if report else (0, {})
-    lines = [f"{coverage}% of the paths that the API promises are covered."]
+    lines = [conclusion]
     if missed:
         lines.append("Not covered (send the key): " + ", ".join(f"{path} ({ref})" for path, ref in missed.items()))
     if report and report["advice"]:
-        lines.append("Advice: " + ", ".join(report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
+        lines.append("In detail: " + ", ".join(report["advice"]) + ". What to do: docs/report.md#advice in the package svc-sandbox.")
     if minimum is not None and coverage < minimum:
         lines.append(f"The coverage is below --min-coverage {minimum:g}.")
         session.exitstatus = exitstatus or pytest.ExitCode.TESTS_FAILED
