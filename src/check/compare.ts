@@ -1,10 +1,27 @@
 import { isMapping } from "../rules/schema/shape.js";
 import type { CheckedRule, ContractDifference } from "./contract.js";
 import type { CompletedAttempt } from "./judge.js";
+import { scopesOf } from "./learn.js";
 import { type CheckedResponse, headerOf, memberAt, minuteOf, quoted, shownText } from "./response.js";
 
 export function compareSuccesses(successes: readonly CompletedAttempt[]): ContractDifference[] {
   return [...compareRequestIds(successes), ...compareUsage(successes), ...compareReplacement(successes)];
+}
+
+/** Compares the scopes that a permitted `SVC_KEY_WRONG_SCOPE` has with those of each other permitted key (R21). */
+export function compareScopes(
+  lacking: CompletedAttempt | undefined,
+  permitted: readonly CompletedAttempt[],
+): ContractDifference[] {
+  if (lacking?.response.status !== 200 || permitted.length === 0) return [];
+  const [first = [], ...others] = permitted.map(({ response }) => scopesOf(response));
+  const common = first.filter((scope) => others.every((scopes) => scopes.includes(scope)));
+  const scopes = scopesOf(lacking.response);
+  // A key with one of them may have the scope that the endpoint needs.
+  if (scopes.length === 0 || common.length === 0 || common.some((scope) => scopes.includes(scope))) return [];
+  const expected = `403, without the scope that each permitted key has: ${shownText(common.join(" or "))}`;
+  const found = `200 with ${shownText(scopes.join(", "))}. If the endpoint needs no scope, leave SVC_KEY_WRONG_SCOPE out`;
+  return [{ rules: ["R21"], pathId: "403.insufficient_scope", at: "status", expected, found }];
 }
 
 function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDifference[] {

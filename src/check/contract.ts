@@ -1,7 +1,8 @@
 import { type KeyPrefix, keyPrefixes, variableOf } from "../rules/api-key.js";
 import type { PathId, PromisedPathId } from "../rules/outcomes.js";
 
-export type CheckedRule = `R${number}`;
+/** A rule of the specification, or of HTTP itself. */
+export type CheckedRule = `R${number}` | "RFC 9110";
 
 /** A place where a response differs from the contract. */
 export interface ContractDifference {

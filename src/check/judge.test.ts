@@ -193,6 +193,20 @@ test("errors of which only some have a header show no assumption, and YAML names
   expect(inferAssumptions([withId]).find(({ name }) => name === "request_id_on_errors")?.value).toBe(true);
 });
 
+test.each([
+  ["soon", 1],
+  ["-7", 1],
+  ["1.5", 1],
+  ["7", 0],
+  ["Mon, 02 Mar 2026 09:00:00 GMT", 0],
+  ["Monday, 02-Mar-26 09:00:00 GMT", 0],
+])("the Retry-After %j of a 429 is a difference: %i", (value, count) => {
+  const response = responseOf(429, rejected("slow_down"), { ...type, "Retry-After": value });
+  expect(judgeAttempt({ pathId: "429.per_day", response }).map(({ at }) => at)).toEqual(
+    Array(count).fill("Retry-After"),
+  );
+});
+
 const lacking = (status: number, details?: object) =>
   ({
     pathId: "403.insufficient_scope",

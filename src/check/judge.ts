@@ -52,7 +52,11 @@ export function judgeAttempt(attempt: Attempt): ContractDifference[] {
   const secrecy = response.repeatsKeyAt.map((at): Judgment => {
     return { rules: ["R34"], at, expected: "no key", found: "the key that was sent" };
   });
-  return [...secrecy, ...judgeOutcome(attempt, response)].map((one) => ({ pathId, ...one, ...id }));
+  return [...secrecy, ...judgeOutcome(attempt, response), ...judgeWait(response)].map((one) => ({
+    pathId,
+    ...one,
+    ...id,
+  }));
 }
 
 /** Returns why a response shows nothing about its path; `undefined` if it does. */
@@ -97,6 +101,17 @@ function judgeOutcome(attempt: Attempt, response: CheckedResponse): Judgment[] {
     ...(isJson && sendsJson(endpoint) ? judgeBody(attempt, response) : []),
     ...judgeRequestId(response),
   ];
+}
+
+const retryDate = /^(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? /;
+
+/** `Retry-After` may be absent. If it is there, a client must be able to read it. */
+function judgeWait(response: CheckedResponse): Judgment[] {
+  const value = headerOf(response, "retry-after");
+  if (value === undefined || response.status < 400) return [];
+  if (/^\d+$/.test(value) || (retryDate.test(value) && !Number.isNaN(Date.parse(value)))) return [];
+  const expected = "seconds or a date";
+  return [{ rules: ["RFC 9110"], at: "Retry-After", expected, found: quoted(value) }];
 }
 
 function describeOutcome(response: CheckedResponse): string {

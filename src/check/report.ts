@@ -67,7 +67,7 @@ function pathRow(
     variable,
     verdict,
     got: response === undefined ? noResponse && "no response" : describeResponse(response),
-    reason,
+    reason: differs ? undefined : reason,
   };
 }
 
@@ -112,7 +112,8 @@ function conclusion({ stopped, differences, paths, operations }: CheckReport): s
   if (stopped !== undefined) return stopped;
   const countsOf = (rows: readonly { readonly verdict: Verdict }[], what: string) => {
     const count = (wanted: Verdict) => rows.filter(({ verdict }) => verdict === wanted).length;
-    return `${count("agrees")} of ${rows.length} ${what} agree, ${count("not_tried")} were not tried`;
+    const open = count("not_tried");
+    return `${count("agrees")} of ${rows.length} ${what} agree, ${open} ${open === 1 ? "was" : "were"} not tried`;
   };
   const ofDocument = operations && countsOf(operations, "operations");
   const counts = [countsOf(paths, "paths"), ofDocument].filter(Boolean).join("; ");

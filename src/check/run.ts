@@ -7,6 +7,7 @@ import { mix32 } from "../rules/seed.js";
 import {
   type ComparedRejections,
   compareRejections,
+  compareScopes,
   compareSuccesses,
   minResponses,
   type RejectedAttempt,
@@ -69,7 +70,14 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     stopped: session.stopped(),
     attempts,
     operations: operations.length === 0 ? undefined : operations,
-    compared: [...rejections.differences, ...compareSuccesses(withStatus(all, 200))],
+    compared: [
+      ...rejections.differences,
+      ...compareSuccesses(withStatus(all, 200)),
+      ...compareScopes(
+        withResponse(attempts).find(({ pathId }) => pathId === "403.insufficient_scope"),
+        withStatus(attempts, 200),
+      ),
+    ],
     assumptions: inferAssumptions(all),
     notes: [
       ...Array.from(session.undocumented, (name) => `${name} is not in the contract.`),
