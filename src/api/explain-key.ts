@@ -1,4 +1,11 @@
-import { fingerprintOf, isSandboxKey, parseApiKey } from "../rules/api-key.js";
+import {
+  fingerprintOf,
+  formOfKey,
+  isMarked,
+  isSandboxKey,
+  keyPrefixes,
+  parseApiKey,
+} from "../rules/api-key.js";
 import { authorizationChecks } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
@@ -69,6 +76,12 @@ export interface KeyExplanation {
   /** Well-formed, but not of this scenario and not of any sandbox. */
   readonly real_key_suspected: boolean;
   readonly key_of_another_sandbox: boolean;
+  /** The ref of the key that this one is with another prefix (R15). */
+  readonly other_prefix_of: string | null;
+  /** Whether it has the mark of a sandbox, but not the length of its keys. */
+  readonly key_cut: boolean;
+  /** The form of a key that the sandbox does not have. */
+  readonly key_form: string | null;
 }
 
 interface ExplainedCheck {
@@ -86,6 +99,8 @@ export function explain(
   const sha256 = apiKey === undefined ? undefined : sandbox.platform.sha256(apiKey);
   const entry = sha256 === undefined ? undefined : sandbox.registry.find(sha256);
   const ref = entry?.key.ref;
+  const stray = entry === undefined && sha256 !== sandbox.behavior.unknownKey ? apiKey : undefined;
+  const otherPrefixOf = refWithOtherPrefix(stray, sandbox);
   const { pathId, faultPaths } = evaluate(sandbox, apiKey, endpoint);
   const { status, when, whatToDo } = outcomeOf(pathId);
   return {
@@ -106,7 +121,18 @@ export function explain(
     why: entry === undefined ? null : causeOf(sandbox, pathId, entry, endpoint),
     what_to_do: whatToDo,
     real_key_suspected: ref === undefined && parseApiKey(apiKey ?? "")?.marked === false,
-    key_of_another_sandbox:
-      ref === undefined && isSandboxKey(apiKey ?? "") && sha256 !== sandbox.behavior.unknownKey,
+    key_of_another_sandbox: isSandboxKey(stray ?? "") && otherPrefixOf === null,
+    other_prefix_of: otherPrefixOf,
+    key_cut: parseApiKey(stray ?? "") !== undefined && isMarked(stray ?? "") && !isSandboxKey(stray ?? ""),
+    key_form: stray === undefined ? null : formOfKey(stray),
   };
+}
+
+/** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
+function refWithOtherPrefix(text = "", { platform, registry }: SandboxState): string | null {
+  const own = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
+  if (own === undefined) return null;
+  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(own.prefix.length));
+  const entries = others.flatMap((other) => registry.find(platform.sha256(other)) ?? []);
+  return entries[0]?.key.ref ?? null;
 }

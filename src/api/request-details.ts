@@ -139,7 +139,13 @@ function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint
   const { pathId, status, response } = exchange;
   if (!isFault(pathId)) return endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
-  return whatToDoAfter(pathId, { isRepeatable: isRepeatable(exchange, endpoint), status, retryAfter });
+  const honorsNoKey = endpoint?.honorsIdempotencyKey === false;
+  return whatToDoAfter(pathId, {
+    isRepeatable: isRepeatable(exchange, endpoint),
+    honorsNoKey,
+    status,
+    retryAfter,
+  });
 }
 
 function requestsAround({ history }: SandboxState, { id, fingerprint }: Exchange): RequestDetails["around"] {

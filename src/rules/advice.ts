@@ -49,7 +49,8 @@ export const adviceTable = [
     level: "error",
     rule: "section 5, point 11; R11",
     meaning: "The request had a well-formed key that no sandbox created: it may be a real one.",
-    whatToDo: "Use a key of this sandbox (with sbx after its prefix). If the other key is real, rotate it.",
+    whatToDo:
+      "Use a key of this sandbox (with sbx after its prefix). To test a rejection, send SVC_KEY_UNKNOWN or SVC_KEY_MALFORMED instead of an invented key. If the other key is real, rotate it.",
   },
   {
     id: "same-key-after-401",
@@ -141,7 +142,7 @@ export const adviceTable = [
     level: "note",
     rule: "R11",
     meaning:
-      "Another sandbox created this key: one with another seed or scenario, or this one before a reset.",
+      "Another sandbox created this key: one with another seed or scenario, or this one before a reset. Or its prefix was changed.",
     whatToDo: "Use a key of this sandbox. svc-sandbox keys lists them: pass the same scenario and --seed.",
   },
   {

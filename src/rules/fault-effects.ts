@@ -26,8 +26,9 @@ interface EffectRow {
   readonly silence?: string;
 }
 
-const readFirst =
-  "It may have taken effect, so read its result before you send it again. If the endpoint documents an Idempotency-Key, send one: then repeat the request with the same key.";
+const readFirst = "It may have taken effect, so read its result before you send it again.";
+const sendKey =
+  "If the endpoint documents an Idempotency-Key, send one: then repeat the request with the same key.";
 
 /** The effects of faults. A new effect is a row here, and its response in `api/faults.ts`. */
 export const faultEffects = {
@@ -221,6 +222,8 @@ export function isIdempotent(method: string, hasIdempotencyKey: boolean): boolea
 
 interface FaultyResponse {
   readonly isRepeatable: boolean;
+  /** Whether the endpoint is known to honor no `Idempotency-Key`. Default: false. */
+  readonly honorsNoKey?: boolean;
   /** 0 if there was no response. */
   readonly status: number;
   /** Its `Retry-After`. */
@@ -228,9 +231,13 @@ interface FaultyResponse {
 }
 
 /** What a client should do after a fault: by the fault's effect, by whether the request can be repeated, and by a sent status. */
-export function whatToDoAfter(fault: FaultPathId, { isRepeatable, ...sent }: FaultyResponse): string {
-  const { whatToDo, whatToDoOnce = whatToDo } = effectAt(fault);
-  const usual = isRepeatable ? whatToDo : whatToDoOnce;
+export function whatToDoAfter(
+  fault: FaultPathId,
+  { isRepeatable, honorsNoKey = false, ...sent }: FaultyResponse,
+): string {
+  const { whatToDo, whatToDoOnce } = effectAt(fault);
+  const once = whatToDoOnce && (honorsNoKey ? whatToDoOnce : `${whatToDoOnce} ${sendKey}`);
+  const usual = (isRepeatable ? undefined : once) ?? whatToDo;
   if (fault !== "fault.status") return usual;
   const { status, retryAfter } = sent;
   const wait = retryAfter === undefined ? "" : `Wait as its Retry-After says (${retryAfter}). `;

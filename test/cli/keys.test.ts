@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { createSandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
+import { adviceOf } from "../../src/rules/advice.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { runNextStep } from "../../src/sandbox/story/run-step.js";
@@ -165,7 +166,9 @@ describe("svc-sandbox explain", () => {
     const real = "SVC_live_4f9a8b7c6d5e4f3a2b1c";
     const { code, stdout, stderr } = await runCli(["explain", real], { cwd: temporaryFolder() });
     expect([code, stderr]).toEqual([0, ""]);
-    expect(stdout).toMatch(/with a key of fingerprint [0-9a-f]{12},/);
+    expect(stdout).toMatch(
+      /with a key of fingerprint [0-9a-f]{12} \(29 characters, without the mark of a sandbox\),/,
+    );
     expect(stdout).toMatch(/This looks like a real key: [\s\S]* rotate it/);
     expect(stdout).not.toContain("4f9a");
     expect(await json(["explain", real])).toMatchObject({ path_id: "401.unknown", real_key_suspected: true });
@@ -178,6 +181,26 @@ describe("svc-sandbox explain", () => {
     expect(stdout).not.toContain(secret);
     const is = async (word: string) => (await json(["explain", word, "revoked"])).key_of_another_sandbox;
     expect([await is(secret), await is("unknown"), await is("revoked")]).toEqual([true, false, false]);
+  });
+
+  it("R15 names the key that another prefix makes unknown, and no other sandbox", async () => {
+    const changed = createSandbox().secret("active").replace("SVC_test_", "SVC_live_");
+    const { stdout } = await runCli(["explain", changed], { cwd: temporaryFolder() });
+    expect(stdout).toContain("This is the key active with another prefix");
+    expect(stdout).not.toContain(changed);
+    expect(await json(["explain", changed])).toMatchObject({
+      key_of_another_sandbox: false,
+      other_prefix_of: "active",
+      key_cut: false,
+    });
+  });
+
+  it("shows of a cut key what its request shows: its form, and the advice", async () => {
+    const cut = createSandbox().secret("active").slice(0, -1);
+    const { stdout } = await runCli(["explain", cut], { cwd: temporaryFolder() });
+    expect(stdout).toMatch(/40 characters: 1 less than a key of this sandbox has/);
+    expect(stdout).toContain(adviceOf("key-cut").whatToDo);
+    expect(await json(["explain", cut])).toMatchObject({ key_cut: true, key_of_another_sandbox: false });
   });
 });
 

@@ -3,7 +3,7 @@ import { endpointNamed } from "../../api/routes.js";
 import { askRequest } from "../../node/clients/ask-control.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
-import { adviceOf } from "../../rules/advice.js";
+import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import { redactKeys } from "../../rules/redact.js";
 import { declareCommand, plainOption } from "../command.js";
 import { exitCode } from "../exit-codes.js";
@@ -69,8 +69,19 @@ const requestId =
   /^(?:req_[0-9a-z]{6,}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|1-[0-9a-f]{8}-[0-9a-f]{24}|gw:.*)$/i;
 
 function keyText(explained: KeyExplanation, scenario: string, style: Style, program: string): string {
-  const { method, path, at, key, fingerprint, fault_paths: faults, checks, status } = explained;
-  const stranger = fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}`;
+  const {
+    method,
+    path,
+    at,
+    key,
+    fingerprint,
+    fault_paths: faults,
+    checks,
+    status,
+    key_form: form,
+  } = explained;
+  const stranger =
+    fingerprint === null ? "no key" : `a key of fingerprint ${fingerprint}${form ? ` (${form})` : ""}`;
   const fault = `${faults.join(", ")} may replace this response; ${program} show ${scenario}`;
   const response = responseFacts({ ...explained, pathId: explained.path_id, whatToDo: explained.what_to_do });
   const lines = [
@@ -83,7 +94,9 @@ function keyText(explained: KeyExplanation, scenario: string, style: Style, prog
   return [
     painted(lines.join("\n"), status, style),
     ...(explained.real_key_suspected ? ["", style.palette.yellow(realKeyWarning)] : []),
-    ...(explained.key_of_another_sandbox ? ["", otherKeyNote] : []),
+    ...(explained.key_of_another_sandbox ? ["", noteOf("key-of-another-sandbox")] : []),
+    ...(explained.key_cut ? ["", noteOf("key-cut")] : []),
+    ...(explained.other_prefix_of === null ? [] : ["", prefixNote(explained.other_prefix_of)]),
   ].join("\n");
 }
 
@@ -109,5 +122,10 @@ function painted(text: string, status: number, { palette, isTerminal }: Style): 
 const realKeyWarning =
   "This looks like a real key: it is well-formed, not one of this scenario, and lacks the mark of a sandbox key (sbx). If it is real, rotate it: it has been in your shell, and perhaps in its history.";
 
-const { meaning, whatToDo: wayOut } = adviceOf("key-of-another-sandbox");
-const otherKeyNote = `${meaning} ${wayOut}`;
+function noteOf(id: AdviceId): string {
+  const { meaning, whatToDo } = adviceOf(id);
+  return `${meaning} ${whatToDo}`;
+}
+
+const prefixNote = (ref: string) =>
+  `This is the key ${ref} with another prefix, so it is an unknown key (R15). Send it with its own prefix, which shows the environment.`;
