@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { parse } from "yaml";
 import project from "../../package.json" with { type: "json" };
 import { anyStatus, rejected, variationTable } from "../../src/api/variation/table.js";
+import { minPaths } from "../../src/certify/promises.js";
 import { exitCode } from "../../src/cli/exit-codes.js";
 import { aboutAdvice, aboutPath, aboutRejection } from "../../src/dashboard/elements/docs-link.js";
 import { outcomes, scenarioNames } from "../../src/index.js";
@@ -104,6 +105,15 @@ test("scripts/README.md has a reason for each package, and for no other", () => 
   const rows = sectionOf("scripts/README.md", "Packages").matchAll(/^\| ([^|]+) \| .*\S \|$/gm);
   const named = [...rows].flatMap(([, names = ""]) => names.split(", ")).filter((name) => name !== "package");
   expect(named.sort()).toEqual(Object.keys(project.devDependencies).sort());
+});
+
+test("docs/certify.md names the minimum of covered paths, and the verdict below it", () => {
+  const names = ["zero", "one", "two", "three", "four", "five", "six"];
+  expect(pageOf("docs/certify.md")).toMatch(
+    new RegExp(
+      `must cover ${names[minPaths]} promised paths[^.]*\\. With fewer, the verdict is \`unusable\``,
+    ),
+  );
 });
 
 test("each rule of a check is in docs/specification.md", () => {
