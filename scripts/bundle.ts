@@ -43,7 +43,7 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api\/(?!promises)|spec\/|sandbox\/|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
+    test: /\/src\/(?:api\/(?!promises)|rules\/|sandbox\/|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
   { name: "promises", test: /\/src\/api\/promises\.ts$/ },

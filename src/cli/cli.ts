@@ -29,8 +29,7 @@ export { processIo } from "./io.js";
  */
 export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
   const program = programIn(given.env);
-  const wrapLine = given.stdout.isTTY || given.stderr.isTTY ? (await import("wrap-ansi")).default : undefined;
-  const printer = (output: Output) => printing(output, (text) => withProgram(text, program), wrapLine);
+  const printer = (output: Output) => printing(output, (text) => withProgram(text, program));
   // Not a copy, which would open stdin.
   const io: Io = Object.assign(Object.create(given), {
     stdout: printer(given.stdout),
@@ -50,15 +49,11 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
 }
 
 // The only way to a terminal: removes everything that would control it.
-function printing(
-  output: Output,
-  named: (text: string) => string,
-  wrapLine?: (line: string, width: number) => string,
-): Printer {
+function printing(output: Output, named: (text: string) => string): Printer {
   const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
   const wrap: Printer["wrap"] = (text) => {
     const { isTTY, columns } = output;
-    return isTTY && columns && wrapLine ? wrapLines(named(text), columns, wrapLine) : named(text);
+    return isTTY && columns ? wrapLines(named(text), columns) : named(text);
   };
   return Object.assign(Object.create(output), {
     write,

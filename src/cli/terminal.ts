@@ -56,11 +56,7 @@ const widest = 100;
 const joint = "\uE000";
 
 /** The last column of a table continues below itself. Commands stay whole, so that they can be pasted. */
-export function wrapLines(
-  text: string,
-  columns: number,
-  wrap: (line: string, width: number) => string,
-): string {
+export function wrapLines(text: string, columns: number): string {
   const width = Math.min(columns, widest);
   return text.replace(/.+/g, (line) => {
     if (textWidth(line) <= width) return line;
@@ -71,11 +67,25 @@ export function wrapLines(
     const rest = line.slice(head.length).replace(command, (words) => words.replaceAll(" ", joint));
     return (
       head +
-      wrap(rest, width + 1 - indent.length)
-        .replaceAll("\n", indent)
+      wordsPerLine(rest, width + 1 - indent.length)
+        .join(indent)
         .replaceAll(joint, " ")
     );
   });
+}
+
+function wordsPerLine(text: string, columns: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (line === "" || textWidth(longer) <= columns) line = longer;
+    else {
+      lines.push(line.trimEnd());
+      line = word;
+    }
+  }
+  return [...lines, line];
 }
 
 const program = String.raw`(?<=: |\brun |mean |^)(?:npx --no-install )?\S*svc-sandbox\S*(?! failed| is )|(?<=: |^)curl`;

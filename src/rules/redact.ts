@@ -1,5 +1,4 @@
-export { default as textWidth } from "string-width";
-
+import { eastAsianWidth } from "get-east-asian-width";
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
@@ -215,6 +214,7 @@ export function encodePath(path: string): string {
 
 // The only sequences that we print.
 const color = /^\[\d{1,2}m/;
+const colors = /\p{Cc}\[\d{1,2}m/gu;
 
 /** Replaces control characters except line ends, tabs and, if `colored`, colors. */
 export function printable(text: string, colored = false): string {
@@ -224,4 +224,33 @@ export function printable(text: string, colored = false): string {
     if (sign === "\uFEFF" && at === 0) return sign;
     return colored && sign === "\u001B" && color.test(text.slice(at + 1, at + 5)) ? sign : "\uFFFD";
   });
+}
+
+// Emoji of several signs, and the letters of a Korean syllable: two columns, whatever their parts have.
+const pairs =
+  "\\p{RI}{2}|[\\d#*]\\uFE0F?\\u20E3|\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+|[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
+// No literals: V8 checks them, with the tables of Unicode that they name, at each start.
+const loadPatterns = () => ({
+  pair: new RegExp(pairs, "gu"),
+  character: new RegExp(`${pairs}|.[\\p{M}\\u200C\\u200D]*`, "gsu"),
+  visible: /^[^\p{DI}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Cs}]$/u,
+});
+let patterns: ReturnType<typeof loadPatterns> | undefined;
+
+/** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
+export function textWidth(text: string): number {
+  const plain = text.replaceAll(colors, "");
+  if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
+  patterns ??= loadPatterns();
+  const { pair, visible } = patterns;
+  let columns = 0;
+  for (const sign of plain.replace(pair, "\u{1F46A}"))
+    columns += visible.test(sign) ? eastAsianWidth(sign.codePointAt(0) as number) : 0;
+  return columns;
+}
+
+/** Returns what a reader calls characters: a family is one. */
+export function charactersOf(text: string): string[] {
+  patterns ??= loadPatterns();
+  return text.match(patterns.character) ?? [];
 }

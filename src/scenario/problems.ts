@@ -1,5 +1,5 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
-import { escapeControls, redactKeys, redactValue, textWidth } from "../rules/redact.js";
+import { charactersOf, escapeControls, redactKeys, redactValue, textWidth } from "../rules/redact.js";
 import type { ShapeProblem as Mistake } from "../rules/schema/messages.js";
 
 /** The code of each problem of a scenario; a closed list, stable for callers. */
@@ -180,11 +180,6 @@ export function excerptOf(line: string, column: number) {
   const [start, end] = [at - left.length, at + right.length];
   const shown = (start > 0 ? "…" : "") + line.slice(start, at);
   return { text: shown + line.slice(at, end) + (end < line.length ? "…" : ""), caret: `${blank(shown)}^` };
-}
-
-/** What a reader calls characters: a family is one. */
-function charactersOf(text: string): string[] {
-  return Array.from(new Intl.Segmenter().segment(text), ({ segment }) => segment);
 }
 
 /** The first characters that fit in so many columns. */
