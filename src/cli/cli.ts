@@ -29,11 +29,10 @@ export { processIo } from "./io.js";
  */
 export async function cli(argv: readonly string[], given: GivenIo): Promise<number> {
   const program = programIn(given.env);
-  const printer = (output: Output) => printing(output, (text) => withProgram(text, program));
   // Not a copy, which would open stdin.
   const io: Io = Object.assign(Object.create(given), {
-    stdout: printer(given.stdout),
-    stderr: printer(given.stderr),
+    stdout: printing(given.stdout),
+    stderr: printing(given.stderr),
     program,
   });
   try {
@@ -42,33 +41,24 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
     const form = errorFormOf(argv, io.env);
     const text = describeFailure(error, form);
     // A line of JSON stays a line.
-    if (form.json) io.stderr.write(withProgram(text, program));
+    if (form.json) io.stderr.write(text);
     else io.stderr.say(text);
     return exitCodeOf(error);
   }
 }
 
 // The only way to a terminal: removes everything that would control it.
-function printing(output: Output, named: (text: string) => string): Printer {
+function printing(output: Output): Printer {
   const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
   const wrap: Printer["wrap"] = (text) => {
     const { isTTY, columns } = output;
-    return isTTY && columns ? wrapLines(named(text), columns) : named(text);
+    return isTTY && columns ? wrapLines(text, columns) : text;
   };
   return Object.assign(Object.create(output), {
     write,
     wrap,
     say: (text: string) => void write(wrap(escapeCommands(text))),
   });
-}
-
-// Messages from below the command line do not know how it was started.
-function withProgram(text: string, program: string): string {
-  const known = Object.keys(commands).join("|");
-  return text.replace(
-    new RegExp(`(?<![\\w/.-]|--no-install )svc-sandbox(?= (?:${known})\\b)`, "g"),
-    () => program,
-  );
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -1,5 +1,6 @@
-import { existsSync, promises } from "node:fs";
+import { existsSync, promises, statSync } from "node:fs";
 import { dirname, extname, resolve } from "node:path";
+import { withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { pluralize } from "../report/plain-text.js";
 import { extensionWords, formatOfExtension, type ReportFormat } from "../report/render/document.js";
@@ -15,7 +16,9 @@ export function newFile(
   { force = false }: { force?: boolean | undefined },
 ): string {
   const file = resolve(cwd, name);
-  if (force || !existsSync(file)) return file;
+  if (!existsSync(file)) return file;
+  if (statSync(file).isDirectory()) throw usageError(`${quote(name)} is a folder. Name a file.`);
+  if (force) return file;
   throw new SandboxError(
     "file_exists",
     `${quote(name)} already exists and is unchanged. Overwrite it with --force, or name another file.`,
@@ -33,6 +36,29 @@ export function openOutput(
   return async (text, next) => {
     await writeFileAtomically(file, text, mode).catch(unwritable(quote(output)));
     if (!quiet) stderr.say(`Wrote ${output}. ${next}\n`);
+  };
+}
+
+/** Reads the file of `--write-env`, if there is one; what it returns sets variables there. Other lines and the mode stay. */
+export async function openEnvFile(
+  name: string,
+  cwd: string,
+): Promise<(variables: Readonly<Record<string, string>>) => Promise<void>> {
+  const file = resolve(cwd, name);
+  const failed = unwritable(quote(name), "Name another file with --write-env.");
+  // The slash tells a folder from a file.
+  if (!existsSync(`${dirname(file)}/`)) failed({ code: "ENOENT" });
+  const stats = existsSync(file) ? statSync(file) : undefined;
+  // A pipe or a device has no lines to keep.
+  const existing = stats?.isFile() ? stats.mode & 0o777 : undefined;
+  // Latin-1 keeps every byte.
+  const text = existing === undefined ? "" : await promises.readFile(file, "latin1").catch(failed);
+  if (text.includes("\0")) failed(new Error("it is not a text file in UTF-8"));
+  return async (variables) => {
+    const bytes = Buffer.from(withVariables(text, variables), "latin1");
+    await writeFileAtomically(file, bytes, existing ?? 0o600).catch(failed);
+    // The mask of this process does not apply to the user's file.
+    if (existing !== undefined) await promises.chmod(file, existing).catch(failed);
   };
 }
 

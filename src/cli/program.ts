@@ -198,11 +198,12 @@ async function unknownFlag(
     value !== undefined && isScenarioName(value) ? value : undefined,
   );
   if (instead !== undefined) return `${name} has no ${flag}: ${instead}.`;
+  const known = [...Object.values(flagsOf(command)).map(({ spec }) => longForm(spec)), "--version", "--help"];
+  if (known.includes(flag)) return `${flag} has no value: write ${flag}, or leave it out.`;
   const others = await commandsWith(flag);
   if (others.length > 0 && others.length < 5)
     return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;
-  const known = Object.values(flagsOf(command)).map(({ spec }) => longForm(spec));
-  const meant = nearest(flag, [...known, "--version", "--help"]);
+  const meant = nearest(flag, known);
   return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 

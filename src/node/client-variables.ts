@@ -37,4 +37,20 @@ const linesOf = (line: (name: string, value: string) => string) => (variables: V
 // an IPv6 address only outside of an assignment.
 export const environmentLines = linesOf((name, value) => `${name}=${value}\n`);
 
+// The start of a line, its name, its value; a quoted value may have several lines.
+const assignment =
+  /^([ \t]*(?:export[ \t]+)?([\w.-]+)[ \t]*=[ \t]*)("(?:\\[\s\S]|[^"\\])*"|'[^']*'|`[^`]*`|[^\r\n]*?(?=[ \t]+#|[ \t]*$))/gm;
+
+/** Sets variables in the text of a `.env` file: changes only their values, and adds lines for new ones at the end. */
+export function withVariables(text: string, variables: Variables): string {
+  const added = new Map(Object.entries(variables));
+  const changed = text.replace(assignment, (entry, start: string, name: string) => {
+    added.delete(name);
+    return Object.hasOwn(variables, name) ? start + variables[name] : entry;
+  });
+  const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
+  const gap = changed === "" || changed.endsWith("\n") ? "" : lineEnd;
+  return changed + gap + environmentLines(Object.fromEntries(added)).replaceAll("\n", lineEnd);
+}
+
 export const powershellLines = linesOf((name, value) => `$env:${name} = '${value}'\n`);

@@ -66,7 +66,7 @@ export function howToCover(
       const options = `${curlOptions && `${curlOptions} `}-X POST -H content-type:application/json`;
       return `reset the sandbox (curl ${options} $SVC_CONTROL_URL/reset), then`;
     }
-    return underExec ? `with svc-sandbox exec ${name} -- <command>,` : `run svc-sandbox start ${name}, then`;
+    return `${underExec ? "run exec with" : "start"} the scenario ${name}, then`;
   }
 }
 

@@ -126,7 +126,7 @@ export const adviceTable = [
     rule: "R11–R14, R18–R24",
     meaning:
       "Your client resent a key after a 401, 403 or 429: a retry, a burst, or several tests that use the same key.",
-    whatToDo: "To find out, run svc-sandbox certify --only retries -- <your command>.",
+    whatToDo: "To find out, run your command with `certify --only retries`.",
   },
   {
     id: "old-key-after-replacement-seen",
@@ -143,7 +143,7 @@ export const adviceTable = [
     rule: "R11",
     meaning:
       "Another sandbox created this key: one with another seed or scenario, or this one before a reset. Or its prefix was changed.",
-    whatToDo: "Use a key of this sandbox. svc-sandbox keys lists them: pass the same scenario and --seed.",
+    whatToDo: "Use a key of this sandbox. The command `keys` lists them: pass the same scenario and --seed.",
   },
   {
     id: "retiring-key-in-use",

@@ -32,7 +32,7 @@ export const errorCauses = {
   record_limit_reached:
     "A sandbox has at most 100,000 records, an instance 10,000, an organization and environment 4 MB. Remove some.",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
-  scenario_not_found: "No bundled scenario has this name. `svc-sandbox list` shows them.",
+  scenario_not_found: "No bundled scenario has this name. The command `list` shows them.",
   usage: "A command, flag, variable, URL or argument is not valid.",
   command_unusable: "The command after `--` cannot be started.",
   address_in_use: "Another program listens on the port. `--port 0` uses a free one.",

@@ -89,7 +89,7 @@ const apiOutcomes = [
     ...unauthorized,
     when: "an unknown, well-formed key",
     whatToDo:
-      "Send a key of this sandbox: the scenario and the seed decide the keys (svc-sandbox keys). A key of one environment does not work in the other.",
+      "Send a key of this sandbox: the scenario and the seed decide the keys, and the command `keys` lists them. A key of one environment does not work in the other.",
   },
   {
     path: "401.revoked",

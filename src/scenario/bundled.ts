@@ -39,7 +39,7 @@ export function scenarioNotFound(given: string, why: string, meant?: string): Sa
   const hint = meant === undefined ? didYouMean(name, scenarioNames) : ` Did you mean ${quote(meant)}?`;
   return new SandboxError(
     "scenario_not_found",
-    `Unknown scenario ${quote(given)}: ${why}.${hint} List the bundled ones with \`svc-sandbox list\`.`,
+    `Unknown scenario ${quote(given)}: ${why}.${hint} The command \`list\` shows the bundled ones.`,
     { given, known: scenarioNames },
   );
 }

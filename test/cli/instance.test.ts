@@ -79,9 +79,9 @@ test("a file that exists keeps its text, and the link stays unused", async () =>
   const link = (await owner()).stdout.trim();
   const file = join(temporaryFolder(), ".env");
   writeFileSync(file, "MINE=1\n");
-  expect(await partner(link, "--write-env", file)).toMatchObject({ code: 2 });
-  expect(readFileSync(file, "utf8")).toBe("MINE=1\n");
-  expect((await partner(link, "--write-env", file, "--force")).code).toBe(0);
+  expect(await partner(link, "--write-env", join(file, "no-folder"))).toMatchObject({ code: 2 });
+  expect((await partner(link, "--write-env", file)).code).toBe(0);
+  expect(readFileSync(file, "utf8")).toMatch(/^MINE=1\nSVC_BASE_URL=http.*\n/);
 });
 
 test("--ca accepts a server with its own certificate authority, and only that one", async () => {

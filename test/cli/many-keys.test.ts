@@ -44,11 +44,10 @@ test("start --json and --write-env have every key that is written out, and a tho
   expect(Object.keys(keys).slice(0, 3)).toEqual(["first", "second", "organization-1-key-1"]);
   const variables = lines.filter((one) => /^SVC_KEY_(?!UNKNOWN=|MALFORMED=)/.test(one));
   expect(variables).toHaveLength(1000);
-  expect(lines.at(-1)).toBe("# 402 more keys: svc-sandbox keys many.yaml --format env");
 
   const small = await started(population("{ organizations: 3 }") + written, "--json");
   expect(Object.keys(JSON.parse(small.text).keys)).toHaveLength(5);
-  expect(small.text + small.lines).not.toMatch(/keys_left_out|#/);
+  expect(small.text).not.toContain("keys_left_out");
 });
 
 test("keys lists them all, in every format", async () => {

@@ -32,3 +32,16 @@ test("started by npx, the list of keys that are left out and the notes name npx,
   const { stderr } = serve(["rotation", "--watch"], { env: npx });
   await stderr.shows(/`npx --no-install svc-sandbox show rotation > my\.yaml`/);
 });
+
+test("started by npx, a text of the user stays as it is, and the caret below it points to the mistake", async () => {
+  const say = "A developer types svc-sandbox start my.yaml";
+  const line = `  - { say: ${say}, sey: again }`;
+  const cwd = temporaryFolder({ "my.yaml": `version: 1\norganizations: {}\nstory:\n${line}\n` });
+  const { stdout, stderr } = await runCli(["validate", "my.yaml"], { cwd, env: npx });
+  const lines = (stdout + stderr).split("\n");
+  const at = lines.findIndex((one) => one.endsWith(line));
+  expect([lines[at + 1]?.indexOf("^"), lines[at]?.slice(-line.length)]).toEqual([
+    lines[at]?.indexOf("sey:"),
+    line,
+  ]);
+});

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { connect, createServer } from "node:net";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { type Write, writesFor } from "../control/writes.js";
 import { root } from "../support/pages.js";
@@ -369,5 +370,25 @@ describe("--write-env", () => {
       ...[expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w+$/), "SVC_KEY_MALFORMED=not-an-api-key", ""],
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
+  });
+
+  it("changes only its own lines of an existing file, and keeps their order, line ends, bytes and mode", async () => {
+    const kept = (key: string, url: string) =>
+      Buffer.from(
+        `\r\n# caf\xe9 SVC_API_KEY=1\r\nDATABASE_URL="x\r\nSVC_API_KEY=in a text"\r\nexport SVC_API_KEY=${key} # mine\r\nSVC_BASE_URL = ${url}\r\nLAST='1'`,
+        "latin1",
+      );
+    const cwd = temporaryFolder({ "tiny.yaml": tiny });
+    const file = join(cwd, ".env");
+    writeFileSync(file, kept("SVC_live_1", '"https://api.example"'));
+    chmodSync(file, 0o664);
+    const url = await baseUrl(serve(["tiny.yaml", "--write-env", ".env"], { cwd }));
+    const written = readFileSync(file, "latin1");
+    const { SVC_KEY_ONLY = "", ...others } = parseEnv(written.slice(written.indexOf("LAST")));
+    expect(Object.keys(others)).toEqual(["LAST", "SVC_CONTROL_URL", "SVC_KEY_MALFORMED", "SVC_KEY_UNKNOWN"]);
+    const [start] = written.split("\r\nSVC_CONTROL_URL=");
+    expect(Buffer.from(start as string, "latin1")).toEqual(kept(SVC_KEY_ONLY, url));
+    expect(written).not.toMatch(/[^\r]\n/);
+    expect(statSync(file).mode & 0o777).toBe(0o664);
   });
 });

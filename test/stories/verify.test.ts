@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type RunOptions, runCli, startCli } from "../support/run-cli.js";
+import { commandLine, runCommand } from "../support/running-command.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { failing, good, storyScenario } from "./stories.js";
 
@@ -133,6 +134,12 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect(three.stderr).toMatch(/^broken\.yaml:\d+:\d+: /);
     expect(three.stderr).toContain('Unknown scenario "missing.yaml"');
     expect(three.stdout).toMatch(/3 scenarios: 2 failed\n$/);
+  });
+
+  it("reports what cannot be read before it plays the first story", async () => {
+    const line = `${commandLine} verify good.yaml missing.yaml 2>&1`;
+    const { stdout } = await runCommand(line, { cwd: temporaryFolder({ "good.yaml": good }) }).ended;
+    expect(stdout).toMatch(/^Unknown scenario "missing.yaml"[^]*\ngood\.yaml: /);
   });
 
   it("writes nothing to stdout where no scenario can be read", async () => {

@@ -103,7 +103,7 @@ function readClient(text: string, from: string): ClientKind {
   const kind = clientKinds.find((one) => one === text);
   if (kind !== undefined) return kind;
   throw usageError(
-    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with a sandbox: svc-sandbox exec -- <your command>. docs/languages.md in the package has recipes.`,
+    `Invalid ${from}: ${quote(text)}. First tests exist for ${listed(clientKinds, "and")}. For any other client, run your own command with exec. docs/languages.md in the package has recipes.`,
   );
 }
 

@@ -39,7 +39,7 @@ const flags = {
   ),
   writeEnv: option(
     "--write-env <file>",
-    "write SVC_BASE_URL, SVC_API_KEY and your client's other variables to this file",
+    "set SVC_BASE_URL, SVC_API_KEY and your client's other variables in this file; its other lines stay",
     fileName,
   ),
   ...keepingFlags,
@@ -50,7 +50,7 @@ const flags = {
   ),
   detach: toggle(
     "--detach",
-    "serve in the background: print the line of --json once requests are accepted, and return; svc-sandbox stop ends it",
+    "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
     { variables: [], conflicts: ["control", "untilStdinEnds"] },
   ),
   untilStdinEnds: plainToggle(
@@ -203,8 +203,12 @@ async function writeVariablesTo(
 ): Promise<void> {
   if (file === undefined) return;
   // Loaded when needed.
-  const { writeEnvFile } = await import("../serve/client-environment.js");
-  await writeEnvFile(file, cwd, runDue(sandbox), server);
+  const [{ openEnvFile }, { clientEnvironment }] = await Promise.all([
+    import("../files.js"),
+    import("../../node/client-variables.js"),
+  ]);
+  const write = await openEnvFile(file, cwd);
+  await write(clientEnvironment(runDue(sandbox), server));
 }
 
 function isDrained(stop: AbortSignal, drain: number): boolean {

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { loadScenario } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, loadScenario } from "../../node/files/load-scenario.js";
 import { nodePlatform } from "../../node/platform.js";
 import { pluralize } from "../../report/plain-text.js";
 import { SandboxError } from "../../rules/errors.js";
@@ -75,15 +75,20 @@ async function verifyOnChange(names: readonly string[], call: VerifyCall): Promi
 async function verifyAll(names: readonly string[], call: VerifyCall) {
   const { flags, io } = call;
   const { quiet = false, watch = false } = flags;
-  const outcomes: Verified[] = [];
-  for (const name of names) {
-    const outcome = await verifiedAs(name, call);
+  const byName = new Map<string, Verified>();
+  const loads = names.map((name) => [name, loadScenario(name, io)] as const);
+  const settled = await Promise.allSettled(loads.map(([, loading]) => loading));
+  // What cannot be read is reported before the first story is played.
+  const ofStatus = (status: string) => loads.filter((_, index) => settled[index]?.status === status);
+  for (const [name, loading] of [...ofStatus("rejected"), ...ofStatus("fulfilled")]) {
+    const outcome = await verifiedAs(name, loading, call);
     // Separates long texts.
-    const isLater = !quiet && outcomes.some(({ text }) => text !== undefined);
+    const isLater = !quiet && [...byName.values()].some(({ text }) => text !== undefined);
     if (!flags.json && outcome.text !== undefined) io.stdout.say(`${isLater ? "\n" : ""}${outcome.text}`);
     if (!flags.json && outcome.error !== undefined) io.stderr.say(`${outcome.error}\n`);
-    outcomes.push(outcome);
+    byName.set(name, outcome);
   }
+  const outcomes = names.flatMap((name) => byName.get(name) ?? []);
   const failed = outcomes.filter((outcome) => outcome.exitCode !== exitCode.fine).length;
   const wasRead = outcomes.some(({ text }) => text !== undefined);
   if (flags.json) {
@@ -114,9 +119,13 @@ interface Verified {
   readonly json: unknown;
 }
 
-async function verifiedAs(name: string, { flags, io }: VerifyCall): Promise<Verified> {
+async function verifiedAs(
+  name: string,
+  loading: Promise<LoadedScenario>,
+  { flags, io }: VerifyCall,
+): Promise<Verified> {
   try {
-    const loaded = await loadScenario(name, io);
+    const loaded = await loading;
     const verdict = await verdictOn(loaded, flags, io.cwd);
     return {
       exitCode: verdict.passed ? exitCode.fine : exitCode.failed,

@@ -1,30 +1,13 @@
 import { promises as files, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join, resolve } from "node:path";
-import { type ClientAddresses, clientEnvironment, environmentLines } from "../../node/client-variables.js";
-import { writeFileAtomically } from "../../node/files/write-file.js";
+import { delimiter, join } from "node:path";
+import { clientEnvironment } from "../../node/client-variables.js";
 import { javaTrustStore } from "../../node/java-trust-store.js";
 import { quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { announcedKeys } from "../../sandbox/secrets.js";
 import type { InterceptingServer } from "../../server/serve.js";
 import { unwritable } from "../exit-codes.js";
 import type { Io } from "../io.js";
-
-/** Writes the environment for clients of a sandbox. Only its owner can read the file, because it contains keys. */
-export async function writeEnvFile(
-  file: string,
-  cwd: string,
-  sandbox: SandboxState,
-  addresses: ClientAddresses,
-): Promise<void> {
-  const { leftOut } = announcedKeys(sandbox);
-  const note = leftOut === 0 ? "" : `# ${leftOut} more keys: svc-sandbox keys ${sandbox.name} --format env\n`;
-  const text = environmentLines(clientEnvironment(sandbox, addresses)) + note;
-  await writeFileAtomically(resolve(cwd, file), text, 0o600).catch(
-    unwritable(quote(file), "Name another file with --write-env."),
-  );
-}
 
 // Variables of another sandbox or the real API would send the command there, or real keys here.
 const ours = /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_.+)$/;

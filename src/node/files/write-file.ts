@@ -19,7 +19,7 @@ export const draftSuffix = ".svc-sandbox-draft";
 /** Keeps symbolic links, and writes into devices and pipes. `check` runs just before the rename. A failure leaves nothing behind. */
 export async function writeFileAtomically(
   file: string,
-  text: string,
+  text: string | Uint8Array,
   mode: number,
   check = () => {},
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function writeFileAtomically(
   }
 }
 
-async function writeInto(path: string, text: string, how = 0): Promise<void> {
+async function writeInto(path: string, text: string | Uint8Array, how = 0): Promise<void> {
   const file = await promises.open(path, O_WRONLY | O_NONBLOCK | how, 0o666);
   try {
     await file.writeFile(text);

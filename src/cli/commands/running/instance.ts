@@ -14,11 +14,10 @@ import { escapeControls } from "../../../rules/redact.js";
 import { listed, quote } from "../../../rules/schema/words.js";
 import { declareCommand, fileName, plainOption } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
-import { brokenSentence, openOutput } from "../../files.js";
+import { brokenSentence, openEnvFile } from "../../files.js";
 import {
   askFlags,
   controlCall,
-  force,
   json,
   quiet,
   readDuration,
@@ -107,9 +106,9 @@ export const instanceCommand = declareCommand({
 
 function adviceOn(link: string, { program }: Io): string {
   const reach = isLoopbackHost(new URL(link).host)
-    ? " It only works on this machine: start the server with --public-url for others."
+    ? "It only works on this machine: start the server with --public-url for others. "
     : "";
-  return `Send this link to your partner. It works once, in a browser or with: ${program} claim '<link>' --write-env .env${reach}`;
+  return `Send this link to your partner. ${reach}It works once, in a browser or with: ${program} claim '<link>' --write-env .env`;
 }
 
 function tableOf(instances: readonly InstanceSummary[], { program }: Io): string {
@@ -129,15 +128,14 @@ function tableOf(instances: readonly InstanceSummary[], { program }: Io): string
 export const claimCommand = declareCommand({
   summary: "turn a claim link into base URL, keys and token",
   description:
-    "Exchanges the link of an instance, which works once, for its environment: SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF>, SVC_CONTROL_URL and the token in SVC_SANDBOX_CONTROL_TOKEN. Prints it, or writes it to a file that only you can read.",
+    "Exchanges the link of an instance, which works once, for its environment: SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF>, SVC_CONTROL_URL and the token in SVC_SANDBOX_CONTROL_TOKEN. Prints it, or sets it in a file.",
   words: { "<link>": "the link that you got, in quotes" },
   flags: {
     writeEnv: plainOption(
       "--write-env <file>",
-      "write it to this file, readable only by its owner, and not to stdout",
+      "set it in this file, and not on stdout; other lines stay, and a new file is readable only by its owner",
       fileName,
     ),
-    force,
     ca: askFlags.ca,
     timeout: askFlags.timeout,
     json: { ...json, conflicts: ["writeEnv"] },
@@ -150,11 +148,15 @@ export const claimCommand = declareCommand({
   },
   async run({ words: [link = ""], flags, io }) {
     // Before the exchange, which uses up the link.
-    const write = openOutput({ ...flags, output: flags.writeEnv }, io, 0o600);
+    const write = flags.writeEnv === undefined ? undefined : await openEnvFile(flags.writeEnv, io.cwd);
     const { token, environment, ...rest } = await claimInstance(link, controlCall(undefined, flags, io));
     const variables = { ...environment, SVC_SANDBOX_CONTROL_TOKEN: token };
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...rest, environment: variables })}\n`);
-    else await write(environmentLines(variables), `Base URL: ${rest.base_url}.`);
+    else if (write === undefined) io.stdout.write(environmentLines(variables));
+    else {
+      await write(variables);
+      if (!flags.quiet) io.stderr.say(`Wrote ${flags.writeEnv}. Base URL: ${rest.base_url}.\n`);
+    }
     return exitCode.fine;
   },
 });
