@@ -2,6 +2,7 @@ import { isWellFormedKey } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import type { Presented } from "../rules/authorize.js";
 import type { ApiRequest } from "../rules/request.js";
+import { profileOf } from "../sandbox/conditions.js";
 import type { ObservedCall } from "../sandbox/journal/client-behavior.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -50,9 +51,10 @@ export function startCall(sandbox: SandboxState, request: ApiRequest): ApiCall {
   };
 }
 
-// Whether responses vary, or the variant of a run chooses their variants.
-function isVaried({ profile, variant }: SandboxState): boolean {
-  return profile === "varied" || (profile === "typical" && variant !== undefined);
+// Whether responses vary, or a run chooses their variants.
+function isVaried(sandbox: SandboxState): boolean {
+  const profile = profileOf(sandbox);
+  return profile === "varied" || (profile === "typical" && sandbox.platform.run !== undefined);
 }
 
 /** The kind of the presented key (R9, R10). An empty header is malformed, not missing. */

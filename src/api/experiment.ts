@@ -1,9 +1,9 @@
 import { fingerprintOf, minute, minuteStart } from "../rules/api-key.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
+import type { Experiment } from "../sandbox/conditions.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Experiment } from "../sandbox/variant.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
 import { brokenPromises } from "./promises.js";
@@ -90,7 +90,7 @@ function hasWaited(retryAfter: number | undefined, first: Moment, latest: Moment
   const waited = elapsed(first, latest) + toleranceMs;
   if (retryAfter !== undefined)
     return Math.max(latest.now - first.now + toleranceMs, waited) >= retryAfter * 1000;
-  // The minute ends on the sandbox's clock, which does not leave the minute by itself, or on the wall.
+  // The minute ends on the sandbox's clock, which may be frozen, or on the wall.
   const next = Math.max(minuteStart(latest.now), minuteStart(first.now + waited));
   const isNextOnWall = minuteStart(latest.wall) > minuteStart(first.wall);
   return waited >= minute || next > minuteStart(first.now) || isNextOnWall;

@@ -9,10 +9,10 @@ import {
 } from "../rules/fault-effects.js";
 import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
-import { fireFault } from "../sandbox/faults.js";
+import type { RunConditions } from "../sandbox/conditions.js";
+import { type FaultFacts, fireFault } from "../sandbox/faults.js";
 import { type CallResult, type Delivery, noResponse } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Variant } from "../sandbox/variant.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
@@ -21,7 +21,7 @@ import { asChosen, evaluateResponse, respondToCall, responseOf } from "./respons
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
   let expected: PathId | undefined;
-  const fired = fireFault(sandbox.faults, call.number, {
+  const facts: FaultFacts = {
     key: call.entry?.key.ref,
     organization: call.entry?.key.organization,
     now: call.now,
@@ -29,7 +29,11 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
       expected ??= evaluateResponse(sandbox, call).pathId;
       return expected;
     },
-  });
+  };
+  const ofRun = sandbox.platform.run?.fireFault(sandbox, call.number, facts);
+  // The scenario's faults count their requests in any case.
+  const ofScenario = fireFault(sandbox.faults, call.number, facts);
+  const fired = ofRun ?? ofScenario;
   if (fired === undefined) return undefined;
   const kind = mainEffectOf(fired.effect);
   const fault = `fault.${kind}` as const;
@@ -45,8 +49,8 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
     delayMs: fired.latency,
     kind: ends === "reset" || ends === "hang" ? ends : "send",
     cutAfter: truncate ? Math.floor(bytes / 2) : undefined,
-    // In the run of a variant, each body takes about a second.
-    bytesPerSecond: slow !== undefined && sandbox.variant?.given.faults !== undefined ? bytes : slow,
+    // In a run, each body takes about a second.
+    bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
   };
   return { ...result, fault, delivery };
 }
@@ -158,7 +162,7 @@ export function sendsPage(path: PathId): boolean {
 }
 
 /** Returns a fault of one kind for the first request that would end on each path. */
-export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<Variant["faults"]> {
+export function faultsOn(paths: readonly PathId[], fault: FaultPathId): NonNullable<RunConditions["faults"]> {
   const { example } = effectAt(fault);
   return paths.map((path) => {
     const then =

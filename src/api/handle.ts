@@ -19,9 +19,10 @@ import { respondToCall } from "./response.js";
  */
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
-  const faulty = sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
+  const { run } = sandbox.platform;
+  const faulty = run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
   const result = faulty ?? respondToCall(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, sandbox.variant?.end?.(sandbox, call, result) ?? result);
+  const exchange = exchangeOf(sandbox, call, run?.end?.(sandbox, call, result) ?? result);
   appendExchange(sandbox, exchange, call);
   return exchange;
 }

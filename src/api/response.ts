@@ -21,11 +21,12 @@ import { noContent } from "./request-input.js";
 import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, vary } from "./variation/vary.js";
 
-/** The call with the variants that the variant of a run chooses for a response with this status. */
+/** The call with the variants that its run chooses for a response with this status. */
 export function asChosen(sandbox: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
   const { number, variation } = call;
-  if (variation === undefined || sandbox.variant === undefined) return call;
-  const chosen = chosenVariation(sandbox, number, variation, sandbox.variant.choose, {
+  const { run } = sandbox.platform;
+  if (variation === undefined || run === undefined) return call;
+  const chosen = chosenVariation(sandbox, number, variation, run.choose, {
     status,
     isContext,
     isDocumented: call.endpoint?.documented !== undefined,

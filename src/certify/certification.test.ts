@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
+import { conditionedRun } from "../api/conditions.js";
 import type { Endpoint } from "../api/endpoint.js";
 import { builtIn } from "../api/routes.js";
-import { activateVariant } from "../api/variant.js";
 import type { Report, ReportedPath } from "../report/report-shape.js";
-import type { Variant } from "../sandbox/variant.js";
+import type { RunConditions } from "../sandbox/conditions.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
 import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
 import type { CausePoint } from "./result.js";
@@ -39,7 +39,7 @@ const passes: ClientRun = {
 const fails: ClientRun = { ...passes, outcome: "failed", code: 1 };
 
 /** How a run of a client ends. */
-type Client = (planned: PlannedRun, variant: Variant) => ClientRun;
+type Client = (planned: PlannedRun, variant: RunConditions) => ClientRun;
 
 /** Certifies a client that is a function: no process, and a second of time for each run. */
 async function certified(client: Client, plan: Partial<CertificationPlan> = {}, maxRuns = 1000) {
@@ -115,8 +115,8 @@ test("a baseline that fails once is flaky, and no other run is made", async () =
 
 const point = (row: string, variant: string) => ({ row, variant, status: 401 });
 /** What a client sees of a point of its run: the variant, or none where the run does not vary it. */
-const seen = (given: Variant, { row, variant, status }: CausePoint) =>
-  activateVariant(given).choose(row, variant, status);
+const seen = (given: RunConditions, { row, variant, status }: CausePoint) =>
+  conditionedRun(given).choose(row, variant, status);
 
 test("runs that the same row breaks with another variant are shown once each, and the report is about all runs", async () => {
   const variants: Readonly<Record<string, string>> = { "varied 1": "quoted", "varied 2": "charset" };
@@ -227,10 +227,12 @@ describe("writes under a fault", () => {
     report: covering,
     writes: { once: new Set([path]), created: new Map([["createLoan", records]]) },
   });
-  const isHit = ({ faults = [] }: Variant, hit: string) => faults.some(({ when }) => when?.path_id === hit);
+  const isHit = ({ faults = [] }: RunConditions, hit: string) =>
+    faults.some(({ when }) => when?.path_id === hit);
 
   test("a client that gives up a write that it must not repeat is not judged by it", async () => {
-    const gives = (variant: Variant) => (isHit(variant, path) ? { ...fails, writes: noWrites } : writing(1));
+    const gives = (variant: RunConditions) =>
+      isHit(variant, path) ? { ...fails, writes: noWrites } : writing(1);
     const { outcomes, unjudged, made } = await certified((_, variant) => gives(variant), plan);
     expect(outcomes).toEqual(["passed", "passed", "passed"]);
     expect(unjudged).toEqual([{ fault: "fault.truncate", paths: [path] }]);
@@ -238,13 +240,13 @@ describe("writes under a fault", () => {
   });
 
   test("it is judged by every other path", async () => {
-    const gives = (variant: Variant) => (isHit(variant, "200.test") ? fails : writing(1));
+    const gives = (variant: RunConditions) => (isHit(variant, "200.test") ? fails : writing(1));
     const { runs } = await certified((_, variant) => gives(variant), plan);
     expect(runs[2]).toMatchObject({ outcome: "failed", cause: { pathId: "200.test" } });
   });
 
   test("a client that creates a record twice fails, although its command passes", async () => {
-    const repeats = (variant: Variant) => writing(isHit(variant, path) ? 2 : 1);
+    const repeats = (variant: RunConditions) => writing(isHit(variant, path) ? 2 : 1);
     const { runs, unjudged } = await certified((_, variant) => repeats(variant), plan);
     expect(runs[2]).toMatchObject({
       outcome: "failed",

@@ -7,8 +7,8 @@ import type { Report } from "../report/report-shape.js";
 import { assumptionTable } from "../rules/assumptions.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
+import type { Experiment, RunConditions } from "../sandbox/conditions.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import type { Experiment, Variant } from "../sandbox/variant.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -34,7 +34,6 @@ import {
   type SentCount,
   type Tried,
   triedFacts,
-  variantOf,
   withRetries,
 } from "./retries.js";
 import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
@@ -95,7 +94,7 @@ export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
   readonly run: (
     planned: PlannedRun,
-    variant: Variant,
+    variant: RunConditions,
     timeouts: Timeouts,
     isWanted: () => boolean,
     isOver?: (replaced: number) => boolean,
@@ -163,7 +162,7 @@ async function makeBaseline(state: Certification): Promise<void> {
   if (first?.run.outcome !== "failed" || first.made.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
   const repeat = repeatIn(state);
-  const fails = async (run: PlannedRun, variant: Variant = {}) => (await repeat(run, variant)).failed;
+  const fails = async (run: PlannedRun, variant: RunConditions = {}) => (await repeat(run, variant)).failed;
   if (!(await fails(baseline))) return conclude(state, baseline, "flaky");
   const typical = { ...baseline, profile: "typical" } as const;
   if (await fails(typical)) return;
@@ -265,7 +264,7 @@ async function findCauses(state: Certification): Promise<void> {
 function runIn(
   state: Certification,
   planned: PlannedRun,
-  variant: Variant,
+  variant: RunConditions,
   isWanted = () => true,
   { isOver, min = 0 }: { isOver?: (replaced: number) => boolean; min?: number } = {},
 ): Promise<ClientRun | undefined> {
@@ -339,7 +338,7 @@ async function tryOut(
 ): Promise<Made[]> {
   const { plan, tools } = state;
   const more = { isOver, min: minWait(experiment) };
-  const made = await runIn(state, plan.runs[0], variantOf(experiment), undefined, more);
+  const made = await runIn(state, plan.runs[0], { experiment }, undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
   const all = [...before, { ...countedOf(made), ...triedFacts(made), experiment }];

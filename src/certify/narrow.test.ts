@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { activateVariant } from "../api/variant.js";
+import { conditionedRun } from "../api/conditions.js";
 import { variationTable } from "../api/variation/table.js";
 import rows from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf } from "../rules/outcomes.js";
@@ -32,7 +32,7 @@ const unseen = { lastPath: () => undefined };
 function client(...mistakes: readonly (readonly CausePoint[])[]) {
   const made = { runs: 0 };
   const attempt: Repeat = async (run, variant) => {
-    const { choose } = activateVariant(variant);
+    const { choose } = conditionedRun(variant);
     made.runs += 1;
     // What is shown: per point of the seed, and per point that is chosen instead of what `minimal` does.
     const shown = pointsOf(run.seed).map((point) => ({
@@ -213,7 +213,7 @@ test("points are the variants of minimal's rows that a run shows, and a variant 
   expect(pointsIn([at401("via", ""), quoted, quoted, at401("none", "one")])).toEqual([quoted]);
   const charset = { ...quoted, variant: "charset" };
   const [there, all] = [whereTheyWere([quoted, charset]), everywhere([quoted, charset])].map((one) =>
-    activateVariant(one),
+    conditionedRun(one),
   );
   const chosen = ["quoted", "charset", "other"].map((usual) =>
     [there, all].map((one) => one?.choose("content_type", usual, 401)),

@@ -1,7 +1,7 @@
 import { faultsOn, sendsPage } from "../api/faults.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import type { PathId } from "../rules/outcomes.js";
-import type { Variant } from "../sandbox/variant.js";
+import type { RunConditions } from "../sandbox/conditions.js";
 import {
   everywhere,
   faultCause,
@@ -12,7 +12,7 @@ import {
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
-export type Repeat = (run: PlannedRun, variant: Variant) => Promise<Repeated>;
+export type Repeat = (run: PlannedRun, variant: RunConditions) => Promise<Repeated>;
 
 interface Repeated {
   readonly failed: boolean;
@@ -81,7 +81,7 @@ async function causeOf(
   likely: number,
   repeat: Repeat,
 ): Promise<[Narrowed, typeof everywhere]> {
-  const fails = async (variant: Variant) => (await repeat(run, variant)).failed;
+  const fails = async (variant: RunConditions) => (await repeat(run, variant)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
     const smallest = await minimize(points, (part) => fails(only(part)), likely);
     // Also without any point: a client that fails by chance must not get a cause.

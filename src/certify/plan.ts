@@ -4,7 +4,7 @@ import type { FaultPathId } from "../rules/fault-effects.js";
 import { effectAt, whatToDoAfter } from "../rules/fault-effects.js";
 import type { PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
-import type { Variant } from "../sandbox/variant.js";
+import type { RunConditions } from "../sandbox/conditions.js";
 import { whyTooLittle } from "./promises.js";
 import type { CausePoint, CertifyResult, CertifyVerdict, Run, RunCause } from "./result.js";
 
@@ -181,11 +181,11 @@ export function pointsIn(seen: readonly CausePoint[]): CausePoint[] {
 }
 
 /** Returns the variant where only these points vary, where the seed has them. */
-export function whereTheyWere(points: readonly CausePoint[]): Variant {
+export function whereTheyWere(points: readonly CausePoint[]): RunConditions {
   return { points };
 }
 
 /** Returns the variant where only these points vary, on every response that they fit. */
-export function everywhere(points: readonly CausePoint[]): Variant {
+export function everywhere(points: readonly CausePoint[]): RunConditions {
   return { points, isEverywhere: true };
 }

@@ -3,14 +3,14 @@ import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
 import { asked } from "../../test/support/send.js";
 import { observe } from "../../test/support/varied.js";
+import { conditionedRun } from "../api/conditions.js";
 import { handle } from "../api/handle.js";
-import { activateVariant } from "../api/variant.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ReportedAdvice } from "../report/report-shape.js";
 import { type ApiPathId, outcomeOf } from "../rules/outcomes.js";
+import type { Experiment, Observation } from "../sandbox/conditions.js";
 import { scenarioSecret } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
-import type { Experiment, Observation } from "../sandbox/variant.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { RetryResult } from "./result.js";
 import {
@@ -22,7 +22,6 @@ import {
   type Made,
   retryResults,
   triedFacts,
-  variantOf,
   withRetries,
 } from "./retries.js";
 
@@ -287,9 +286,9 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     time: () => now + (wall - 20) * 1000 + passed,
     steadyTime: () => now + passed,
     stopwatch: () => passed,
+    run: conditionedRun({ experiment }),
   };
-  const variant = activateVariant(variantOf(experiment));
-  const sandbox = startSandbox(bundledScenarios["key-states"], { platform, variant, now });
+  const sandbox = startSandbox(bundledScenarios["key-states"], { platform, now });
   const seen = observe(sandbox);
   const responses = times.map((at, index) => {
     passed = at;
@@ -345,10 +344,10 @@ test("an experiment starts with the last request of the baseline, and is over af
 test("a request after a rejection counts also if a fault of the scenario responds to it", () => {
   // biome-ignore lint/suspicious/noThenProperty: a fault of the scenario format
   const faults = [{ when: { key: "active", requests: [2] }, then: { status: 503 as const } }];
-  const variant = activateVariant(variantOf(experimentOf("401")));
+  const run = conditionedRun({ experiment: experimentOf("401") });
   const sandbox = startSandbox(
     { ...bundledScenarios["key-states"], faults },
-    { platform: nodePlatform, variant },
+    { platform: { ...nodePlatform, run } },
   );
   const seen = observe(sandbox);
   for (let n = 0; n < 2; n++) handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active") }));

@@ -4,7 +4,7 @@ import type { Report, ReportedAdvice } from "../report/report-shape.js";
 import { type AdviceId, adviceIds, adviceOf } from "../rules/advice.js";
 import { minute } from "../rules/api-key.js";
 import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
-import type { Experiment, Variant } from "../sandbox/variant.js";
+import type { Experiment } from "../sandbox/conditions.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
@@ -158,11 +158,6 @@ function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean 
       one.times.length === 1 &&
       (one.failed || !failed),
   );
-}
-
-/** The variant of its run. An empty list of faults keeps the clock within the minute while a client waits. */
-export function variantOf(experiment: Experiment): Variant {
-  return { experiment, faults: [] };
 }
 
 /** Whether a client that got so many responses of an experiment has shown enough. */

@@ -18,7 +18,7 @@ import { redactKeys } from "../rules/redact.js";
 import type { Path } from "../rules/schema/shape.js";
 import { listed } from "../rules/schema/words.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import { givenOptions } from "../sandbox/start.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -106,10 +106,10 @@ export function givenFlags(
 }
 
 /** Starts a sandbox with a loaded scenario; the flags apply to every scenario that starts there. */
-export function startNamed(loaded: LoadedScenario, flags: Flags): SandboxState {
+export function startNamed(loaded: LoadedScenario, flags: Flags, run?: ConditionedRun): SandboxState {
   const { scenario, name, text } = loaded;
   const given = givenFlags(flags, loaded);
-  return startInNode(scenario, { name, text, ...given, given });
+  return startInNode(scenario, { name, text, ...given, given, run });
 }
 
 export async function stepsThatFail(

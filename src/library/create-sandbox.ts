@@ -19,6 +19,7 @@ import { secretFor } from "../sandbox/story/run-step.js";
 import {
   expectRequests,
   listRequests,
+  viewAssumptions,
   viewClock,
   viewKey,
   viewKeys,
@@ -109,7 +110,7 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
     ofRun ?? resolveSource(source ?? run?.scenario?.scenario ?? "key-states", document);
   const read = openapi?.read as DocumentReader | undefined;
   const endpoints: Platform["endpoints"] = (one, report) => endpointsIn(one, read, report);
-  const platform = { ...webPlatform, endpoints };
+  const platform = { ...webPlatform, endpoints, run: run?.conditioned };
   const own = checkedOptions(given);
   const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
   run?.follow(sandbox, own);
@@ -142,7 +143,7 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       return state().profile;
     },
     get assumptions() {
-      const { assumptions } = state();
+      const { profile: _, ...assumptions } = viewAssumptions(state());
       return { ...assumptions, scopes: [...assumptions.scopes] };
     },
     secret: (ref) => secretFor(state(), ref) as string,

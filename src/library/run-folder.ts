@@ -1,17 +1,17 @@
 import project from "../../package.json" with { type: "json" };
-import { activateVariant } from "../api/variant.js";
+import { conditionedRun } from "../api/conditions.js";
+import type { Observation, RunConditions } from "../sandbox/conditions.js";
 import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
-import type { ActiveVariant, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
-import type { Observation, Variant } from "../sandbox/variant.js";
+import type { ConditionedRun, GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
 // `exec`, and each run of `certify`, name a folder in SVC_SANDBOX_RUN. Sandboxes in Node processes of the command read there
-// what the run varies, and append a line for each request when it is made: test runners end their workers from outside, so
+// the conditions of the run, and append a line for each request when it is made: test runners end their workers from outside, so
 // nothing can be left for the end of a process. Pages have `no-run-folder.ts` in place of this file.
 
-/** The content of `variant.json`. */
+/** The content of `run.json`. */
 export interface RunFile {
   readonly version: string;
   /** The scenario of sandboxes that name none. */
@@ -20,7 +20,8 @@ export interface RunFile {
   readonly options: Pick<GivenOptions, "seed" | "profile" | "now" | "frozen">;
   /** The start of clocks that neither the options nor the scenario set. Default: the real time. */
   readonly start?: number | undefined;
-  readonly variant?: Variant | undefined;
+  /** Default: none. */
+  readonly conditions?: RunConditions | undefined;
 }
 
 /** A line of a process. The first one has its version; one of another version has no others. */
@@ -35,12 +36,13 @@ export interface RunLine {
 
 export interface SandboxRun {
   readonly scenario: RunFile["scenario"] | undefined;
+  readonly conditioned: ConditionedRun | undefined;
   readonly optionsFor: (scenario: Scenario, given: GivenOptions) => GivenOptions;
   /** Reports each later request of a sandbox, over all resets; `given` are its own options. */
   readonly follow: (sandbox: SandboxState, given: GivenOptions) => void;
 }
 
-export const variantFile = "variant.json";
+export const runFile = "run.json";
 export const linesOf = (id: string) => `requests-${id}.jsonl`;
 
 // Of Node only; other runtimes may lack it, and a test may replace these functions later.
@@ -61,30 +63,30 @@ type Files = NonNullable<typeof fs>;
 
 function readRun(folder: string, files: Files): SandboxRun | undefined {
   const write = lineWriter(folder, files);
-  const file = write.orSay(() => JSON.parse(files.readFileSync(`${folder}/${variantFile}`, "utf8")));
+  const file = write.orSay(() => JSON.parse(files.readFileSync(`${folder}/${runFile}`, "utf8")));
   if (file === undefined) return undefined;
-  const { version, scenario, options, start, variant }: RunFile = file;
+  const { version, scenario, options, start, conditions }: RunFile = file;
   // Another version may mean something else by it.
   if (version !== project.version) {
     const count = () => write.line();
     return {
       scenario: undefined,
+      conditioned: undefined,
       optionsFor: (_scenario, given) => given,
       follow: ({ counters }) => counters.passOnTo({ count, countUnread() {} }),
     };
   }
-  let active: ActiveVariant | undefined;
+  const conditioned = conditions && conditionedRun(conditions, (key) => claimPlace(folder, key, files));
   return {
     scenario,
+    conditioned,
     optionsFor({ clock }, given) {
-      active ??= variant && activateVariant(variant, (key) => claimPlace(folder, key, files));
       return {
         ...given,
         seed: given.seed ?? options.seed,
         profile: given.profile ?? options.profile,
         now: given.now ?? options.now ?? (clock?.now === undefined ? start : undefined),
         frozen: given.frozen ?? options.frozen,
-        variant: active,
       };
     },
     follow({ counters }, { seed }) {

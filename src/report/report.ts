@@ -4,6 +4,7 @@ import { pinnedAssumptions } from "../api/variation/vary.js";
 import { adviceIds, adviceTable } from "../rules/advice.js";
 import { isFault, outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed, nearest } from "../rules/schema/words.js";
+import { profileOf } from "../sandbox/conditions.js";
 import type { Counters } from "../sandbox/journal/counts.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -59,7 +60,7 @@ export function clientReport(
   return {
     scenario: running.name,
     seed: running.seed,
-    profile: running.profile,
+    profile: profileOf(running),
     pinned: pinnedAssumptions(running),
     requests: counted.requests,
     unread: counted.unread,

@@ -13,10 +13,10 @@ export function appendExchange(sandbox: SandboxState, exchange: Exchange, call: 
   if (misplaced?.isNotAlone) exchange.traits |= hasKeyInOtherHeader;
   if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
   if (isCounted(exchange)) {
+    const { run } = sandbox.platform;
     // No advice if the response hides what was wrong with the request.
-    if (sandbox.variant?.end === undefined && !isUnremarkable(sandbox, exchange))
-      observe(sandbox, call, exchange);
-    sandbox.counters.count(exchange, misplaced?.keys, sandbox.variant?.observe(sandbox, exchange));
+    if (run?.end === undefined && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
+    sandbox.counters.count(exchange, misplaced?.keys, run?.observe(sandbox, exchange));
   }
   sandbox.history.record(exchange);
 }

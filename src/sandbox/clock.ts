@@ -1,4 +1,4 @@
-import { maximumOverlap, minute, minuteStart } from "../rules/api-key.js";
+import { maximumOverlap } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
 import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/fields.js";
 
@@ -9,10 +9,8 @@ export function createClock(options: {
   readonly time: () => number;
   readonly start: number;
   readonly frozen?: boolean | undefined;
-  /** Whether only `advance` and `set` leave the current minute. */
-  readonly holdsMinute?: boolean | undefined;
 }) {
-  const { time, holdsMinute } = options;
+  const { time } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
   let shown = options.start;
@@ -21,8 +19,7 @@ export function createClock(options: {
   const now = () => {
     const elapsed = time() - read;
     read += elapsed;
-    const last = holdsMinute ? minuteStart(shown) + minute - 1 : Number.POSITIVE_INFINITY;
-    if (!frozen && elapsed > 0) shown = Math.min(shown + elapsed, last);
+    if (!frozen && elapsed > 0) shown += elapsed;
     return shown;
   };
   // After a reading.

@@ -24,7 +24,7 @@ interface FaultCondition extends Omit<Condition, "path_id" | "after" | "until"> 
   readonly until?: number;
 }
 
-interface FaultFacts {
+export interface FaultFacts {
   readonly key: string | undefined;
   readonly organization: string | undefined;
   /** Epoch milliseconds. */

@@ -32,8 +32,9 @@ import {
   unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { type Profiled, profileOf } from "./conditions.js";
 import { inventKeyName, inventOrganizationName } from "./population/names.js";
-import { addedLimitsOf, type Profiled, withGrantedScopes } from "./varied-records.js";
+import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -285,8 +286,9 @@ export function startKey(
 ): UsedKey {
   const { this_minute: thisMinute, today, counted_at: times } = given.usage ?? {};
   const { per_minute: perMinute, per_day: perDay } = settings.limits ?? {};
-  const isVaried = profiled.profile === "varied" && perDay === undefined;
-  const added = isVaried ? addedLimitsOf(profiled, first) : { perMinute: 0, perDay: 0 };
+  const isVaried = profileOf(profiled) === "varied";
+  const added =
+    isVaried && perDay === undefined ? addedLimitsOf(profiled, first) : { perMinute: 0, perDay: 0 };
   // A minute's usage is also the day's.
   const more = { ...added, perMinute: perMinute === undefined ? added.perMinute : 0 };
   // A key at a limit stays there.
@@ -300,7 +302,7 @@ export function startKey(
   const scopes = hasDocumented ? [...record.scopes, ...documented] : record.scopes;
   const scoped = hasDocumented ? { ...record, scopes } : record;
   const ended = ends === undefined ? scoped : { ...scoped, ...endsFrom(start, ends) };
-  if (profiled.profile !== "varied") return { key: ended, usage };
+  if (!isVaried) return { key: ended, usage };
   const { limits } = record;
   const varying = {
     scopes: withGrantedScopes(profiled, first, scopes),

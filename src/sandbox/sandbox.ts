@@ -3,8 +3,8 @@ import type { RequestIds } from "../rules/seed.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
-import type { ActiveFault } from "./faults.js";
-
+import type { ChooseVariant, Observation, RunConditions } from "./conditions.js";
+import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
 import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
 import type { Counters } from "./journal/counts.js";
 import type { CallResult, Exchange } from "./journal/exchange.js";
@@ -14,7 +14,6 @@ import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 import type { Timeline } from "./timeline.js";
-import type { ChooseVariant, Observation, Variant } from "./variant.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {
@@ -30,7 +29,7 @@ export interface ServedEndpoint {
   readonly form?: RecordForm;
 }
 
-/** Time, randomness, hashing, endpoints and farmers, passed in so that a sandbox runs in Node and in browsers. */
+/** Time, randomness, hashing, endpoints, farmers and a run's conditions, passed in so that a sandbox runs in Node and in browsers. */
 export interface Platform {
   /** SHA-256 of a text's UTF-8 bytes, as 64 lowercase hex digits. */
   readonly sha256: (text: string) => string;
@@ -45,6 +44,8 @@ export interface Platform {
   readonly stopwatch: () => number;
   /** Unpredictable unsigned 32-bit integers, used only for keys that are created at run time. */
   readonly random: () => number;
+  /** The run of a client, which comes before the state of its sandboxes. Default: none. */
+  readonly run?: ConditionedRun | undefined;
   /** Creates farmers; called when the first one is read. Default: there are none. */
   readonly farmers?: FarmerMaker;
   /** Returns the endpoints of a sandbox that starts this scenario, and reports names that they lack. */
@@ -64,10 +65,11 @@ export interface StartedScenario {
   /** The start of the clock (epoch milliseconds). */
   startedAt: number;
   seed: number;
-  /** The profile that the assumptions are based on; with `varied`, responses vary in everything left open. */
+  /** The sandbox's own profile; see `profileOf` for the one in effect. With `varied`, responses vary in everything left open. */
   profile: Profile;
+  /** The assumptions in effect. */
   assumptions: Assumptions;
-  /** The assumptions that were set explicitly, not by the profile; `varied` never varies them. */
+  /** The sandbox's own assumptions that were set explicitly, not by the profile; `varied` never varies them. */
   givenAssumptions: Partial<Assumptions>;
   windows: Windows;
   clock: VirtualClock;
@@ -80,7 +82,6 @@ export interface StartedScenario {
   registry: Registry;
   behavior: ClientBehavior;
   requestIds: RequestIds;
-  variant: ActiveVariant | undefined;
 }
 
 /** Replaces members of a sandbox's state, all at the same time. */
@@ -105,7 +106,7 @@ export interface SandboxState extends StartedScenario {
 
 export type GivenOptions = Pick<
   StartOptions,
-  "seed" | "now" | "frozen" | "profile" | "openapi" | "variant" | "maxRecords"
+  "seed" | "now" | "frozen" | "profile" | "openapi" | "maxRecords"
 >;
 
 export interface StartOptions {
@@ -121,15 +122,19 @@ export interface StartOptions {
   readonly openapi?: Scenario["openapi"] | undefined;
   /** The maximum number of records. Default: 100,000. */
   readonly maxRecords?: number | undefined;
-  /** Applies to every scenario that starts. */
-  readonly variant?: ActiveVariant | undefined;
 }
 
-/** A variant at work in the sandboxes of a run. */
-export interface ActiveVariant {
-  readonly given: Variant;
+/** The conditions of a run at work in its sandboxes. */
+export interface ConditionedRun {
+  readonly conditions: RunConditions;
   /** A text that is not a variant's id selects what `minimal` does. */
   readonly choose: ChooseVariant;
+  /** Returns the fault of the run that hits a request. */
+  readonly fireFault: (
+    sandbox: SandboxState,
+    requestNumber: number,
+    facts: FaultFacts,
+  ) => FiredFault | undefined;
   /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */
   end?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
   /** Called once with each request of a client. */

@@ -11,6 +11,7 @@ import { sharedValues } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { createClock, isoOf, lastClockInstant } from "./clock.js";
+import { assumptionsIn } from "./conditions.js";
 import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
@@ -41,9 +42,9 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ variant, maxRecords, ...options }: GivenOptions): GivenOptions {
+export function givenOptions({ maxRecords, ...options }: GivenOptions): GivenOptions {
   const { seed, now, frozen, profile, openapi } = options;
-  return { seed, now, frozen, profile, openapi, variant, maxRecords };
+  return { seed, now, frozen, profile, openapi, maxRecords };
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */
@@ -144,16 +145,16 @@ function seededIn(scenario: Scenario, platform: Platform) {
 function startedWith(
   { platform, idGroup }: StartContext,
   scenario: Scenario,
-  { name = scenario.name ?? "unnamed", text, variant }: Pick<StartOptions, "name" | "text" | "variant">,
+  { name = scenario.name ?? "unnamed", text }: Pick<StartOptions, "name" | "text">,
 ): StartedScenario {
   const { seed, start, farmers } = seededIn(scenario, platform);
   const endpoints = platform.endpoints(scenario);
   const records = startRecords(scenario, endpoints, { seed, start, farmers });
   const { profile = "minimal", ...givenAssumptions } = scenario.assumptions ?? {};
   const documented = documentedScopes(platform, scenario);
-  const assumptions = assumptionsFor(profile, givenAssumptions, endpoints);
+  const profiled = { seed, profile, givenAssumptions, platform };
+  const assumptions = assumptionsIn(profiled, endpoints);
   const windows = windowsOf(assumptions);
-  const profiled = { seed, profile, givenAssumptions, variant };
   const { organizations, keys, unknownKey } = scenarioRecords(scenario, seed, platform.sha256);
   return {
     name,
@@ -168,14 +169,7 @@ function startedWith(
     farmers,
     endpoints,
     records,
-    variant,
-    clock: createClock({
-      time: platform.steadyTime,
-      start,
-      frozen: scenario.clock?.frozen,
-      // Clients wait longer when a fault hits them, which must not end their limits.
-      holdsMinute: variant?.given.faults !== undefined,
-    }),
+    clock: createClock({ time: platform.steadyTime, start, frozen: scenario.clock?.frozen }),
     faults: activateFaults(scenario.faults ?? [], seed, start),
     timeline: createTimeline(scenario.timeline ?? [], start, nextRuleAt(records)),
     story: { steps: scenario.story ?? [], next: 0, verdicts: new Map(), last: undefined },
@@ -190,16 +184,13 @@ function startedWith(
 
 // Returns a scenario that starts the same sandbox without the options: the same object if there are none.
 function withOptions(scenario: Scenario, options: StartOptions): Scenario {
-  const { seed, now, frozen, openapi, variant } = options;
-  const { profile = options.profile, faults = [] } = variant?.given ?? {};
+  const { seed, now, frozen, profile, openapi } = options;
   const clock = { ...(now !== undefined && { now: isoOf(now) }), ...(frozen !== undefined && { frozen }) };
-  const assumptions = { ...variant?.given.assumptions, ...(profile !== undefined && { profile }) };
   const given = {
     ...(seed !== undefined && { seed }),
     ...(Object.keys(clock).length > 0 && { clock: { ...scenario.clock, ...clock } }),
-    ...(Object.keys(assumptions).length > 0 && { assumptions: { ...scenario.assumptions, ...assumptions } }),
+    ...(profile !== undefined && { assumptions: { ...scenario.assumptions, profile } }),
     ...(openapi !== undefined && { openapi }),
-    ...(faults.length > 0 && { faults: [...faults, ...(scenario.faults ?? [])] }),
   };
   return Object.keys(given).length === 0 ? scenario : ({ ...scenario, ...given } as Scenario);
 }

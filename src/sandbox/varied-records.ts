@@ -1,18 +1,9 @@
 import type { KeyLimits, Organization } from "../rules/api-key.js";
-import type { Assumptions, Profile } from "../rules/assumptions.js";
 import { pick, randomStream } from "../rules/seed.js";
-import type { ChooseVariant } from "./variant.js";
+import { fixedAssumptions, type Profiled, profileOf } from "./conditions.js";
 
 // What the profile `varied` adds to the records of keys and organizations. It is in the records, so that responses and lists
 // agree (R4). A snapshot omits it, because the seed and the ref restore it.
-
-/** The part of a sandbox that decides what its profile adds. */
-export interface Profiled {
-  readonly seed: number;
-  readonly profile: Profile;
-  readonly givenAssumptions: Partial<Assumptions>;
-  readonly variant: { readonly choose: ChooseVariant } | undefined;
-}
 
 type RecordRow<Value> = Readonly<Record<string, Value>>;
 
@@ -25,12 +16,12 @@ const scopesOfNoDocument: RecordRow<readonly string[]> = {
 const allOfNoDocument = new Set(Object.values(scopesOfNoDocument).flat());
 
 function chosen<Value>(
-  { seed, variant }: Profiled,
+  { seed, platform }: Profiled,
   [id, row]: readonly [id: string, row: RecordRow<Value>],
   ref: string,
 ): Value {
   const usual = pick(randomStream(seed, id, ref), Object.keys(row));
-  return (row[variant?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
+  return (row[platform.run?.choose(id, usual, 200) ?? usual] ?? Object.values(row)[0]) as Value;
 }
 
 /** Adds the scopes that the profile grants to a key; `first` is the ref of the first key of its rotation. */
@@ -39,16 +30,16 @@ export function withGrantedScopes(
   first: string,
   scopes: readonly string[],
 ): readonly string[] {
-  if (profiled.profile !== "varied" || profiled.givenAssumptions.scopes !== undefined) return scopes;
+  if (!grantsScopes(profiled)) return scopes;
   const granted = chosen(profiled, ["key.granted_scopes", scopesOfNoDocument], first);
   return granted.length === 0 ? scopes : [...scopes, ...granted];
 }
 
-export function withoutGrantedScopes(
-  { profile, givenAssumptions }: Profiled,
-  scopes: readonly string[],
-): readonly string[] {
-  if (profile !== "varied" || givenAssumptions.scopes !== undefined) return scopes;
+const grantsScopes = (profiled: Profiled) =>
+  profileOf(profiled) === "varied" && fixedAssumptions(profiled).scopes === undefined;
+
+export function withoutGrantedScopes(profiled: Profiled, scopes: readonly string[]): readonly string[] {
+  if (!grantsScopes(profiled)) return scopes;
   return scopes.filter((scope) => !allOfNoDocument.has(scope));
 }
 
@@ -84,7 +75,7 @@ export function withNameSuffix(profiled: Profiled, organization: Organization): 
 
 /** Returns the profile's suffix for an organization's name; empty in most profiles. */
 export function nameSuffixOf(profiled: Profiled, ref: string): string {
-  return profiled.profile === "varied"
+  return profileOf(profiled) === "varied"
     ? chosen(profiled, ["organization.name_ending", nameSuffixes], ref)
     : "";
 }

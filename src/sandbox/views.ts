@@ -1,4 +1,5 @@
 import { fingerprintOf, keyStateAt, type Organization } from "../rules/api-key.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import { isReserved } from "../scenario/format/fields.js";
@@ -59,6 +60,13 @@ export function viewKeys(sandbox: SandboxState, page: Page = {}): KeyView[] {
 export function viewOrganizations({ registry }: SandboxState, page: Page = {}): OrganizationView[] {
   const organizations = pageOf(registry.organizations, page);
   return organizations.map(({ organization }) => viewOrganization(organization));
+}
+
+/** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
+export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
+  const { profile, givenAssumptions, endpoints, platform, assumptions } = sandbox;
+  const own = platform.run === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
+  return { profile, ...own };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {

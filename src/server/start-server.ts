@@ -114,7 +114,14 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
   const given = run?.optionsFor(named.scenario, own) ?? own;
-  const start = () => startInNode(named.scenario, { name: named.name, text: named.text, ...given, given });
+  const start = () =>
+    startInNode(named.scenario, {
+      name: named.name,
+      text: named.text,
+      ...given,
+      given,
+      run: run?.conditioned,
+    });
   const onProblem = rest.onDefect ?? (() => {});
   const openStore = async (): Promise<Store> => {
     if (file !== undefined) {

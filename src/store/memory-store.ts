@@ -1,7 +1,6 @@
 import { handle } from "../api/handle.js";
 import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
-import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../rules/request.js";
 import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
 import { runDue } from "../sandbox/operations/operations.js";
@@ -36,7 +35,7 @@ export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits
   const instances = createInstances({
     max: maxInstances,
     server: sandbox,
-    platform: nodePlatform,
+    platform: sandbox.platform,
     requireRoom: () => budget.requireRoom(),
   });
   const budget = createMemoryBudget(options.maxMemory, instances.discardJournals);

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { conditionedRun } from "../../src/api/conditions.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { brokenPromises, promisesOn } from "../../src/api/promises.js";
-import { activateVariant } from "../../src/api/variant.js";
 import { outcomes, type PathId } from "../../src/rules/outcomes.js";
 import { shapeProblems } from "../../src/rules/schema/check.js";
-import type { Observation } from "../../src/sandbox/variant.js";
+import type { Observation } from "../../src/sandbox/conditions.js";
 import { headerOf, startFrozen } from "../support/doors.js";
 import { ask, type Completed, observe, rejectedKeys } from "../support/varied.js";
 
@@ -92,7 +92,7 @@ function expectBroken(name: string, broken: Completed, instead: Completed): void
 test.each(brokenPromises.map((promise) => [promise.id, promise] as const))(
   "%s changes what its name states and nothing else",
   (_id, promise) => {
-    const sandbox = startFrozen("key-states", { now, variant: activateVariant({ promise: promise.id }) });
+    const sandbox = startFrozen("key-states", { now, run: conditionedRun({ promise: promise.id }) });
     const seen = observe(sandbox);
     const [path, name = ""] = promise.id.split(":");
     let changed = 0;
@@ -111,7 +111,7 @@ test.each(brokenPromises.map((promise) => [promise.id, promise] as const))(
 test("a response that a fault replaces, or outside of the specification, stays unchanged", () => {
   const sandbox = startFrozen("key-states", {
     now,
-    variant: activateVariant({
+    run: conditionedRun({
       promise: "200.test:rejected",
       faults: [{ when: { requests: [1] }, then: { status: 503 } }],
     }),

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
-import { activateVariant } from "../../src/api/variant.js";
+import { conditionedRun } from "../../src/api/conditions.js";
 import { documentedRows } from "../../src/api/variation/table.js";
 import allWords from "../../src/api/variation/words.json" with { type: "json" };
 import { failuresByReason } from "../../src/certify/brief.js";
 import { type Narrowed, narrowVaried, type Repeat } from "../../src/certify/narrow.js";
 import { everywhere, type PlannedRun, planOf, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
 import type { CausePoint, Run } from "../../src/certify/result.js";
-import type { Variant } from "../../src/sandbox/variant.js";
+import type { RunConditions } from "../../src/sandbox/conditions.js";
 import { startFrozen } from "../support/doors.js";
 import { hasTrait, type ReadResponse, traits } from "../support/traits.js";
 import { type Asked, ask, observe } from "../support/varied.js";
@@ -40,12 +40,12 @@ const asked: readonly Asked[] = [
 type Breaks = (response: ReadResponse, at: number) => boolean;
 
 /** What a run responses, in the order of what is asked, until the client stops. */
-function responsesOf(run: PlannedRun, variant: Variant, stops?: Breaks): ReadResponse[] {
+function responsesOf(run: PlannedRun, variant: RunConditions, stops?: Breaks): ReadResponse[] {
   return shownIn(run, variant, stops).responses;
 }
 
-function shownIn(run: PlannedRun, variant: Variant, stops: Breaks = () => false) {
-  const sandbox = startFrozen("key-states", { ...run, variant: activateVariant(variant) });
+function shownIn(run: PlannedRun, variant: RunConditions, stops: Breaks = () => false) {
+  const sandbox = startFrozen("key-states", { ...run, run: conditionedRun(variant) });
   const seen = observe(sandbox);
   const responses: ReadResponse[] = [];
   for (const one of asked) {

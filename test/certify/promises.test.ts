@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { conditionedRun } from "../../src/api/conditions.js";
 import { promisesOn } from "../../src/api/promises.js";
-import { activateVariant } from "../../src/api/variant.js";
 import type { PromiseRun } from "../../src/certify/result.js";
 import { promisedCount } from "../support/coverage.js";
 import { startFrozen } from "../support/doors.js";
@@ -133,7 +133,7 @@ async function missedBy(...skipped: string[]): Promise<string[]> {
   for (const promise of promisesOn(carefulPaths, "all")) {
     const sandbox = startFrozen("key-states", {
       now: Date.UTC(2026, 2, 2),
-      variant: activateVariant({ promise: promise.id }),
+      run: conditionedRun({ promise: promise.id }),
     });
     const tools = {
       async call(ref: string) {

@@ -1,10 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { conditionedRun } from "../../src/api/conditions.js";
 import type { Endpoint } from "../../src/api/endpoint.js";
 import { brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";
-import { activateVariant } from "../../src/api/variant.js";
 import { createSandbox, openApiDocument, type Scenario } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
@@ -355,7 +355,7 @@ test.each([
   const sandbox = startFrozen(
     { ...bundledScenarios["key-states"], openapi },
     {
-      variant: activateVariant({ promise: promise?.id ?? "" }),
+      run: conditionedRun({ promise: promise?.id ?? "" }),
     },
   );
   const { headers, ...response } = ask(sandbox, { key, path: "/v1/relying-party/me/status" });

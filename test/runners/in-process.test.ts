@@ -111,7 +111,7 @@ test("sandboxes of another version are named, and count nothing", async () => {
   const cwd = userFolder({
     "client.mjs": `
       import { readFileSync, writeFileSync } from "node:fs";
-      const file = process.env.SVC_SANDBOX_RUN + "/variant.json";
+      const file = process.env.SVC_SANDBOX_RUN + "/run.json";
       writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file)), version: "0.0.1" }));
       const { createSandbox } = await import("svc-sandbox");
       await createSandbox().fetch("https://any.example/v1/relying-party/me");

@@ -1,8 +1,8 @@
 import { handle } from "../../src/api/handle.js";
 import type { PathId } from "../../src/rules/outcomes.js";
+import type { Observation } from "../../src/sandbox/conditions.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecret } from "../../src/sandbox/secrets.js";
-import type { Observation } from "../../src/sandbox/variant.js";
 import { unknownSecret } from "../../src/scenario/population.js";
 import { asked, mePath, type Seen } from "./send.js";
 

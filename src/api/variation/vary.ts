@@ -1,9 +1,9 @@
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../rules/assumptions.js";
 import type { Shape } from "../../rules/schema/shape.js";
 import { mix32, numberInSeries, type RandomStream, randomStream } from "../../rules/seed.js";
+import { type ChooseVariant, fixedAssumptions, profileOf } from "../../sandbox/conditions.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import type { ChooseVariant } from "../../sandbox/variant.js";
 import { headerPairs, withBody } from "../messages.js";
 import type { Draft } from "./changes.js";
 import { contextRows, documentedRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
@@ -48,11 +48,11 @@ export interface Variation {
 export function variationOf(
   sandbox: SandboxState,
   number: number,
-  select: Selector = sandbox.profile === "typical" ? typicalSelector : selector(sandbox.seed, number),
+  select: Selector = profileOf(sandbox) === "typical" ? typicalSelector : selector(sandbox.seed, number),
 ): Variation {
-  const { givenAssumptions } = sandbox;
+  const fixed = fixedAssumptions(sandbox);
   const selected = variationTable
-    .filter(({ fixedBy }) => fixedBy === undefined || givenAssumptions[fixedBy] === undefined)
+    .filter(({ fixedBy }) => fixedBy === undefined || fixed[fixedBy] === undefined)
     .map((row) => ({ row, ...select(row) }));
   return variationWith(sandbox, number, selected);
 }
@@ -77,7 +77,7 @@ interface ResponseKind {
   readonly isDocumented: boolean;
 }
 
-/** A variation with the variants that the variant of a run chooses for a response with this status. */
+/** A variation with the variants that a run chooses for a response with this status. */
 export function chosenVariation(
   sandbox: SandboxState,
   number: number,
@@ -99,11 +99,9 @@ export function chosenVariation(
 }
 
 /** The assumptions that the scenario sets and the profile would set differently, or vary. */
-export function pinnedAssumptions({
-  profile,
-  givenAssumptions,
-  endpoints,
-}: SandboxState): (keyof Assumptions)[] {
+export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
+  const { givenAssumptions, endpoints } = sandbox;
+  const profile = profileOf(sandbox);
   const standard = assumptionsFor(profile, {}, endpoints);
   const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
   const varies = (name: keyof Assumptions) =>

@@ -1,7 +1,7 @@
 import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
+import { conditionedRun } from "../../api/conditions.js";
 import type { Endpoint } from "../../api/endpoint.js";
-import { activateVariant } from "../../api/variant.js";
 import type { ClientRun, RunSandbox, Tools } from "../../certify/certification.js";
 import { pointsIn, type Timeouts } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
@@ -14,10 +14,10 @@ import { clientReport } from "../../report/report.js";
 import { minuteStart } from "../../rules/api-key.js";
 import type { PathId } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
+import type { Observation, RunConditions, VariedPoint } from "../../sandbox/conditions.js";
 import { type Counters, type Counting, createCounters } from "../../sandbox/journal/counts.js";
 import type { Exchange } from "../../sandbox/journal/exchange.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
-import type { Observation, Variant, VariedPoint } from "../../sandbox/variant.js";
 import type { CommandCall } from "../command.js";
 import { startNamed } from "../open-scenario.js";
 import { openRunFolder, type RunFolder } from "../serve/run-folder.js";
@@ -36,9 +36,9 @@ export function createClientRuns(
   let stopped: NodeJS.Signals | undefined;
   let notes: readonly string[] | undefined;
 
-  const runNow: Tools["run"] = async ({ profile, seed }, variant, timeouts, isWanted, isOver) => {
+  const runNow: Tools["run"] = async ({ profile, seed }, conditions, timeouts, isWanted, isOver) => {
     if (stopped !== undefined || !isWanted()) return undefined;
-    const started = await startRun(loaded, { ...given, seed }, { ...variant, profile });
+    const started = await startRun(loaded, { ...given, seed }, { ...conditions, profile });
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
     const { run, notes: its } = await runOnce(started, call, timeouts, {
       takeSignals(listener) {
@@ -78,13 +78,16 @@ interface StartedRun {
   readonly collected: CollectedRequests;
 }
 
-async function startRun(loaded: LoadedScenario, given: GivenOptions, variant: Variant): Promise<StartedRun> {
+async function startRun(
+  loaded: LoadedScenario,
+  given: GivenOptions,
+  conditions: RunConditions,
+): Promise<StartedRun> {
   // A limit of the minute then ends at the same time in each run.
   const start = minuteStart(wallTime());
   const now = given.now ?? (loaded.scenario.clock?.now === undefined ? start : undefined);
-  const folder = await openRunFolder({ scenario: loaded, options: given, start, variant });
-  const active = activateVariant(variant, folder.claim);
-  const sandbox = startNamed(loaded, { ...given, now, variant: active });
+  const folder = await openRunFolder({ scenario: loaded, options: given, start, conditions });
+  const sandbox = startNamed(loaded, { ...given, now }, conditionedRun(conditions, folder.claim));
   // A test may clear the requests to count its own.
   const collected = collectRequests(endpointsFor(loaded.scenario));
   sandbox.counters.passOnTo(collected);
@@ -180,7 +183,7 @@ function collectRequests(endpoints: readonly Endpoint[]): CollectedRequests {
   };
 }
 
-/** Collects what the variant of a run shows with its requests. */
+/** Collects what the conditions of a run show with its requests. */
 function collectObservations() {
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
@@ -198,7 +201,7 @@ function collectObservations() {
       if (known === undefined) sent.set(`${seen.nth} ${key}`, { key, nth: seen.nth, paths: [pathId] });
       else known.paths.push(pathId);
       points.push(...seen.points);
-      suspect ??= seen.suspect;
+      suspect ??= seen.hit;
       scenarios.add(seen.scenario);
       pinned ??= seen.pinned;
       if (seen.isReplaced) replaced += 1;

@@ -1,7 +1,7 @@
+import { conditionedRun } from "../../api/conditions.js";
 import { faultsOn } from "../../api/faults.js";
 import { type BrokenPromise, brokenPromisesOf } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";
-import { activateVariant } from "../../api/variant.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
@@ -9,11 +9,12 @@ import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
 import { execAgain } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
+import type { Profile } from "../../rules/assumptions.js";
 import { faultPathIds, isSuccess } from "../../rules/outcomes.js";
 import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
+import type { RunConditions } from "../../sandbox/conditions.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
-import type { Variant } from "../../sandbox/variant.js";
 import type { Instance } from "../../store/instances.js";
 import type { SandboxPlace } from "../../store/store.js";
 import { declareCommand, fileName, option } from "../command.js";
@@ -46,16 +47,21 @@ function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
   throw usageError(`Invalid --break: no promise has the id ${quote(text)}.${hint}`);
 }
 
-/** The variant of `--break` or `--fault`; `undefined` without them. */
-function variantOf(
-  { break: promise, fault }: { readonly break?: string; readonly fault?: string },
+/** The conditions that the flags set; `undefined` if there are none. As in `certify`, the client's tests do not change them. */
+function conditionsOf(
+  flags: { readonly break?: string; readonly fault?: string; readonly profile?: Profile },
   loaded: LoadedScenario,
-): Variant | undefined {
-  if (promise !== undefined) return { promise };
-  return fault === undefined ? undefined : { faults: faultOf(fault, loaded) };
+): RunConditions | undefined {
+  const { break: promise, fault, profile } = flags;
+  if (promise === undefined && fault === undefined && profile === undefined) return undefined;
+  return {
+    ...(profile !== undefined && { profile }),
+    ...(promise !== undefined && { promise }),
+    ...(fault !== undefined && { faults: faultOf(fault, loaded) }),
+  };
 }
 
-function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<Variant["faults"]> {
+function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
   const all = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
@@ -130,14 +136,11 @@ export const execCommand = declareCommand({
     const targets = reportTargets(flags.report, execReportFiles, io, flags.format);
     const loaded = await loadNamed(words[0], io, flags);
     const promise = flags.break === undefined ? undefined : promiseOf(flags.break, loaded);
-    const variant = variantOf(flags, loaded);
+    const conditions = conditionsOf(flags, loaded);
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };
-    // As in the run of certify that it repeats, the flag overrides the profile that the client's tests set.
-    const ofRun = profile === undefined ? variant : { ...variant, profile };
-    const folder = await openRunFolder({ scenario: loaded, options, variant: ofRun });
-    const active = variant && activateVariant(variant, folder.claim);
-    const sandbox = startNamed(loaded, { ...flags, variant: active });
+    const folder = await openRunFolder({ scenario: loaded, options, conditions });
+    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;

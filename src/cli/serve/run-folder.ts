@@ -1,7 +1,7 @@
 import { closeSync, openSync, promises, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { claimPlace, linesOf, type RunFile, type RunLine, variantFile } from "../../library/run-folder.js";
+import { claimPlace, linesOf, type RunFile, type RunLine, runFile } from "../../library/run-folder.js";
 import { version } from "../../node/package-files.js";
 import { parsedJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
@@ -23,7 +23,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   process.once("exit", remove);
   const { name, scenario } = run.scenario;
   const text = JSON.stringify({ ...run, version, scenario: { name, scenario } } satisfies RunFile);
-  writeFileSync(join(folder, variantFile), text, { mode: 0o600 });
+  writeFileSync(join(folder, runFile), text, { mode: 0o600 });
   const files = new Map<string, () => RunLine[]>();
   const others = new Set<string>();
   const isLines = new RegExp(`^${linesOf(".+")}$`);

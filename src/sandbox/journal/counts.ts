@@ -1,6 +1,6 @@
 import type { AdviceId } from "../../rules/advice.js";
 import type { PathId } from "../../rules/outcomes.js";
-import type { Observation } from "../variant.js";
+import type { Observation } from "../conditions.js";
 import type { Exchange } from "./exchange.js";
 
 /** A key for display: its ref if it is known, and its fingerprint (R46). */

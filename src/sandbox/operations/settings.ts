@@ -1,8 +1,9 @@
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
-import { type Assumptions, assumptionsFor, type Profile } from "../../rules/assumptions.js";
+import type { Assumptions, Profile } from "../../rules/assumptions.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
+import { assumptionsIn, profileOf } from "../conditions.js";
 import { activateFaults, type Fault } from "../faults.js";
 import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
 import { unknownFaultPaths } from "../path-ids.js";
@@ -61,7 +62,8 @@ export function changeAssumptions(
   now: number,
 ): Assumptions {
   const given = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
-  const next = assumptionsFor(profile ?? sandbox.profile, given, sandbox.endpoints);
+  const settings = { profile: profile ?? sandbox.profile, givenAssumptions: given };
+  const next = assumptionsIn({ ...settings, platform: sandbox.platform }, sandbox.endpoints);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);
   const windows = windowsOf(next);
@@ -72,12 +74,7 @@ export function changeAssumptions(
   });
   for (const entry of sandbox.registry.keys.values())
     entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
-  const changes = {
-    profile: profile ?? sandbox.profile,
-    assumptions: next,
-    givenAssumptions: given,
-    windows,
-  } satisfies Partial<SandboxState>;
+  const changes = { ...settings, assumptions: next, windows };
   varyRecords(sandbox, { ...sandbox, ...changes });
   replaceState(sandbox, changes);
   sandbox.history.emit({ type: "assumptions.changed" });
@@ -93,7 +90,7 @@ function varyRecords(sandbox: SandboxState, next: SandboxState): void {
     if (old === suffix) continue;
     entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + suffix };
   }
-  if (sandbox.profile !== "varied" && next.profile !== "varied") return;
+  if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
   for (const entry of keys.values()) {
     let first = entry.key;
     for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {

@@ -100,10 +100,10 @@ export const instanceRoutes: readonly Route[] = [
       requireFields("start an instance", {
         label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
-      const { seed, profile, openapi, variant } = context.sandbox.given;
+      const { seed, profile, openapi } = context.sandbox.given;
       // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
       // already has its seed and profile.
-      const ofServer = scenario === undefined ? { variant } : { seed, profile, openapi, variant };
+      const ofServer = scenario === undefined ? {} : { seed, profile, openapi };
       const at = now === undefined ? undefined : parseTime(now);
       const given = givenOptions({ ...ofServer, ...asked, now: at, maxRecords: maxRecordsOfInstance });
       // Default: the server's own scenario, in its initial state.

@@ -10,7 +10,7 @@ import type { AssumptionsInput } from "../../../sandbox/operations/settings.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { resetSandbox } from "../../../sandbox/start.js";
 import { listUpcoming } from "../../../sandbox/upcoming.js";
-import { viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
+import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
 import type { StoreStatus } from "../../../store/store.js";
 import { unreadiness } from "../../sockets/server-state.js";
@@ -69,7 +69,7 @@ export const sandboxRoutes: readonly Route[] = [
       scenario: sandbox.name,
       seed: sandbox.seed,
       clock: viewClock(sandbox.clock),
-      assumptions: assumptionsOf(sandbox),
+      assumptions: viewAssumptions(sandbox),
       faults: describeFaults(sandbox.faults),
       organizations: viewOrganizations(sandbox),
       keys: viewKeys(sandbox),
@@ -100,7 +100,7 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /assumptions", {
     summary: "The sandbox's assumptions",
     response: responses.Assumptions,
-    run: ({ sandbox }) => assumptionsOf(sandbox),
+    run: ({ sandbox }) => viewAssumptions(sandbox),
   }),
   controlRoute("PUT /assumptions", {
     summary: "Changes the given assumptions; a profile sets all others",
@@ -108,7 +108,7 @@ export const sandboxRoutes: readonly Route[] = [
     response: responses.Assumptions,
     run({ sandbox, body }) {
       operations.assumptions(sandbox, body as AssumptionsInput);
-      return assumptionsOf(sandbox);
+      return viewAssumptions(sandbox);
     },
   }),
   controlRoute("GET /profiles", {
@@ -154,10 +154,6 @@ function profileRow([name, { minimal, typical = minimal }]: [string, AssumptionD
 
 function summaryOf({ name, seed, clock }: SandboxState) {
   return { scenario: name, seed, now: viewClock(clock).now };
-}
-
-function assumptionsOf({ assumptions, profile }: SandboxState) {
-  return { profile, ...assumptions };
 }
 
 /** Shows the running scenario. Only a sent scenario has warnings, one for each step with an unexpected result. */

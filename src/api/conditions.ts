@@ -1,11 +1,12 @@
+import type { PathId } from "../rules/outcomes.js";
+import type { ChooseVariant, RunConditions, VariedPoint } from "../sandbox/conditions.js";
+import { type ActiveFault, activateFaults, fireFault } from "../sandbox/faults.js";
 import type { CallResult } from "../sandbox/journal/exchange.js";
 import type { Registry } from "../sandbox/keys.js";
-import type { ActiveVariant, SandboxState } from "../sandbox/sandbox.js";
-import type { ChooseVariant, Variant, VariedPoint } from "../sandbox/variant.js";
+import type { ConditionedRun, SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { startExperiment } from "./experiment.js";
 import { breakPromise, brokenPromisesOf } from "./promises.js";
-
 import { endpointsOf } from "./routes.js";
 
 /** Numbers the sandboxes of a run, for each key by their first request with it; `claim` returns the next number of a key. */
@@ -21,27 +22,34 @@ function claimHere(): ClaimPlace {
   };
 }
 
-/** Starts to apply a variant, and to describe what its sandboxes show. */
-export function activateVariant(given: Variant, claim: ClaimPlace = claimHere()): ActiveVariant {
+/** Starts to apply the conditions of a run, and to describe what its sandboxes show. */
+export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = claimHere()): ConditionedRun {
   const placeIn = createPlaces(claim);
-  const chosen = chooser(given);
+  const chosen = chooser(conditions);
+  const faultsIn = createFaults(conditions.faults ?? []);
   const known = new Set<string>();
   let points: VariedPoint[] = [];
   let isReplaced = false;
-  const experiment = given.experiment && startExperiment(given.experiment, placeIn);
+  let hit: PathId | undefined;
+  const experiment = conditions.experiment && startExperiment(conditions.experiment, placeIn);
   const broken = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
-    const promise = brokenPromisesOf(endpointsOf(sandbox)).find(({ id }) => id === given.promise);
+    const promise = brokenPromisesOf(endpointsOf(sandbox)).find(({ id }) => id === conditions.promise);
     return promise && breakPromise(promise, sandbox, call, result);
   };
-  const replace = given.promise === undefined ? experiment?.replace : broken;
+  const replace = conditions.promise === undefined ? experiment?.replace : broken;
   return {
-    given,
+    conditions,
     choose(row, usual, status) {
       const one = { row, variant: chosen(row, usual, status), status };
       const id = `${row} ${status} ${one.variant}`;
       if (!known.has(id)) points.push(one);
       known.add(id);
       return one.variant;
+    },
+    fireFault(sandbox, requestNumber, facts) {
+      const fired = fireFault(faultsIn(sandbox), requestNumber, facts);
+      hit = fired && facts.expectedPath();
+      return fired;
     },
     ...(replace && {
       end(sandbox, call: ApiCall, result) {
@@ -50,30 +58,38 @@ export function activateVariant(given: Variant, claim: ClaimPlace = claimHere())
         return other ?? result;
       },
     }),
-    observe(sandbox, { key, fingerprint, fault }) {
-      const hit = ({ given, matched }: SandboxState["faults"][number]) =>
-        given.when?.path_id !== undefined && matched > 0;
+    observe(sandbox, { key, fingerprint }) {
       const seen = {
         nth: placeIn(key ?? fingerprint ?? "", sandbox.registry),
         points,
         scenario: sandbox.name,
-        suspect: fault === null ? undefined : sandbox.faults.find(hit)?.when.pathId,
+        hit,
         isReplaced,
         tried: experiment?.takeTime(),
       };
-      [points, isReplaced] = [[], false];
+      [points, isReplaced, hit] = [[], false, undefined];
       return seen;
     },
   };
 }
 
-function chooser({ points, isEverywhere }: Variant): ChooseVariant {
+function chooser({ points, isEverywhere }: RunConditions): ChooseVariant {
   if (points === undefined) return (_row, usual) => usual;
   return (row, usual, status) => {
     const fitting = points.filter((point) => point.row === row && point.status === status);
     const same = fitting.find(({ variant }) => variant === usual);
     // The order of requests makes no difference for a point that applies everywhere.
     return (same ?? (isEverywhere ? fitting[0] : undefined))?.variant ?? "";
+  };
+}
+
+/** Starts the faults of a run anew with each start of a scenario. */
+function createFaults(faults: NonNullable<RunConditions["faults"]>) {
+  const started = new WeakMap<Registry, ActiveFault[]>();
+  return ({ registry, seed, startedAt }: SandboxState): readonly ActiveFault[] => {
+    const active = started.get(registry) ?? activateFaults(faults, seed, startedAt);
+    started.set(registry, active);
+    return active;
   };
 }
 

@@ -1,13 +1,15 @@
-import type { Assumptions, Profile } from "../rules/assumptions.js";
+import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 
-/** What a run of a client changes in its sandboxes. Plain data: it also reaches the sandboxes of other processes. */
-export interface Variant {
-  /** Overrides the profile of every scenario. */
+/**
+ * The conditions of a client's run. They come before the state of its sandboxes, and no call of the client reads, replaces
+ * or clears them. Plain data: they also reach the sandboxes of other processes.
+ */
+export interface RunConditions {
   readonly profile?: Profile;
   readonly assumptions?: Partial<Assumptions>;
-  /** Faults that precede the scenario's. The clock then stays within the minute unless the client moves it. */
+  /** Faults that come before the sandbox's own; each start of a scenario counts its requests again. */
   readonly faults?: NonNullable<Scenario["faults"]>;
   /** The only points that vary. Default: all that the seed or the profile chooses. */
   readonly points?: readonly VariedPoint[];
@@ -48,22 +50,53 @@ export type ExperimentId =
   | "outage"
   | "control";
 
+/** The part of a sandbox that decides its profile and its assumptions. */
+export interface Profiled {
+  readonly seed: number;
+  readonly profile: Profile;
+  readonly givenAssumptions: Partial<Assumptions>;
+  readonly platform: {
+    readonly run?: { readonly conditions: RunConditions; readonly choose: ChooseVariant } | undefined;
+  };
+}
+
+/** The profile in effect: the run's before the sandbox's own. */
+export function profileOf({ platform, profile }: Pick<Profiled, "platform" | "profile">): Profile {
+  return platform.run?.conditions.profile ?? profile;
+}
+
+/** The assumptions in effect that no profile decides: the run's before the sandbox's own. */
+export function fixedAssumptions({
+  platform,
+  givenAssumptions,
+}: Omit<Profiled, "seed">): Partial<Assumptions> {
+  const ofRun = platform.run?.conditions.assumptions;
+  return ofRun === undefined ? givenAssumptions : { ...givenAssumptions, ...ofRun };
+}
+
+export function assumptionsIn(
+  sandbox: Omit<Profiled, "seed">,
+  endpoints: Parameters<typeof assumptionsFor>[2],
+): Assumptions {
+  return assumptionsFor(profileOf(sandbox), fixedAssumptions(sandbox), endpoints);
+}
+
 /** Returns the variant of a row for responses with a status; `usual` is the choice of the seed or the profile. */
 export type ChooseVariant = (row: string, usual: string, status: number) => string;
 
-/** What a variant shows with one request of a client. */
+/** What the conditions of a run show with one request of a client. */
 export interface Observation {
   /** The place of its sandbox among those that got the key; see {@link Experiment}. */
   readonly nth: number;
   /** The points that no earlier request showed. */
   readonly points: readonly VariedPoint[];
-  /** A path where a fault of the variant affected some request. */
-  readonly suspect?: PathId | undefined;
+  /** Where the request would have ended without the fault of the run that hit it. */
+  readonly hit?: PathId | undefined;
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */
   readonly scenario: string;
-  /** Whether the variant replaced the response. */
+  /** Whether a broken promise or an experiment replaced the response. */
   readonly isReplaced: boolean;
   /** Milliseconds since the first request of the experiment; left out for other requests. */
   readonly tried?: number | undefined;

@@ -1,0 +1,163 @@
+import { expect, onTestFinished, test } from "vitest";
+import { conditionedRun } from "../../src/api/conditions.js";
+import { faultsOn } from "../../src/api/faults.js";
+import { documentedRows, variationTable } from "../../src/api/variation/table.js";
+import words from "../../src/api/variation/words.json" with { type: "json" };
+import { everywhere, pointsIn, whereTheyWere } from "../../src/certify/plan.js";
+import { startInNode } from "../../src/node/platform.js";
+import type { Profile } from "../../src/rules/assumptions.js";
+import type { RunConditions } from "../../src/sandbox/conditions.js";
+import { operations } from "../../src/sandbox/operations/operations.js";
+import { resetSandbox } from "../../src/sandbox/start.js";
+import { bundledScenarios } from "../../src/scenario/bundled.js";
+import { serveSandbox } from "../../src/server/serve.js";
+import { headerOf, startFrozen } from "../support/doors.js";
+import { mePath } from "../support/send.js";
+import { ask, everyQuestion, observe } from "../support/varied.js";
+
+const now = Date.parse("2026-03-02T09:00:00Z");
+
+function responses(profile: Profile, data?: RunConditions, seed = 3) {
+  const run = data && conditionedRun(data);
+  const sandbox = startFrozen("key-states", { profile, seed, now, run });
+  const seen = observe(sandbox);
+  const asked = Array.from({ length: 3 }, () => everyQuestion(sandbox)).flat();
+  const given = asked.map((one) => ask(sandbox, one));
+  return {
+    given,
+    points: seen.flatMap(({ points }) => points),
+    journal: sandbox.history.requests().map(({ id, code, pathId, status }) => [id, code, pathId, status]),
+  };
+}
+
+test.each(["typical", "varied"] as const)("a run that only records changes no response of %s", (profile) => {
+  const { points, ...shown } = responses(profile, {});
+  expect({ ...shown, points: [] }).toEqual(responses(profile));
+  expect(pointsIn(points).length).toBeGreaterThan(profile === "varied" ? 200 : 4);
+});
+
+test.each(["typical", "varied"] as const)("without a point, every response of %s is minimal's", (profile) => {
+  expect(responses(profile, everywhere([]))).toMatchObject({
+    ...responses("minimal"),
+    points: expect.anything(),
+  });
+});
+
+test("every point can be chosen, and has a description", () => {
+  const ids = new Set<string>();
+  for (let seed = 1; seed <= 15; seed++)
+    for (const { row, variant } of responses("varied", {}, seed).points) ids.add(`${row} ${variant}`);
+  // Of documents, which these sandboxes do not have.
+  const isHere = (id: string) => !documentedRows.some((row) => row.id === id);
+  const inWords = Object.entries(words).filter(([row]) => isHere(row));
+  const worded = inWords.flatMap(([row, { variants }]) =>
+    Object.keys(variants).map((one) => `${row} ${one}`),
+  );
+  const asInMinimal = variationTable
+    .filter(({ id }) => isHere(id))
+    .map(({ id, variants }) => `${id} ${variants[0].id}`);
+  const records = ["key.limits none", "key.granted_scopes none", "organization.name_ending none"];
+  expect([...ids].sort()).toEqual([...worded, ...asInMinimal, ...records].sort());
+});
+
+test("points apply where they were with the seed, or everywhere that they fit, and nothing else does", () => {
+  const point = { row: "content_type", variant: "quoted", status: 401 };
+  const quoted = 'application/json; charset="utf-8"';
+  const minimal = responses("minimal").given;
+  const usual = responses("varied").given;
+  const sameBut = (conditions: RunConditions, has: (at: number) => boolean) => {
+    for (const [at, { status, headers, body }] of responses("varied", conditions).given.entries()) {
+      const expected = minimal[at] as (typeof minimal)[number];
+      const type = status === 401 && has(at) ? quoted : "application/json";
+      expect(headerOf({ status, headers, body }, "content-type")).toBe(type);
+      expect([status, body]).toEqual([expected.status, expected.body]);
+      expect(headers).toHaveLength(expected.headers.length);
+    }
+  };
+  const had = usual.map((response) => headerOf(response, "content-type") === quoted);
+  expect(had.filter(Boolean).length).toBeGreaterThan(2);
+  sameBut(whereTheyWere([point]), (at) => had[at] === true);
+  sameBut(everywhere([point]), () => true);
+});
+
+/** Serves `key-states` under these conditions, and opens its control plane. */
+async function serve(conditions: RunConditions) {
+  const given = { seed: 3 } as const;
+  const run = conditionedRun(conditions);
+  const server = await serveSandbox(startInNode(bundledScenarios["key-states"], { ...given, given, run }), {
+    port: 0,
+  });
+  onTestFinished(() => server.close(0));
+  const control = async (method: string, path: string, body?: object) => {
+    const headers = { "content-type": "application/json" };
+    const response = await fetch(server.controlUrl + path, { method, headers, body: JSON.stringify(body) });
+    const { data } = (await response.json()) as { data: ControlData };
+    return data;
+  };
+  return { server, control };
+}
+
+interface ControlData {
+  readonly base_url: string;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly profile: string;
+}
+
+test("no reset, scenario, instance, change of the assumptions or of the faults replaces the conditions of a run", async () => {
+  const { server, control } = await serve({
+    profile: "varied",
+    assumptions: { rate_limit_code: "slow_down" },
+    faults: faultsOn(["401.missing"], "fault.status"),
+    ...everywhere([{ row: "via", variant: "gateway", status: 401 }]),
+  });
+  const me = (base: string, key?: string) =>
+    fetch(base + mePath, key === undefined ? {} : { headers: { "x-api-key": key } });
+  const expectConditions = async (base: string) => {
+    expect((await me(base)).status).toBe(503);
+    const rejected = await me(base);
+    expect([rejected.status, rejected.headers.get("via")]).toEqual([401, "1.1 gateway"]);
+  };
+  await control("PUT", "/faults", { faults: [] });
+  await control("PUT", "/assumptions", { profile: "minimal", rate_limit_code: "too_many" });
+  await expectConditions(server.url);
+  await control("POST", "/reset", {});
+  await expectConditions(server.url);
+  await control("PUT", "/scenario", { name: "revoked" });
+  await expectConditions(server.url);
+  await expectConditions((await control("POST", "/instances", {})).base_url);
+  const { base_url, keys } = await control("POST", "/instances", {
+    scenario: "rate-limited",
+    profile: "typical",
+  });
+  await expectConditions(base_url);
+  const limited = await me(base_url, keys["rate-limited"] ?? Object.values(keys)[0]);
+  expect(await limited.json()).toMatchObject({ error: { code: "slow_down" } });
+});
+
+test("a client sees only its own profile, assumptions and faults, and never the conditions of its run", async () => {
+  const { control } = await serve({
+    profile: "varied",
+    assumptions: { error_details: true },
+    faults: faultsOn(["401.missing"], "fault.status"),
+  });
+  expect(await control("GET", "/state")).toMatchObject({
+    assumptions: { profile: "minimal", error_details: false },
+    faults: [],
+  });
+  const changed = await control("PUT", "/assumptions", { profile: "typical", error_details: false });
+  expect(changed).toMatchObject({ profile: "typical", error_details: false, retry_after: "seconds" });
+});
+
+test("a fault of a run comes before the scenario's, which counts its requests as without it", () => {
+  const faults = [{ when: { key: "active", requests: [2] }, then: { status: 500 as const } }];
+  const run = conditionedRun({ faults: faultsOn(["200.test"], "fault.status") });
+  const sandbox = startFrozen({ ...bundledScenarios["key-states"], faults }, { now, run });
+  const seen = observe(sandbox);
+  const statuses = () => Array.from({ length: 3 }, () => ask(sandbox, { key: "active" }).status);
+  expect(statuses()).toEqual([503, 500, 200]);
+  expect(seen.map(({ hit }) => hit)).toEqual(["200.test", undefined, undefined]);
+  operations.faults(sandbox, []);
+  expect(statuses()).toEqual([200, 200, 200]);
+  resetSandbox(sandbox);
+  expect(statuses()).toEqual([503, 500, 200]);
+});
