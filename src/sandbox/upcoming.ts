@@ -14,20 +14,42 @@ const max = 100;
 /** Lists at most 100 events that happen without an action, earliest first, up to the last instant of the clock. */
 export function listUpcoming(sandbox: SandboxState): Upcoming[] {
   const now = sandbox.clock.now();
-  const all = [
-    ...keyEvents(sandbox, now),
-    ...resets(sandbox, now),
-    ...timelineEvents(sandbox),
-    ...faultEvents(sandbox),
-    ...ruleEvents(sandbox),
-  ];
-  return all
+  return comingAfter(sandbox, now)
     .flatMap(({ at = Number.POSITIVE_INFINITY, ...one }) =>
       at > now && at <= lastClockInstant ? { ...one, at } : [],
     )
     .sort((one, other) => one.at - other.at)
     .slice(0, max)
     .map(({ at, ...one }) => ({ key: null, organization: null, step: null, ...one, at: isoOf(at) }));
+}
+
+/** Returns the next instant (epoch milliseconds) when time alone changes something; infinite for none. */
+export function nextChangeAt(sandbox: SandboxState): number {
+  const now = sandbox.clock.now();
+  const times = [...comingAfter(sandbox, now).map(({ at }) => at), ...countsEnd(sandbox, now)];
+  return times.reduce<number>(
+    (next, at = next) => (at > now && at < next ? at : next),
+    Number.POSITIVE_INFINITY,
+  );
+}
+
+function comingAfter(sandbox: SandboxState, now: number): Coming[] {
+  return [
+    ...keyEvents(sandbox, now),
+    ...resets(sandbox, now),
+    ...timelineEvents(sandbox),
+    ...faultEvents(sandbox),
+    ...ruleEvents(sandbox),
+  ];
+}
+
+// In a sliding minute, each request stops counting on its own.
+function countsEnd({ registry, windows }: SandboxState, now: number): (number | undefined)[] {
+  if (!windows.sliding) return [];
+  return [...registry.keys.values()].map(({ usage: { recent } }) => {
+    const counted = recent.find((at) => at + minute > now);
+    return counted && counted + minute;
+  });
 }
 
 function keyEvents({ registry }: SandboxState, now: number): Coming[] {

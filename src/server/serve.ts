@@ -68,7 +68,6 @@ export async function serve(store: Store, options: ServeOptions & Hosting): Prom
     state.draining.abort();
     await drained;
     clearInterval(due);
-    state.stopping.abort();
     instances.close();
     await Promise.all([proxy?.close(grace), closeServer(server, open, grace)]);
   };

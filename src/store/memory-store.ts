@@ -51,7 +51,6 @@ export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits
       return act(controlPlace(from, instances));
     },
     describe: () => describeServer({ sandbox, instances }),
-    firstEvent: () => 0,
     runDue() {
       instances.sweep(instanceTtl);
       budget.check();

@@ -1,5 +1,4 @@
 import type { MemoryStatus } from "../node/memory.js";
-import { nodePlatform } from "../node/platform.js";
 import type { ApiRequest } from "../rules/request.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -20,11 +19,6 @@ export interface ControlPlace {
   /** The server's instances; `undefined` inside an instance. */
   readonly instances: Instances | undefined;
   readonly baseUrl: () => string;
-}
-
-/** Returns an event id that no other process is likely to have used, so that its followers notice a gap. */
-export function distantId(): number {
-  return (1 + (nodePlatform.random() % 900_000)) * 1e9;
 }
 
 export function controlPlace({ instance, ...place }: CallOrigin, instances?: Instances): ControlPlace {
@@ -70,8 +64,6 @@ export interface Store {
   readonly countUnread: (place: SandboxPlace, id: string) => void;
   /** Runs a call after applying everything that any server has acknowledged. A change may run more than once until it is stored. */
   readonly run: (kind: CallKind, act: RunIn, from: CallOrigin) => unknown;
-  /** Returns the id before the first event of a sandbox that is followed. */
-  readonly firstEvent: () => number;
   /** Runs everything that is due: timeline steps, and the removal of idle instances. */
   readonly runDue: () => void;
   /** Starts storing what happens, before the server accepts requests. Throws `state_unwritable`. */

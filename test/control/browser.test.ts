@@ -20,8 +20,8 @@ async function attack(url: string): Promise<Record<string, string>> {
   ended.read = await read("/state", {});
   ended.opaque = await read("/clock/advance", { method: "POST", mode: "no-cors", body: '{"by":"1h"}' });
   ended.preflight = await read("/requests", { method: "DELETE" });
-  ended.events = await event(new EventSource(`${url}/events`));
-  ended.socket = await event(new WebSocket(`${url.replace("http", "ws")}/events`));
+  ended.events = await event(new EventSource(`${url}/revision`));
+  ended.socket = await event(new WebSocket(`${url.replace("http", "ws")}/revision`));
   const script = Object.assign(document.createElement("script"), { src: `${url}/state` });
   const frame = Object.assign(document.createElement("iframe"), { name: "frame" });
   for (const element of [script, frame]) {

@@ -9,7 +9,7 @@ type Call = Asking & { readonly path: string };
 /** Reads and writes of every kind, of the server and of an instance. */
 async function openWithCalls(control: ServedControl, headers = {}): Promise<readonly Call[]> {
   const { id } = (await control.ask("/instances", { method: "POST", headers })).body.data;
-  const reads = ["/", "/state", "/events", "/openapi.json", "/nothing"].map((path) => ({ path }));
+  const reads = ["/", "/state", "/revision", "/openapi.json", "/nothing"].map((path) => ({ path }));
   const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
   return [
     ...[...reads, ...writesFor(id)],
@@ -138,9 +138,9 @@ describe.each([
     const control = await serveControl(options);
     const token = control.server.controlToken as string;
     const right = { authorization: `Bearer ${token}` };
-    // Without those that remove the instance or stop the server, and without the endless stream of events.
+    // Without those that remove the instance or stop the server.
     const calls = (await openWithCalls(control, right)).filter(
-      ({ path }) => path !== "/events" && path !== "/stop" && !path.startsWith("/instances/"),
+      ({ path }) => path !== "/stop" && !path.startsWith("/instances/"),
     );
     await outcomes(control, calls, right);
     await outcomes(control, calls, { authorization: token });

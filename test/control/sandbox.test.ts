@@ -251,7 +251,7 @@ test("a slash at the end makes no difference, and refs may be percent-encoded", 
 test("without a control plane its paths, and instances' paths, are unknown paths of the API", async () => {
   const { server } = await serveControl({ control: false });
   expect(server.controlUrl).toBeUndefined();
-  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/events", "/i/x/__sandbox/health"]) {
+  for (const path of ["/__sandbox/health", "/__sandbox", "/__sandbox/revision", "/i/x/__sandbox/health"]) {
     const response = await fetch(server.url + path);
     expect([path, response.status, (await response.json()).error.code]).toEqual([path, 404, "not_found"]);
   }

@@ -9,7 +9,6 @@ import { readMetrics } from "../support/prometheus.js";
 import { mePath } from "../support/send.js";
 import { served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
-import { count, names, subscribe } from "./subscribe.js";
 
 const pinned = "SVC_test_sbxPinnedByTheScenario0000000";
 const own: Scenario = {
@@ -95,25 +94,6 @@ test("a start removes the drafts of a server that was killed", async () => {
   for (const draft of drafts) writeFileSync(draft, "half");
   await start(file);
   expect(drafts.filter((draft) => existsSync(draft))).toEqual([]);
-});
-
-test("after a restart, a subscriber gets a message about the gap, then all later events", async () => {
-  const file = stateFile();
-  const before = await start(file);
-  const follower = await subscribe(before.url);
-  for (const by of ["1m", "2m"]) await call(before, "POST /clock/advance", { by });
-  await follower.until(count(2));
-  const last = follower.events[1]?.id as number;
-  const after = await restart(file);
-  // As many events as before the restart, so that counting them again would hide the gap.
-  const other = await subscribe(after.url);
-  for (const by of ["1m", "2m", "3m"]) await call(after, "POST /clock/advance", { by });
-  await other.until(count(3));
-  const resumed = await subscribe(after.url, { from: last });
-  await call(after, "POST /clock/advance", { by: "3m" });
-  await resumed.until(count(2));
-  expect(names(resumed)).toEqual(["events.lost", "clock.moved"]);
-  expect(resumed.events[0]?.data).toEqual({ last_event_id: last });
 });
 
 test("requests are in the file soon, and when the server stops; nothing is written while nothing happens", async () => {
@@ -211,10 +191,9 @@ test("a change that cannot be written gets 507 with its result, and is written o
   const defects: unknown[] = [];
   const server = await start(file, { onDefect: (error) => defects.push(error) });
   rmSync(folder, { recursive: true });
-  const subscriber = await subscribe(server.url);
   const { status, body } = await call(server, "POST /keys/main/revoke", {});
-  // Subscribers hear of it: it has happened.
-  await subscriber.until((events) => events.some(({ event }) => event === "key.revoked"));
+  // It has happened.
+  expect(server.sandbox.keys.get("main").state).toBe("revoked");
   expect([status, body.error.code]).toEqual([507, "state_unwritable"]);
   const made = await call(server, "POST /keys", newKey);
   expect([made.status, made.body.error.code]).toEqual([507, "state_unwritable"]);

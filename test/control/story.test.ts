@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { serveControl } from "./client.js";
-import { subscribe } from "./subscribe.js";
 
 const mePath = "/v1/relying-party/me";
 const scenario = parseScenario(`
@@ -89,27 +88,6 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect(counts).toEqual({ "200.test": 1, "401.rotated": 1 });
   await ask("/reset", post);
   expect((await ask("/story")).body.data).toMatchObject({ done: 0, over: false, last: null });
-});
-
-test("subscribers hear of each step of story and timeline, and of no key", async () => {
-  const timeline = [{ at: "10m", revoke: { key: "main" } }];
-  const { ask, server } = await serveControl({ scenario: { ...scenario, timeline } });
-  const subscriber = await subscribe(server.url);
-  for (let told = 0; told < 2; told++) await ask("/story/next", post);
-  const { secret } = (await ask("/story/next", post)).body.data.step.performed;
-  await ask("/clock/advance", { method: "POST", json: { by: "1h" } });
-  await subscriber.until((come) => come.some(({ event }) => event === "timeline.step"));
-  const events = subscriber.events.filter(({ event }) => event.endsWith(".step")).map(({ data }) => data);
-  const nothing = { advance: null, rejection: null, message: null, replacement: null, differences: [] };
-  const second = { at: "2026-03-02T09:00:00.000Z", step: 2, of: 6, kind: "request", key: "main" };
-  expect(events[1]).toEqual({ ...second, say: null, path_id: "200.test", as_expected: true, ...nothing });
-  expect(events[2]).toMatchObject({ ...nothing, kind: "rotate", key: "main", replacement: "next" });
-  expect(events[3]).toEqual({
-    ...{ at: "2026-03-02T09:10:00.000Z", action: "revoke", key: "main", rejection: "key_not_active" },
-    message: expect.any(String),
-    ...{ replacement: null, expected: null },
-  });
-  expect(subscriber.text()).not.toContain(secret);
 });
 
 test("a scenario without a story has no next step", async () => {

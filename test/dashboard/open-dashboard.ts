@@ -76,15 +76,13 @@ export async function settled(page: Page): Promise<void> {
   await page.locator("main h1").waitFor();
 }
 
-/** The calls of a page that are under way, without the stream of events, which never ends. */
+/** The calls of a page that are under way. */
 const underWay = new WeakMap<Page, Set<Request>>();
 
 function noteCalls(page: Page): void {
   const calls = new Set<Request>();
   underWay.set(page, calls);
-  page.on("request", (request) => {
-    if (!request.url().endsWith("/events")) calls.add(request);
-  });
+  page.on("request", (request) => calls.add(request));
   page.on("requestfinished", (request) => calls.delete(request));
   page.on("requestfailed", (request) => calls.delete(request));
 }

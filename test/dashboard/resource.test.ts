@@ -1,17 +1,28 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
+// The pages of other tests are in a browser; this one is about the order of calls, over a slow network.
 const latency = 400;
+const pause = 700;
+let revision = "1";
 let readings = 0;
+const asked: string[] = [];
 
 beforeEach(() => {
   vi.useFakeTimers();
-  vi.stubGlobal("document", { baseURI: "http://127.0.0.1:4747/__sandbox/" });
+  vi.resetModules();
+  vi.stubGlobal("document", Object.assign(new EventTarget(), { baseURI: "http://127.0.0.1/__sandbox/" }));
+  const windowEvents = new EventTarget();
+  vi.stubGlobal("addEventListener", windowEvents.addEventListener.bind(windowEvents));
   vi.stubGlobal("sessionStorage", { getItem: () => null });
-  readings = 0;
-  vi.stubGlobal("fetch", async (_: URL, { method }: RequestInit) => {
+  [revision, readings, asked.length] = ["1", 0, 0];
+  vi.stubGlobal("fetch", async ({ pathname }: URL, { method }: RequestInit) => {
+    const path = pathname.replace("/__sandbox", "");
+    asked.push(`${method} ${path}`);
+    if (method === "POST") revision += "1";
+    if (path === "/keys") readings += 1;
+    const data = path === "/revision" ? revision : readings;
     await new Promise((resolve) => setTimeout(resolve, latency));
-    if (method === "GET") readings += 1;
-    return Response.json({ data: readings });
+    return Response.json({ data });
   });
 });
 
@@ -20,39 +31,53 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A resource that has been read once, over a slow network. */
+/** A resource that is followed and has been read once. */
 async function followed() {
   const { resource } = await import("../../src/dashboard/control/resource.js");
-  const control = await import("../../src/dashboard/control/call.js");
-  const notifyOfTime = () => control.notify([{ type: "time.passed", data: {} }]);
-  const one = resource<number>("/keys", { on: ["time."] });
-  const stop = one.follow();
-  await vi.advanceTimersByTimeAsync(1000 + latency);
-  expect(one.data.value).toBe(1);
-  return { ...control, one, stop, notifyOfTime };
+  const { followRevision } = await import("../../src/dashboard/control/revision.js");
+  const { call } = await import("../../src/dashboard/control/call.js");
+  followRevision();
+  const keys = resource<number>("/keys");
+  const stop = keys.follow();
+  await vi.advanceTimersByTimeAsync(2 * latency);
+  expect([keys.data.value, asked]).toEqual([1, ["GET /revision", "GET /keys"]]);
+  return { keys, stop, call };
 }
 
-test("the page reads again at most a second after an event, however slow the last reading was", async () => {
-  const { one, stop, notifyOfTime } = await followed();
-  notifyOfTime();
-  await vi.advanceTimersByTimeAsync(1000 + latency);
-  expect(one.data.value).toBe(2);
-  // Many events in a second cause one reading.
-  for (let event = 0; event < 9; event++) notifyOfTime();
-  await vi.advanceTimersByTimeAsync(1000 + latency);
-  expect(one.data.value).toBe(3);
+test("the page reads again what it shows once the revision differs, and nothing before", async () => {
+  const { keys, stop } = await followed();
+  await vi.advanceTimersByTimeAsync(5 * (pause + latency));
+  expect(keys.data.value).toBe(1);
+  revision = "2";
+  await vi.advanceTimersByTimeAsync(pause + 3 * latency);
+  expect(keys.data.value).toBe(2);
+  stop();
+  revision = "3";
+  await vi.advanceTimersByTimeAsync(5 * (pause + latency));
+  expect(readings).toBe(2);
+});
+
+test("the page looks for news immediately after its own change", async () => {
+  const { keys, stop, call } = await followed();
+  await vi.advanceTimersByTimeAsync(pause);
+  asked.length = 0;
+  void call("/keys/active/revoke", { method: "POST" });
+  await vi.advanceTimersByTimeAsync(3 * latency);
+  expect(asked).toEqual(
+    ["GET /revision", "POST /keys/active/revoke", "GET /revision", "GET /keys"].slice(-asked.length),
+  );
+  expect(keys.data.value).toBe(2);
   stop();
 });
 
-test("the page reads immediately after its own change, also after a reading that started before it", async () => {
-  const { one, stop, call, notifyOfTime } = await followed();
-  await Promise.all([call("/keys/active/revoke", { method: "POST" }), vi.advanceTimersByTimeAsync(latency)]);
-  await vi.advanceTimersByTimeAsync(latency);
-  expect(one.data.value).toBe(2);
-  notifyOfTime();
-  await vi.advanceTimersByTimeAsync(1000);
-  await Promise.all([call("/keys/live/revoke", { method: "POST" }), vi.advanceTimersByTimeAsync(latency)]);
-  await vi.advanceTimersByTimeAsync(latency);
-  expect(one.data.value).toBe(4);
+test("a reading during which something changes is repeated", async () => {
+  const { keys, stop, call } = await followed();
+  revision = "2";
+  await vi.advanceTimersByTimeAsync(pause + latency);
+  // The reading is under way.
+  expect(asked.at(-1)).toBe("GET /keys");
+  void call("/keys/active/revoke", { method: "POST" });
+  await vi.advanceTimersByTimeAsync(4 * latency);
+  expect([keys.data.value, readings]).toEqual([3, 3]);
   stop();
 });

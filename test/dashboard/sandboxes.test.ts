@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)("every view", () => {
   test("says that the sandbox is gone, and shows the other scenario that is there when it is back", async () => {
     const { server, another } = await openDashboard({ scenario: "announced-endpoints", settles: false });
     // A test of its own shows it of the scenario.
-    const views = ["overview", "requests", "keys", "time", "story", "records"];
+    const views = ["overview", "requests", "keys", "time", "story"];
     const pages = [];
     for (const view of views) {
       const one = await another();

@@ -38,8 +38,6 @@ async function showSecret(page: Page): Promise<void> {
   await page.locator(".secret-text").waitFor();
 }
 
-const waitFor = (selector: string) => (page: Page) => page.locator(selector).first().waitFor();
-
 async function rejectText(page: Page): Promise<void> {
   await page.getByRole("textbox", { name: "Scenario as YAML" }).press("Control+Home");
   await page.keyboard.type("nothing: 1");
@@ -126,12 +124,6 @@ export const screens: readonly Screen[] = [
     view: "scenario",
     options: { scenario: "rotation" },
     act: rejectText,
-  },
-  {
-    title: "records",
-    view: "records",
-    options: { scenario: "announced-endpoints" },
-    act: waitFor("section[aria-label=consent-requests] tbody tr"),
   },
   { title: "keys", view: "keys" },
   {

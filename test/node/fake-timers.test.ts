@@ -1,7 +1,6 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Scenario } from "../../src/index.js";
 import { startServer } from "../../src/server/index.js";
-import { subscribe } from "../control/subscribe.js";
 import { control } from "../support/call-control.js";
 import { type Door, doors, mePath } from "../support/doors.js";
 import { expressDoor } from "../support/express-door.js";
@@ -63,19 +62,16 @@ describe.each(fakes)("while fake timers replace %s", (_title, config) => {
     },
   );
 
-  test("the control plane is loaded, events arrive, and the server closes", async () => {
+  test("the control plane is loaded and responds, and the server closes", async () => {
     vi.useFakeTimers(config);
     const server = await startServer({ scenario });
     expect((await control(server.controlUrl, "GET /nothing")).status).toBe(404);
     expect((await control(server.controlUrl, "POST /instances", {})).status).toBe(201);
-    const { until, ended } = await subscribe(server.url);
-    const hasCome = (type: string) => until((events) => events.some(({ event }) => event === type));
     await fetch(server.url + mePath);
-    await hasCome("request");
     vi.advanceTimersByTime(2 * day);
-    await hasCome("timeline.step");
+    const { data } = (await control(server.controlUrl, "GET /requests")).body;
+    expect(data).toHaveLength(1);
     await server.close();
-    expect(await ended).toBe("ended");
   });
 
   test("a stop cuts off what is still open after its grace", async () => {

@@ -139,7 +139,7 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
   it("reports what cannot be read before it plays the first story", async () => {
     const line = `${commandLine} verify good.yaml missing.yaml 2>&1`;
     const { stdout } = await runCommand(line, { cwd: temporaryFolder({ "good.yaml": good }) }).ended;
-    expect(stdout).toMatch(/^Unknown scenario "missing.yaml"[^]*\ngood\.yaml: /);
+    expect(stdout).toMatch(/^Unknown scenario "missing.yaml"[\s\S]*\ngood\.yaml: /);
   });
 
   it("writes nothing to stdout where no scenario can be read", async () => {

@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import type { ClaimedInstance, Shown } from "./responses.js";
+import type { ClaimedInstance } from "./responses.js";
 
 const controlUrl = new URL("./", document.baseURI);
 
@@ -57,31 +57,8 @@ export class ControlError extends Error {
   }
 }
 
-/** An event of the sandbox, as in `GET /events`. */
-export interface ServerEvent {
-  readonly type: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each type has its own data, which the control plane describes
-  readonly data: any;
-}
-
-type Listener = (events: readonly ServerEvent[]) => void;
-
-const listeners = new Set<Listener>();
-
-/**
- * Calls the listener with each batch of events until the returned function is called.
- *
- * A batch starts with a `gap` event if earlier events may be missing; listeners must then read their data again.
- * `requests.lost` means that the sandbox left out some requests, `own.change` that this page changed something.
- */
-export function listen(listener: Listener): () => void {
-  listeners.add(listener);
-  return () => listeners.delete(listener);
-}
-
-export function notify(events: readonly ServerEvent[]): void {
-  for (const listener of listeners) listener(events);
-}
+/** The number of changes by this page, after each of which it looks for news immediately. */
+export const ownChanges = signal(0);
 
 interface Call {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -120,25 +97,6 @@ export const isPanelOpen = () => claimed.value !== undefined && claimed.value.is
 export function keepClaimed(instance: Claimed | undefined): void {
   claimed.value = instance;
   sessionStorage.setItem(claimedName, JSON.stringify(instance ?? null));
-}
-
-/** The key that this page created last, to copy from the header. A reload forgets it, and so does another scenario. */
-export const lastIssued = signal<Shown<"IssuedKey"> | undefined>(undefined);
-
-listen((events) => {
-  if (events.some(({ type }) => type.startsWith("sandbox."))) lastIssued.value = undefined;
-  else if (events.some(({ type }) => type === "gap")) void checkIssued();
-});
-
-// A sandbox that was away may have started again.
-async function checkIssued(): Promise<void> {
-  const { key } = lastIssued.peek() ?? {};
-  if (key === undefined) return;
-  const path = `/keys/${encodeURIComponent(key.ref)}`;
-  const found = await call<Shown<"ListedKey"> | undefined>(path).catch(({ code }: ControlError) =>
-    code === "not_found" ? undefined : key,
-  );
-  if (found?.fingerprint !== key.fingerprint && lastIssued.peek()?.key === key) lastIssued.value = undefined;
 }
 
 /**
@@ -186,12 +144,10 @@ export async function fetchControl(path: string, call: Call = {}): Promise<Respo
       body: method === "GET" ? null : (yaml ?? JSON.stringify(body ?? {})),
       signal: until ?? null,
     });
-  } catch (error) {
-    if (until?.aborted) throw error;
+  } catch {
     throw new ControlError("unreachable", "The sandbox does not respond. Is it still running?");
   }
-  // The event of the change may come later, or be held back by a proxy.
-  if (method !== "GET" && path !== "/scenario/validate") notify([{ type: "own.change", data: {} }]);
+  if (method !== "GET" && path !== "/scenario/validate") ownChanges.value += 1;
   if (response.ok) return response;
   const problem = await problemOf(response);
   // A call that was sent before the token was entered does not test it.

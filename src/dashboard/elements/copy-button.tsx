@@ -1,6 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { type ControlError, call, claimed, lastIssued } from "../control/call.js";
+import { type ControlError, call, claimed } from "../control/call.js";
+import { lastIssued } from "../control/issued.js";
 import type { Shown } from "../control/responses.js";
 import { RejectionText } from "./forms/action.js";
 

@@ -7,17 +7,17 @@ import {
   instanceId,
   isPartner,
   isTokenRejected,
-  lastIssued,
   linkProblem,
   needsToken,
   serverPage,
   useToken,
 } from "../control/call.js";
-import { connection, storeProblem, tryNow, whyGone } from "../control/events.js";
 import { turnOff } from "../control/faults.js";
+import { lastIssued } from "../control/issued.js";
 import { now, useNow } from "../control/now.js";
 import { useResources } from "../control/resource.js";
-import { assumptions, clock, collections, faults, health } from "../control/resources.js";
+import { assumptions, clock, faults, health } from "../control/resources.js";
+import { connection, tryNow, whyGone, whyOffline } from "../control/revision.js";
 import { CopyButton } from "../elements/copy-button.js";
 import { DocsLink } from "../elements/docs-link.js";
 import { ActionButton } from "../elements/forms/action.js";
@@ -190,7 +190,6 @@ function Chips() {
 }
 
 function Navigation({ current }: { readonly current: string }) {
-  useResources(collections);
   useNow();
   return (
     <nav class="page-navigation" aria-label="Views">
@@ -241,7 +240,7 @@ function Main(props: {
   }, [name]);
   return (
     <main ref={main} tabIndex={-1} class={`view view-${name}`} key={name}>
-      {connection.value === "waiting" ? <NotConnected /> : null}
+      {whyOffline.value === undefined ? null : <NotConnected />}
       <Claimed />
       {children}
     </main>
@@ -252,8 +251,8 @@ function NotConnected() {
   return (
     <div class="notice warning bar" role="status">
       <p>
-        {whyGone.value ??
-          `${storeProblem.value ?? "The sandbox does not respond."} This page reconnects when that changes.`}
+        {whyOffline.value}
+        {whyGone.value === undefined ? " This page reconnects when that changes." : null}
       </p>
       <button type="button" class="quiet" onClick={tryNow}>
         Try now

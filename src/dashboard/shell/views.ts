@@ -1,11 +1,9 @@
 import type { ComponentType } from "preact";
 import { instanceId } from "../control/call.js";
-import { collections } from "../control/resources.js";
 import { FaultsView } from "../views/faults/faults.js";
 import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";
-import { RecordsView } from "../views/records/records-view.js";
 import { RequestsView } from "../views/requests/requests-view.js";
 import { ScenarioPage } from "../views/scenario/scenario-page.js";
 import { StoryView } from "../views/story/story-view.js";
@@ -27,11 +25,6 @@ export const views: Readonly<Record<string, PageView>> = {
   story: { title: "Story", View: StoryView },
   scenario: { title: "Scenario", View: ScenarioPage },
   faults: { title: "Faults", View: FaultsView },
-  records: {
-    title: "Records",
-    View: RecordsView,
-    isShown: () => (collections.data.value ?? []).length > 0,
-  },
   // Instances cannot contain instances.
   instances: { title: "Instances", View: InstancesView, isShown: () => instanceId === undefined },
 };

@@ -61,10 +61,9 @@ const segmentLength = 480;
 
 export const maxKept = 1000;
 
-/** The latest requests and other events. `copyState` copies the current state, or returns `undefined` if it is too large. */
+/** The latest requests, and the number of everything that has happened. `copyState` copies the current state, or returns `undefined` if it is too large. */
 export function createHistory<Event>(copyState: () => StartState | undefined, capacity = maxKept) {
   const requests = createKept<Exchange>(capacity);
-  const events = createKept<Event>(capacity);
   const listeners = new Set<Listener<Event>>();
   const watchers = new Set<Listener<Event>>();
   let latest = 0;
@@ -98,7 +97,6 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
     },
     emit(event: Event): void {
       latest += 1;
-      events.push(event, latest);
       if (watchers.size > 0) notifyAll(watchers, event, latest);
       happen({ event });
     },
@@ -109,7 +107,6 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
       const restore = () => {
         ({ latest, total, after, earlier } = before);
         requests.forget(latest);
-        events.forget(latest);
         recording.load(segments);
       };
       held = { entries: [], restore };
@@ -137,11 +134,8 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
       watchers.add(listener);
       return () => watchers.delete(listener);
     },
+    /** The number of all requests and events of this process, also of earlier starts. */
     latest: () => latest,
-    since(position: number): Entry<Event | RequestEvent>[] | undefined {
-      if (position > latest || position < Math.max(requests.dropped(), events.dropped())) return undefined;
-      return [...requests.after(position).map(asEvent), ...events.after(position)].sort(byPosition);
-    },
     requests: (query: JournalQuery = {}): Exchange[] => matchingRequests(list(), query),
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
@@ -253,10 +247,6 @@ function notifyAll<Event>(
 }
 
 const bytesIn = (all: readonly Exchange[]) => all.reduce((sum, one) => sum + bytesOf(one), 0);
-
-function asEvent({ position, entry }: Entry<Exchange>): Entry<RequestEvent> {
-  return { position, entry: requestEvent(entry) };
-}
 
 function matchingRequests(
   all: readonly Exchange[],

@@ -13,8 +13,8 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import type { OpenScenario } from "../../scenario/parse-scenario.js";
-import { type ControlPlace, controlPlace } from "../../store/store.js";
-import type { CallTarget, ControlHandler, Server } from "../sockets/server-state.js";
+import { type ControlPlace, controlPlace, type SandboxPlace } from "../../store/store.js";
+import type { ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
 import { documentPolicy, sendCompressed, servePageFiles } from "./page.js";
@@ -32,7 +32,7 @@ import { sentScenario } from "./routes/scenario.js";
 
 /** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
-  const targets = new WeakMap<IncomingMessage, CallTarget>();
+  const targets = new WeakMap<IncomingMessage, SandboxPlace>();
   const app = express();
   app.disable("x-powered-by");
   app.disable("etag");
@@ -45,7 +45,7 @@ export function createControlApp(server: Server): ControlHandler {
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
       const run = (request: Request, response: Response) =>
-        runRoute(row, { ...(targets.get(request) as CallTarget), server, request, response });
+        runRoute(row, { ...(targets.get(request) as SandboxPlace), server, request, response });
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
       const audits = row.isReading ? [] : [auditChange];
       const raw = { limit: row.longestBody ?? 1024 * 1024, type: () => true };
@@ -60,7 +60,7 @@ export function createControlApp(server: Server): ControlHandler {
   app.use((error: unknown, _request: Request, response: Response, _next: NextFunction) => {
     response.locals.code = sendControlError(response, error, server.onDefect);
   });
-  return (request: IncomingMessage, response: ServerResponse, target: CallTarget) => {
+  return (request: IncomingMessage, response: ServerResponse, target: SandboxPlace) => {
     targets.set(request, target);
     app(request, response);
   };

@@ -3,9 +3,7 @@ import { version } from "../../node/package-files.js";
 import { keyStateAt, keyStates } from "../../rules/api-key.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { StoreStatus } from "../../store/store.js";
-import { statesOf } from "../../store/store.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
-import { subscribersOf } from "./events.js";
 
 /** No label contains client input: no key, ref, path or id. */
 export async function metricsOf(sandbox: SandboxState, server: Server) {
@@ -83,8 +81,6 @@ function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxSt
   const set = gaugesIn(registry);
   set("instances", "Instances that exist now.", store.instances.count());
   set("instances_loaded", "Instances whose sandbox is in this process.", store.instances.loaded().length);
-  const open = statesOf(store).reduce((sum, one) => sum + subscribersOf(one), 0);
-  set("event_subscribers", "Streams of events that are open now, including those of instances.", open);
   const isReady = unreadiness(server) === undefined;
   set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);
   const { max, used } = store.memory();

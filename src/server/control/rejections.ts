@@ -20,8 +20,7 @@ export const httpRejections = {
     429,
     "The instance got more requests in a minute than its host allows. The API has no such limit.",
   ],
-  not_ready: [503, "From `GET /ready`: the server accepts no requests now."],
-  too_many_event_streams: [503, "100 clients read the events of this sandbox or instance already."],
+  not_ready: [503, "From `GET /ready` and `GET /revision`: the server accepts no requests now."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
   internal_error: [500, "A defect of svc-sandbox; the log shows more."],
 } as const;

@@ -6,8 +6,8 @@ import type { Actor } from "../../sandbox/steps.js";
 import type { ControlBody, ControlBodyName, Query } from "../../scenario/format/inputs.js";
 import type { OpenScenario } from "../../scenario/parse-scenario.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
-import type { ControlPlace } from "../../store/store.js";
-import type { CallTarget, Server } from "../sockets/server-state.js";
+import type { ControlPlace, SandboxPlace } from "../../store/store.js";
+import type { Server } from "../sockets/server-state.js";
 import { HttpRejection } from "./rejections.js";
 
 /** The context of a route. */
@@ -27,7 +27,7 @@ export interface RouteInput<Body = unknown, Parameters = Readonly<Record<string,
   readonly document?: Scenario["openapi"];
 }
 
-export interface LocalContext extends CallTarget {
+export interface LocalContext extends SandboxPlace {
   readonly server: Server;
   readonly request: Request;
   readonly response: Response;

@@ -15,6 +15,7 @@ import { redactPath } from "../../rules/redact.js";
 import type { ApiRequest } from "../../rules/request.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
 import { endedInstance, type Instance } from "../../store/instances.js";
+import type { SandboxPlace } from "../../store/store.js";
 import {
   type AnyServer,
   followConnections,
@@ -35,7 +36,7 @@ import {
   sendFaulty,
   sendResponse,
 } from "./messages.js";
-import { type CallTarget, latencyBounds, type Server, type Traffic } from "./server-state.js";
+import { latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
 
 const arrivedAt = Symbol("arrived at");
@@ -95,13 +96,15 @@ function receive(state: Server, response: ServerResponse) {
 }
 
 function serve(state: Server, response: ServerResponse) {
-  const { store, stopping } = state;
+  const { store } = state;
   const read = readRequest(response.req, response);
   if (read === undefined) return reject(response, 400);
-  const own = { sandbox: store.sandbox, instance: undefined, gone: stopping.signal };
+  const own = { sandbox: store.sandbox, instance: undefined };
   const place = placeOf(read.path);
   if (place === undefined) return serveTarget(state, own, read, response);
-  const enter = () => store.enter(place.id);
+  // An open page that looks for news is not a use.
+  const watched = place.path === revisionPath ? store.instances.find(place.id) : undefined;
+  const enter = () => watched ?? store.enter(place.id);
   whenDone(state, enter, response, (entered) => {
     const hasNone = entered === undefined || "ended" in entered;
     if (hasNone && state.control !== undefined && isPagePath(place.path)) {
@@ -115,20 +118,24 @@ function serve(state: Server, response: ServerResponse) {
 }
 
 function serveInstance(state: Server, instance: Instance, read: ApiRequest, response: ServerResponse) {
-  const { id, sandbox, gone } = instance;
+  const { id, sandbox } = instance;
   const { req: request } = response;
   // Clients above the limit can still look at their requests: the control plane has its own limit.
-  const excess = state.limits[isControlPath(read.path) ? "control" : "api"](instance);
+  // A page asks for the revision so often that it would use up a low limit.
+  const limit = state.limits[isControlPath(read.path) ? "control" : "api"];
+  const excess = read.path === revisionPath ? undefined : limit(instance);
   if (excess !== undefined) {
     state.traffic.excess += 1;
     return rejectExcess(excess, response);
   }
   // Paths inside an instance start after its id.
   request.url = read.path + queryOf(request.url ?? "");
-  serveTarget(state, { sandbox, gone, instance: id }, read, response);
+  serveTarget(state, { sandbox, instance: id }, read, response);
 }
 
-function serveTarget(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
+const revisionPath = `${controlPath}/revision`;
+
+function serveTarget(state: Server, target: SandboxPlace, read: ApiRequest, response: ServerResponse) {
   const { control } = state;
   const { req: request } = response;
   if (control !== undefined && isControlPath(read.path)) return control(request, response, target);
@@ -140,7 +147,7 @@ function serveTarget(state: Server, target: CallTarget, read: ApiRequest, respon
   );
 }
 
-function respond(state: Server, target: CallTarget, read: ApiRequest, response: ServerResponse) {
+function respond(state: Server, target: SandboxPlace, read: ApiRequest, response: ServerResponse) {
   const start = () => state.store.request(read, target);
   whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
 }
@@ -161,7 +168,7 @@ function whenDone<Result>(
   }
 }
 
-function send(state: Server, target: CallTarget, exchange: Exchange, response: ServerResponse) {
+function send(state: Server, target: SandboxPlace, exchange: Exchange, response: ServerResponse) {
   const { traffic, explain, store, control } = state;
   const { pathId, delivery, at, date = at } = exchange;
   const isLost = control !== undefined && pathId === "404.unknown_path" && isFirstPage(exchange, response);
@@ -244,7 +251,7 @@ function isFirstPage({ path, method }: Exchange, { req }: ServerResponse): boole
   return path === "/" && method === "GET" && req.headers.accept?.includes("text/html") === true;
 }
 
-function toDashboard(baseUrl: string, { instance }: CallTarget): ApiResponse {
+function toDashboard(baseUrl: string, { instance }: SandboxPlace): ApiResponse {
   const base = instance === undefined ? baseUrl : baseUrl + instancesPath + instance;
   const { status, code, message } = outcomeOf("404.unknown_path");
   return responseOf(status, errorBody(`${code}`, `${message}`, { dashboard: `${base + controlPath}/` }), []);

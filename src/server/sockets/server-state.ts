@@ -51,12 +51,11 @@ export interface Hosting {
   readonly passThrough?: boolean;
 }
 
-export interface CallTarget extends SandboxPlace {
-  /** Aborted when the instance is removed or the server stops, which ends endless responses. */
-  readonly gone: AbortSignal;
-}
-
-export type ControlHandler = (request: IncomingMessage, response: ServerResponse, target: CallTarget) => void;
+export type ControlHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  target: SandboxPlace,
+) => void;
 
 /** The bounds of the latency histogram, in milliseconds: from a response out of memory to one that a fault delays. */
 export const latencyBounds = [
@@ -91,9 +90,10 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     /** Count the requests of instances in the current minute. */
     limits: { api: createInstanceLimit(), control: createInstanceLimit() },
     startedAt: nodePlatform.time(),
+    /** Tells this start of the server from others. */
+    started: nodePlatform.random(),
     /** Aborted when the server is about to stop: each connection ends after its next response. */
     draining: new AbortController(),
-    stopping: new AbortController(),
     /** The base URL for clients on this machine; empty until the server listens. */
     localUrl: "",
     loopback: false,

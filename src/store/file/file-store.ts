@@ -13,7 +13,7 @@ import { KeptSandboxes } from "../kept-sandboxes.js";
 import { createMemoryStore, type MemoryStore } from "../memory-store.js";
 import { sandboxExists } from "../origin.js";
 import { brokenState, continueState, newIdGroup, parseState } from "../state-format.js";
-import { distantId, type Store } from "../store.js";
+import type { Store } from "../store.js";
 import {
   folderOf,
   idsIn,
@@ -94,8 +94,6 @@ async function continued(
     ...memory,
     savedAt: own?.at,
     note: state.note,
-    // Followers of an earlier process must notice that they have missed events.
-    firstEvent: distantId,
     enter: (id) => kept.enter(id),
     request: (request, at) => kept.request(request, at),
     countUnread: (at, id) => kept.countUnread(at, id),

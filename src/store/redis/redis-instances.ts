@@ -1,4 +1,3 @@
-import { getEventListeners } from "node:events";
 import { createMemoryBudget } from "../../node/memory.js";
 import { nodePlatform } from "../../node/platform.js";
 import { describeSandbox } from "../../sandbox/start.js";
@@ -41,7 +40,6 @@ type Open = Instance & Followed;
 type Found = Open | EndedInstance | undefined;
 
 const isOpen = (found: Found): found is Open => found !== undefined && "followed" in found;
-export const isFollowed = ({ gone }: Open) => getEventListeners(gone, "abort").length > 0;
 
 /** A server whose sandboxes are in Redis: its own, and those of the instances that it has loaded. */
 export interface Replica {
@@ -102,8 +100,8 @@ export function instancesUntil(server: Replica, latest?: number): Instances {
 }
 
 /** Returns the own sandbox and those of loaded instances. */
-export function sandboxesOf({ own, loaded }: Replica, isIn: (one: Open) => boolean = () => true) {
-  return [own, ...loaded.loaded().flatMap((one) => (isIn(one) ? one.followed : []))];
+export function sandboxesOf({ own, loaded }: Replica) {
+  return [own, ...loaded.loaded().map(({ followed }) => followed)];
 }
 
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
@@ -158,15 +156,15 @@ export async function relistInstance(server: Replica, id: string): Promise<void>
 /** Unloads instances that nobody uses, and removes from the list what has expired. */
 export async function unloadUnused(server: Replica): Promise<void> {
   for (const one of server.loaded.loaded()) {
-    if (one.idle >= times.idle && !isFollowed(one)) server.loaded.remove(one.id);
+    if (one.idle >= times.idle) server.loaded.remove(one.id);
   }
   if (now() - server.listedAt >= times.list) await readList(server);
 }
 
-/** Unloads the least recently used instances until `max` are left, except those whose events are followed. */
+/** Unloads the least recently used instances until `max` are left. */
 function unloadTo({ loaded }: Replica, max: number): void {
   const all = loaded.loaded();
-  const idle = all.filter((one) => !isFollowed(one)).sort((one, other) => other.idle - one.idle);
+  const idle = all.sort((one, other) => other.idle - one.idle);
   // An append that is in progress is applied to the copy that appended it, also after that is unloaded.
   for (const { id } of idle.slice(0, Math.max(0, all.length - max))) loaded.remove(id);
 }

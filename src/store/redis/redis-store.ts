@@ -25,7 +25,6 @@ import {
   type CallOrigin,
   type ControlPlace,
   controlPlace,
-  distantId,
   type RunIn,
   type Store,
   type StoreStatus,
@@ -48,7 +47,6 @@ import {
   enterInstance,
   inside,
   instancesUntil,
-  isFollowed,
   listInstances,
   loadInstance,
   openServer,
@@ -198,7 +196,6 @@ function createRedisStore(
         // Only changes while its caller waits: a link that got 503 still works.
         return run(controlPlace(from, instancesUntil(server, until)));
       }),
-    firstEvent: distantId,
     runDue() {
       server.budget.check();
       if (!server.isRunningDue) runAllDue(server).catch(report);
@@ -292,13 +289,13 @@ async function runAllDue(server: Replica): Promise<void> {
     // Before what is due: a full Redis rejects each change, and only this shows that it has room again.
     await noticeRoom(server.shared);
     const isWhole = ({ broken }: FollowedSandbox) => broken === undefined;
-    // Also shows whether Redis still responds, and brings the entries of other servers to followers of events.
-    const reads = sandboxesOf(server, isFollowed).filter(isWhole);
+    // Also shows whether Redis still responds.
+    const reads = isWhole(server.own) ? [lookAt(server.own)] : [];
     const time = redisTime(server.shared.connection);
     const due = sandboxesOf(server).filter((one) => isWhole(one) && isDue(one, time));
     // What one sandbox rejects stops nothing of the others.
     const outcomes = await Promise.allSettled([
-      ...reads.map((one) => lookAt(one)),
+      ...reads,
       ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox))),
     ]);
     await unloadUnused(server);

@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useRef } from "preact/hooks";
 import type { ControlError } from "../../control/call.js";
-import { isOffline } from "../../control/events.js";
+import { isOffline } from "../../control/revision.js";
 import { aboutRejection, DocsLink } from "../docs-link.js";
 
 /** An action of a form or button, and the sandbox's rejection if there was one. */

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { call, callBare } from "../../control/call.js";
-import { isOffline } from "../../control/events.js";
 import { useResource } from "../../control/resource.js";
 import type { Shown } from "../../control/responses.js";
+import { isOffline } from "../../control/revision.js";
 import { counted, listText } from "../words.js";
 import { RejectionText, useAction } from "./action.js";
 import { Dialog } from "./dialog.js";
@@ -52,7 +52,7 @@ export function Ask({ title, action: words, run, loses, of = "", text, onClose }
 }
 
 function Losses({ loses, of }: Required<Pick<Question, "loses" | "of">>) {
-  const { data, problem } = useResource(`${of}/requests`, [], () => countsOf(of, loses));
+  const { data, problem } = useResource(`${of}/requests`, () => countsOf(of, loses));
   // If the sandbox does not respond, the action itself reports that.
   const counts = data.value ?? (problem.value && []);
   const others = loses === "requests" ? "the report" : "all other changes since the start";

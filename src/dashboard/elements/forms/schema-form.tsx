@@ -2,7 +2,7 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { ControlError } from "../../control/call.js";
-import { isOffline } from "../../control/events.js";
+import { isOffline } from "../../control/revision.js";
 import { capitalized } from "../words.js";
 import { RejectionText, useAction } from "./action.js";
 import { type Option, Options } from "./select.js";

@@ -105,8 +105,8 @@ const body: Body = { schema, fields: [...effectFields, ...conditionFields] };
 
 type Refs = readonly { readonly ref: string }[];
 
-const keys = resource<Refs>("/keys?limit=2000", { on: ["sandbox.", "key."] });
-const organizations = resource<Refs>("/organizations?limit=2000", { on: ["sandbox."] });
+const keys = resource<Refs>("/keys?limit=2000");
+const organizations = resource<Refs>("/organizations?limit=2000");
 
 function FaultForm() {
   useResources(keys, organizations, requestChecks);

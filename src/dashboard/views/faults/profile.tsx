@@ -8,7 +8,7 @@ import { ActionButton, RejectionText, useAction } from "../../elements/forms/act
 type Values = Shown<"Assumptions">;
 type Name = Values["profile"];
 
-const rows = resource<readonly Shown<"AssumptionRow">[]>("/profiles", { on: [] });
+const rows = resource<readonly Shown<"AssumptionRow">[]>("/profiles");
 
 const profiles: Readonly<Record<Name, string>> = {
   minimal: "only what the specification promises",

@@ -1,8 +1,9 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { baseUrl, call, callBare } from "../../control/call.js";
 import { formSchemas } from "../../control/form-schemas.generated.js";
+import { elapsed } from "../../control/now.js";
 import { usePage, useResources } from "../../control/resource.js";
 import { scenarios } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
@@ -18,9 +19,6 @@ import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { counted, shortened } from "../../elements/words.js";
 import { changeQuery, route } from "../../route.js";
 import { variablesOf } from "./access.js";
-
-/** In milliseconds. The list is read regularly, because idle times grow without an event. */
-const readingPause = 5000;
 
 export function InstancesView() {
   return (
@@ -104,12 +102,10 @@ function InstanceList() {
   const label = query.get("filter") ?? "";
   const sort = query.get("sort") ?? "";
   const { page, path } = pageOf("/instances", { label, sort });
-  const { shown, problem, refresh } = usePage<Shown<"InstancePage">>(path, ["instances."], callBare);
-  useEffect(() => {
-    const timer = setInterval(refresh, readingPause);
-    return () => clearInterval(timer);
-  }, [path]);
+  const { shown, problem } = usePage<Shown<"InstancePage">>(path, callBare);
+  const readAt = useMemo(() => performance.now(), [shown]);
   if (shown === undefined) return <RejectionText problem={problem} />;
+  const passed = Math.max(0, elapsed.value - readAt);
   return (
     <section class="stack" aria-label="Instances">
       <search class="bar">
@@ -150,7 +146,7 @@ function InstanceList() {
           columns={["Instance", ...figures, "Last request", "Expires", "Limit", "Actions"]}
           numbers={figures}
           minor={["Limit"]}
-          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one) }))}
+          rows={shown.data.map((one) => ({ key: one.id, cells: cellsOf(one, passed) }))}
         />
       )}
     </section>
@@ -169,7 +165,7 @@ async function remove(id: string): Promise<void> {
 
 const figures = ["Requests", "Coverage", "Errors"] as const;
 
-function cellsOf(of: Row): ComponentChildren[] {
+function cellsOf(of: Row, passed: number): ComponentChildren[] {
   const { id, traffic, requests_per_minute: limit, expires_at: end } = of;
   const name = <bdi class="visually-hidden"> {nameOf(of)}</bdi>;
   return [
@@ -182,7 +178,7 @@ function cellsOf(of: Row): ComponentChildren[] {
     traffic?.last_path_id ? (
       <span key="last">
         <PathBadge pathId={traffic.last_path_id} />{" "}
-        <span class="muted">{durationText(of.idle_seconds * 1000, 1)} ago</span>
+        <span class="muted">{durationText(of.idle_seconds * 1000 + passed, 1)} ago</span>
       </span>
     ) : null,
     end === null ? (

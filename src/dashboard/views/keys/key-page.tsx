@@ -1,8 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { call } from "../../control/call.js";
-import { upcoming } from "../../control/now.js";
 import { useResource } from "../../control/resource.js";
-import { keyEvents } from "../../control/resources.js";
+import { upcoming } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
 import { ActionButton, RejectionText } from "../../elements/forms/action.js";
@@ -18,7 +17,7 @@ type Key = Shown<"ListedKey">;
 const maxRequests = 10;
 
 export function KeyDetails({ keyRef }: { readonly keyRef: string }) {
-  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents);
+  const one = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`);
   const key = one.data.value;
   return (
     <>
@@ -126,7 +125,7 @@ function Usage({ used, limit, window }: UsageProps) {
 
 function Requests({ of: ref }: { readonly of: string }) {
   const path = withQuery("/requests", { key: ref, limit: String(maxRequests) });
-  const own = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
+  const own = useResource<readonly Shown<"Request">[]>(path).data.value ?? [];
   return (
     <section class="panel stack" aria-label="Requests">
       <h2>Requests</h2>

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
-import { useUpcoming } from "../../control/now.js";
-import { usePage } from "../../control/resource.js";
-import { keyEvents } from "../../control/resources.js";
+import { useNow } from "../../control/now.js";
+import { usePage, useResources } from "../../control/resource.js";
+import { upcoming } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { RejectionText } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/select.js";
@@ -15,7 +15,8 @@ import { KeyDetails } from "./key-page.js";
 import { OrganizationPanel } from "./organization-panel.js";
 
 export function KeysView() {
-  useUpcoming();
+  useNow();
+  useResources(upcoming);
   const [ref] = route.value.parts;
   return (
     <>
@@ -57,7 +58,7 @@ function KeyList() {
     page: query.get("page") ?? "",
     filter: looksLikeSecret.test(filter) ? "" : filter,
   });
-  const { shown, problem } = usePage<Shown<"Directory">>(path, keyEvents);
+  const { shown, problem } = usePage<Shown<"Directory">>(path);
   const rejection = <RejectionText problem={problem} />;
   if (shown === undefined) return problem === undefined ? <p class="muted">Reading…</p> : rejection;
   const setFilter = (input: HTMLInputElement) => {

@@ -1,6 +1,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { baseUrl, lastIssued } from "../../control/call.js";
+import { baseUrl } from "../../control/call.js";
+import { lastIssued } from "../../control/issued.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, report } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";

@@ -1,6 +1,5 @@
 import { isPanelOpen } from "../../control/call.js";
 import { useResource } from "../../control/resource.js";
-import { keyEvents } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { Target } from "../../elements/traffic/advice.js";
 import { PathBadge } from "../../elements/traffic/path-badge.js";
@@ -13,7 +12,7 @@ const maxShown = 3;
 /** The last rejections of clients, newest first, each cause once. */
 export function useRejections(): readonly Shown<"Request">[] {
   const path = `/requests?source=client&limit=${maxRead}`;
-  const read = useResource<readonly Shown<"Request">[]>(path, ["sandbox.", "request"]).data.value ?? [];
+  const read = useResource<readonly Shown<"Request">[]>(path).data.value ?? [];
   const rejected = read.toReversed().filter(({ path_id: id }) => /^(?:401|403|429)\./.test(id));
   const isFirst = ({ path_id, key }: Shown<"Request">, index: number) =>
     rejected.findIndex((other) => other.path_id === path_id && other.key === key) === index;
@@ -32,8 +31,7 @@ export function Rejections({ of }: { readonly of: readonly Shown<"Request">[] })
 }
 
 function Rejection({ id, isFirst }: { readonly id: string; readonly isFirst: boolean }) {
-  const request = useResource<Shown<"RequestDetails">>(`/requests/${encodeURIComponent(id)}`, keyEvents).data
-    .value;
+  const request = useResource<Shown<"RequestDetails">>(`/requests/${encodeURIComponent(id)}`).data.value;
   if (request === undefined) return null;
   const { key, path_id: pathId, why } = request;
   return (

@@ -2,7 +2,7 @@ import { useRef } from "preact/hooks";
 import { call } from "../../control/call.js";
 import { turnOff } from "../../control/faults.js";
 import { useResource, useResources } from "../../control/resource.js";
-import { faults, keyEvents } from "../../control/resources.js";
+import { faults } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { ActionButton } from "../../elements/forms/action.js";
 import { actor } from "../keys/actor.js";
@@ -140,7 +140,7 @@ interface FixOfKeyProps extends Pick<FixProps, "request" | "isQuiet"> {
 }
 
 function FixOfKey({ keyRef, request, onFixed, isQuiet }: FixOfKeyProps) {
-  const key = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`, keyEvents).data.value;
+  const key = useResource<Key>(`/keys/${encodeURIComponent(keyRef)}`).data.value;
   const fix = key && fixOf(request, key);
   if (key === undefined || fix === undefined) return null;
   return (

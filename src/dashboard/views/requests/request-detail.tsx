@@ -25,7 +25,7 @@ interface Sections {
 
 /** One request. When it is sent again from here, its successor takes its place. */
 export function RequestDetail({ id }: { readonly id: string }) {
-  const { shown, problem } = usePage<Details>(`/requests/${encodeURIComponent(id)}`, []);
+  const { shown, problem } = usePage<Details>(`/requests/${encodeURIComponent(id)}`);
   const again = useRef<{ readonly of: string; readonly id: string } | undefined>(undefined);
   const opened = again.current?.id === id ? again.current.of : id;
   const onSent = (sent: string) => {

@@ -1,8 +1,8 @@
-import { computed, signal } from "@preact/signals";
-import { type ControlError, call, fetchControl, listen } from "../../control/call.js";
-import { connection } from "../../control/events.js";
+import { computed, effect, signal, untracked } from "@preact/signals";
+import { type ControlError, call, fetchControl } from "../../control/call.js";
 import { health } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
+import { revision } from "../../control/revision.js";
 
 // This state outlasts the view, so a visit to another view keeps the edits.
 
@@ -52,11 +52,9 @@ let isStarting = false;
 
 /** Reads the running scenario, and keeps it up to date, until the returned function is called. Edits keep their text. */
 export function followScenario(): () => void {
-  // Every connection starts with a gap, so the next connection repeats a failed reading.
   const read = () => void readRunning().catch(() => {});
-  if (connection.peek() === "open") read();
-  return listen((events) => {
-    if (events.some(({ type }) => type === "gap" || type === "sandbox.started")) read();
+  return effect(() => {
+    if (revision.value !== undefined) untracked(read);
   });
 }
 

@@ -1,7 +1,7 @@
 import { call } from "../../control/call.js";
-import { isOffline } from "../../control/events.js";
 import { clock } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
+import { isOffline } from "../../control/revision.js";
 import { type ActionQueue, RejectionText } from "../../elements/forms/action.js";
 import { AskButton } from "../../elements/forms/ask.js";
 import { Until } from "../../elements/instant.js";

@@ -1,8 +1,8 @@
-import { isOffline } from "../../control/events.js";
-import { now, upcoming, useUpcoming } from "../../control/now.js";
+import { now, useNow } from "../../control/now.js";
 import { useResources } from "../../control/resource.js";
-import { clock, keys } from "../../control/resources.js";
+import { clock, keys, upcoming } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
+import { isOffline } from "../../control/revision.js";
 import { type ActionQueue, RejectionText, useActionQueue } from "../../elements/forms/action.js";
 import { InstantText, Until } from "../../elements/instant.js";
 import { Table } from "../../elements/table.js";
@@ -14,8 +14,8 @@ type Key = Shown<"ListedKey">;
 
 /** The clock, and what it will change. */
 export function TimeView() {
-  useResources(keys, clock);
-  useUpcoming();
+  useResources(keys, upcoming);
+  useNow();
   const changes = useActionQueue();
   // After a jump, the list contains past events until it is read again.
   const coming = (upcoming.data.value ?? []).filter(({ at }) => !(Date.parse(at) <= now.value));

@@ -3,7 +3,6 @@ import { endpointsOf } from "../../../api/routes.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { identityOf, stateText } from "../../../store/state-format.js";
-import { streamEvents } from "../events.js";
 import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
@@ -50,13 +49,6 @@ export const routes: readonly Route[] = [
       response.once("close", server.stop);
       return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
     },
-  }),
-  controlRoute("GET /events", {
-    summary: "Requests and changes, as server-sent events; resumes after Last-Event-ID",
-    response: s.text(),
-    types: ["text/event-stream"],
-    isLocal: true,
-    run: streamEvents,
   }),
   controlRoute("GET /metrics", {
     summary: "Metrics in the Prometheus text format",

@@ -9,11 +9,12 @@ import { operations, runDue } from "../../../sandbox/operations/operations.js";
 import type { AssumptionsInput } from "../../../sandbox/operations/settings.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { resetSandbox } from "../../../sandbox/start.js";
-import { listUpcoming } from "../../../sandbox/upcoming.js";
+import { listUpcoming, nextChangeAt } from "../../../sandbox/upcoming.js";
 import { viewAssumptions, viewClock, viewKeys, viewOrganizations } from "../../../sandbox/views.js";
 import { controlBodySchema } from "../../../scenario/format/json-schema.js";
+import type { Instances } from "../../../store/instances.js";
 import type { StoreStatus } from "../../../store/store.js";
-import { unreadiness } from "../../sockets/server-state.js";
+import { type Server, unreadiness } from "../../sockets/server-state.js";
 import { HttpRejection } from "../rejections.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route } from "../route.js";
@@ -60,6 +61,15 @@ export const sandboxRoutes: readonly Route[] = [
         ...(stored?.in === "file" && { state: stateOf(stored, "saved") }),
         ...(stored?.broken?.length && { brokenInstances: stored.broken.length }),
       };
+    },
+  }),
+  controlRoute("GET /revision", {
+    summary: "A text that differs once another call shows a change, except of a running clock and idle times",
+    response: s.text(),
+    run({ sandbox, instances }, { server }) {
+      const why = unreadiness(server);
+      if (why !== undefined) throw new HttpRejection("not_ready", why);
+      return revisionOf(sandbox, instances, server);
     },
   }),
   controlRoute("GET /state", {
@@ -140,6 +150,26 @@ export const sandboxRoutes: readonly Route[] = [
     },
   }),
 ];
+
+/** Positions of events start again with the process; `started` tells them apart. */
+function revisionOf(
+  sandbox: SandboxState,
+  instances: Instances | undefined,
+  { started, store }: Server,
+): string {
+  const { isFull, problem, broken = [] } = store.status() ?? {};
+  const loaded = instances?.loaded() ?? [];
+  // As long as the number and the latest one are the same, no instance was added or removed, and the sum only grows.
+  const ofInstances = [
+    instances?.count(),
+    loaded.at(-1)?.id,
+    loaded.reduce((sum, instance) => sum + instance.sandbox.history.latest(), 0),
+  ];
+  return [
+    ...[started, sandbox.history.latest(), nextChangeAt(sandbox), sandbox.counters.unread(), ...ofInstances],
+    ...[isFull && "full", problem && "unwritable", broken.length, store.memory().isFull && "memory"],
+  ].join(" ");
+}
 
 const { properties: assumptionSchemas } = controlBodySchema("assumptions_change") as {
   readonly properties: Readonly<Record<string, { readonly description?: string }>>;
