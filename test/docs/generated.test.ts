@@ -36,11 +36,11 @@ import { samples } from "../support/samples.js";
 
 /** The tables of calls, each with the first parts of its paths. */
 const callGroups: Readonly<Record<string, readonly string[]>> = {
-  state: ["state", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
+  state: ["state", "revision", "clock", "upcoming", "assumptions", "profiles", "faults", "reset"],
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
   records: ["farmers", "records"],
-  requests: ["requests", "expect", "send", "report", "capture", "request-checks", "events"],
+  requests: ["requests", "expect", "send", "report", "capture", "request-checks"],
   story: ["story"],
   instances: ["instances"],
   server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],

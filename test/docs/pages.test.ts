@@ -122,12 +122,6 @@ test("each rule of a check is in docs/specification.md", () => {
   expect(checked.filter((rule) => !rules.includes(`| ${rule} |`))).toEqual([]);
 });
 
-test("docs/control-plane.md names every event", () => {
-  const types = [...sources("sandbox").matchAll(/readonly type: "([\w.]+)"/g)].map(([, type = ""]) => type);
-  expect(types).toContain("key.created");
-  expect(missingOn(pageOf("docs/control-plane.md"), types)).toEqual([]);
-});
-
 test("docs/errors.md has one row for each code: of the API, of rejections, of problems, of exits", () => {
   const rowsOf = (heading: string) =>
     [...sectionOf("docs/errors.md", heading).matchAll(/^\| `(\w+)` \| .*\S.* \|$/gm)]
