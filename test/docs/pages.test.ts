@@ -111,7 +111,7 @@ test("docs/certify.md names the minimum of covered paths, and the verdict below 
   const names = ["zero", "one", "two", "three", "four", "five", "six"];
   expect(pageOf("docs/certify.md")).toMatch(
     new RegExp(
-      `must cover ${names[minPaths]} promised paths[^.]*\\. With fewer, the verdict is \`unusable\``,
+      `must cover ${names[minPaths]} promised paths[^\\n]*\\. With fewer, the verdict is \`unusable\``,
     ),
   );
 });
