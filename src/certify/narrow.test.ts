@@ -8,6 +8,7 @@ import {
   causedRun,
   everywhere,
   faultCause,
+  type PlannedRun,
   planOf,
   pointsIn,
   timeoutsFor,
@@ -84,6 +85,25 @@ test("two mistakes of one client are reported separately, and a mistake that nee
   expect(pointsOfCause(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));
   expect(pointsOfCause(found.get("varied 1"))).toHaveLength(2);
   expect(pointsOfCause(found.get("varied 2"))).toEqual([b]);
+});
+
+test("a cause is the smallest part that fails alone, also if more points hide it", async () => {
+  const at200 = (row: string, variant: string) => ({ row, variant, status: 200 });
+  const points = [
+    at200("limits_members", "burst"),
+    at200("member_order", "sorted"),
+    at200("usage_members", "time"),
+  ];
+  const [limits, order, usage] = points as [CausePoint, CausePoint, CausePoint];
+  // One more member moves the others back to where the client expects them.
+  const attempt: Repeat = async (_run, { points: some = points }) => {
+    const isHidden = some.includes(limits) !== some.includes(usage);
+    return { failed: some.includes(order) && !isHidden, ...unseen };
+  };
+  const [run] = varied.slice(-1) as [PlannedRun];
+  const causes: Narrowed[] = [];
+  await narrowVaried([{ run, points }], [], attempt, (_run, one) => void causes.push(one));
+  expect(causes.map(pointsOfCause)).toEqual([[order]]);
 });
 
 test("a client that breaks because of the seed only gets this cause", async () => {

@@ -83,11 +83,13 @@ async function causeOf(
 ): Promise<[Narrowed, typeof everywhere]> {
   const fails = async (variant: RunConditions) => (await repeat(run, variant)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
-    const smallest = await minimize(points, (part) => fails(only(part)), likely);
+    const enough = await minimize(points, (part) => fails(only(part)), likely);
+    const alone = await aloneIn(enough, (part) => fails(everywhere(part)));
+    const [smallest, where] = alone === undefined ? [enough, only] : [alone, everywhere];
     // Also without any point: a client that fails by chance must not get a cause.
-    const [shown, isBare] = await Promise.all([repeat(run, only(smallest)), fails(everywhere([]))]);
+    const [shown, isBare] = await Promise.all([repeat(run, where(smallest)), fails(everywhere([]))]);
     if (!shown.failed || isBare) return undefined;
-    return [variationCause(smallest, run, shown.lastPath(smallest.map(({ status }) => status))), only];
+    return [variationCause(smallest, run, shown.lastPath(smallest.map(({ status }) => status))), where];
   };
   const [again, bare] = await Promise.all([fails({}), fails(everywhere([]))]);
   const all = () => fails(everywhere(points));
@@ -98,6 +100,25 @@ async function causeOf(
   // On every response, points could break the client where this run did not. But the order of requests may differ each time.
   const where = again ? await causeIn(whereTheyWere) : undefined;
   return where ?? ((await all()) ? await causeIn(everywhere) : undefined) ?? ["flaky", everywhere];
+}
+
+/**
+ * Returns the first of several points, or of their rows, that fails alone. To minimize supposes that more points never help,
+ * but one more member may hide an order, and requests that come in another order each time do not show each point.
+ */
+async function aloneIn(
+  points: readonly CausePoint[],
+  fails: (part: readonly CausePoint[]) => Promise<boolean>,
+): Promise<readonly CausePoint[] | undefined> {
+  if (points.length < 2) return undefined;
+  const firstFailing = async (parts: readonly (readonly CausePoint[])[]) => {
+    const failed = await Promise.all(parts.map(fails));
+    return parts[failed.indexOf(true)];
+  };
+  const rows = rowsOf(points);
+  const ofRow = await firstFailing(rows.map((row) => points.filter((point) => point.row === row)));
+  if (ofRow === undefined || ofRow.length === 1) return ofRow;
+  return (await firstFailing(ofRow.map((point) => [point]))) ?? ofRow;
 }
 
 /** Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run. */

@@ -1,5 +1,5 @@
 import { isMapping, type MappingKind, type Shape, shapeOf } from "../../rules/schema/shape.js";
-import type { RandomStream } from "../../rules/seed.js";
+import { type RandomStream, randomStream } from "../../rules/seed.js";
 
 export interface Draft {
   readonly status: number;
@@ -127,13 +127,16 @@ export function sorted<Item extends readonly [name: string, value: unknown]>(ite
   return [...items].sort(([one], [other]) => (one < other ? -1 : one > other ? 1 : 0));
 }
 
-export function shuffled<Item>(items: readonly Item[], random: RandomStream): Item[] {
-  const next = [...items];
-  for (let last = next.length - 1; last > 0; last--) {
-    const chosen = random() % (last + 1);
-    [next[last], next[chosen]] = [next[chosen] as Item, next[last] as Item];
-  }
-  return next;
+/** The order of two items does not depend on others, so that another row does not change it. */
+export function shuffled<Item extends readonly [name: string, value: unknown]>(
+  items: readonly Item[],
+  random: RandomStream,
+): Item[] {
+  const salt = random();
+  return items
+    .map((item) => ({ item, place: randomStream(salt, "place", item[0])() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
 }
 
 export function written(write: (body: Body) => string): Edit {
