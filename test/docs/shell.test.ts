@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { chmodSync, cpSync, existsSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { basename, delimiter, join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
