@@ -14,7 +14,6 @@ export type Build = Readonly<{ root: string; entries: Readonly<Record<string, st
 export const shared = {
   index: "src/index.ts",
   msw: "src/integrations/msw.ts",
-  capture: "src/library/entries/capture.ts",
   farmers: "src/library/entries/farmers.ts",
   openapi: "src/library/entries/openapi.ts",
 };

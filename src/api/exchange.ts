@@ -25,8 +25,7 @@ export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallRes
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
     path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
-    content: content === "unrepeatable" ? undefined : content,
-    isRepeatable: content !== "unrepeatable",
+    content,
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
@@ -65,7 +64,7 @@ const longestQueryWord = 40;
 const longestRest = 1000;
 
 // A query or a body with a key in it (R46), or an unreadable one, is not kept.
-function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined | "unrepeatable" {
+function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined {
   if (endpoint?.input === undefined || request.content === undefined) return undefined;
   const { query, contentType = "", idempotencyKey = "", body } = request.content;
   const isKept =
@@ -73,7 +72,7 @@ function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined
     query.length + contentType.length + idempotencyKey.length <= longestRest &&
     isOfWords(query, longestQueryWord, "-._=&,:") &&
     ![query, contentType, idempotencyKey, body.text].some(containsKey);
-  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : "unrepeatable";
+  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : undefined;
 }
 
 // Declared input causes no advice.

@@ -8,7 +8,6 @@ import { assumptionTable } from "../rules/assumptions.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { Experiment, RunConditions } from "../sandbox/conditions.js";
-import type { SandboxState } from "../sandbox/sandbox.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -38,12 +37,6 @@ import {
 } from "./retries.js";
 import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
 
-/** A sandbox of a run: the server's, or one of its instances with its label or id. */
-export interface RunSandbox {
-  readonly sandbox: SandboxState;
-  readonly instance?: string;
-}
-
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried {
   readonly outcome: "passed" | "failed" | "timed_out";
   readonly report: Report;
@@ -60,8 +53,6 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   readonly writes: Writes;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
-  /** Its sandboxes; none if it passed. */
-  readonly sandboxes: readonly RunSandbox[];
   readonly failure?: Error & { readonly code?: string | undefined };
 }
 
@@ -100,8 +91,6 @@ export interface Tools {
     isOver?: (replaced: number) => boolean,
   ) => Promise<ClientRun | undefined>;
   readonly isStopped: () => boolean;
-  /** Called with each failed run of the plan, before its cause is searched. */
-  readonly onFailure: (run: PlannedRun, made: ClientRun) => Promise<void>;
   /** Real time in milliseconds. */
   readonly stopwatch: () => number;
   readonly progress: Progress;
@@ -291,10 +280,7 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
   if (judged.made === undefined) return;
   const run = { ...runOf(planned, judged.made), ...judged.found };
   done.set(planned.name, { run, made: judged.made });
-  if (run.outcome !== "passed" && run.outcome !== "not_run") {
-    state.isOver ||= plan.bail === true;
-    await tools.onFailure(planned, judged.made);
-  }
+  if (run.outcome !== "passed" && run.outcome !== "not_run") state.isOver ||= plan.bail === true;
   if (made.failure === undefined) tools.progress.ran(run);
 }
 

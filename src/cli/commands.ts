@@ -16,7 +16,6 @@ export const commands: Commands = {
   explain: async () => (await import("./commands/explain.js")).explainCommand,
   check: async () => (await import("./commands/check.js")).checkCommand,
   report: async () => (await import("./commands/running/server.js")).reportCommand,
-  capture: async () => (await import("./commands/running/capture.js")).captureCommand,
   export: async () => (await import("./commands/running/server.js")).exportCommand,
   stop: async () => (await import("./commands/running/server.js")).stopCommand,
   instance: async () => (await import("./commands/running/instance.js")).instanceCommand,

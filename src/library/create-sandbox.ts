@@ -36,7 +36,6 @@ import {
 } from "../scenario/format/inputs.js";
 import { resolveSource } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { captureSandbox } from "./capture.js";
 import { steadyTime, stopwatch, wallTime } from "./real-time.js";
 import { currentRun } from "./run-folder.js";
 import type { KeyRef, OrganizationRef, Sandbox, ScenarioSource, WithKnownFields } from "./sandbox.js";
@@ -161,7 +160,6 @@ export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
       return expectRequests(state(), input);
     },
     report: () => clientReport(own()),
-    capture: (options) => captureSandbox(state(), options),
     snapshot: () => snapshotSandbox(state()),
     reset: () => resetSandbox(own()),
   };

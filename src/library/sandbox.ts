@@ -68,13 +68,6 @@ export interface Sandbox<KeyRef extends string = string, OrganizationRef extends
   readonly report: () => Report;
   /** Returns a scenario that restores this state. Contains no key created at run time. */
   readonly snapshot: () => Scenario;
-  /**
-   * Returns the requests and operations since the start or reset as a scenario with a story, which expects the same
-   * responses. `verify` repeats it anywhere, byte for byte. Contains no key.
-   *
-   * Throws `capture_impossible` if a story cannot repeat them, `not_found` for a request that is not kept.
-   */
-  capture(part?: Capture<KeyRef>): Scenario;
   /** Restarts the scenario, as if the sandbox had just been created. */
   readonly reset: () => void;
 }
@@ -87,16 +80,6 @@ interface Expectation<KeyRef extends string = string> {
   readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
   /** Default: at least one. */
   readonly count?: number;
-}
-
-/** The requests to capture. */
-export interface Capture<KeyRef extends string = string> {
-  /** The id of the first request. Default: the oldest one that is kept, among at least the last 480. */
-  readonly from?: string;
-  /** The id of the last request. Default: the last one. */
-  readonly to?: string;
-  /** Only requests with this key. Default: all. */
-  readonly key?: KeyRef | ListedKeyRef | ReservedKeyRef;
 }
 
 /** The sandbox's clock. It never goes back: that throws `clock_backwards`. */

@@ -183,7 +183,7 @@ function idsOf({ collection, name, base, problemOf }: FormParts): RecordForm["id
     const isFine = (make: IdKind, isShort: boolean) =>
       [1, 2, 12].every((one) => {
         const id = idWith(make, 1, one);
-        // Logs and captures leave out longer words of a path: they may be keys.
+        // Logs leave out longer words of a path: they may be keys.
         const isKept = !isShort || !/[0-9A-Za-z]{21}/.test(String(id));
         return isKept && problemOf(usual, { ...base(usual), [name]: id }) === undefined;
       });

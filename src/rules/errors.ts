@@ -55,7 +55,6 @@ export const errorCauses = {
   instance_limit_reached: "Remove unused instances, or raise `--max-instances`.",
   memory_limit_reached: "No memory for another instance. Remove unused ones, or raise `--max-memory`.",
   expectation_failed: "The requests differ from the expected ones. `details.nearest` has up to five.",
-  capture_impossible: "A story cannot repeat the recorded requests, or none are recorded yet.",
   not_found: "The route, record or instance does not exist.",
   method_not_allowed: "The path accepts only the methods in `Allow`.",
   unsupported_media_type: "Send `Content-Type: application/json`.",

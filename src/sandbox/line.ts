@@ -136,7 +136,7 @@ export function tellLine({ history }: SandboxState, { happened, unread = [] }: L
     else if ("event" in one) {
       if (clearing.has(one.event.type)) history.enter();
       history.emit(one.event);
-    } else history.operation(one.operation);
+    }
   }
   for (const id of unread) {
     const exchange = history.find(id);

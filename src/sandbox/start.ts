@@ -20,7 +20,7 @@ import { createRegistry, type KeyEntry, scenarioRecords, startKey, windowsOf } f
 import { applyLine, type Line, requestsIn } from "./line.js";
 import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
-import { countRecords, nextRuleAt } from "./records/records.js";
+import { nextRuleAt } from "./records/records.js";
 import { startRecords } from "./records/start-records.js";
 import {
   type GivenOptions,
@@ -60,20 +60,10 @@ export function startSandbox(
     idGroup,
     idSeries: { last: started.requestIds.series() },
     counters: createCounters(),
-    history: createHistory(() => {
-      const isLarge = countRecords(sandbox.records) > maxCopiedRecords;
-      if (isLarge || sandbox.registry.keys.size > maxCopiedKeys) return undefined;
-      const at = sandbox.clock.now();
-      return { scenario: snapshotSandbox(sandbox, at), at };
-    }),
+    history: createHistory(),
   };
-  sandbox.history.enter({ scenario: started.scenario, at: started.startedAt });
   return sandbox;
 }
-
-/** Copying more keys would delay requests for too long. */
-const maxCopiedKeys = 100;
-const maxCopiedRecords = 1000;
 
 export function resetSandbox(sandbox: SandboxState): void {
   enterScenario(sandbox, startedWith(sandbox, sandbox.scenario, sandbox));
@@ -81,12 +71,12 @@ export function resetSandbox(sandbox: SandboxState): void {
 
 /** Starts another scenario in a sandbox, with the next series of request ids. */
 export function enterScenario(sandbox: SandboxState, started: StartedScenario): void {
-  const { seed, scenario, startedAt: at, name } = started;
+  const { seed, scenario, name } = started;
   sandbox.idSeries.last = seriesAfter(sandbox.idSeries.last, sandbox.requestIds.series());
   const first = numberInto(sandbox.idSeries.last, scenario.requests_responded ?? 0);
   sandbox.idGroup = sandbox.renewIds?.() ?? sandbox.idGroup;
   replaceState(sandbox, { ...started, requestIds: createRequestIds(seed, first, sandbox.idGroup) });
-  sandbox.history.enter({ scenario, at });
+  sandbox.history.enter();
   sandbox.history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
@@ -285,7 +275,7 @@ export function restoreSandbox(
   const elapsed = Math.min(platform.time() - at, lastClockInstant - clock.now());
   if (!clock.isFrozen() && elapsed > 0) clock.advance(elapsed);
   const exchanges = lines.flatMap(({ happened }) => requestsIn(happened));
-  sandbox.history.enter(undefined, [...state.exchanges, ...exchanges], recorded);
+  sandbox.history.enter([...state.exchanges, ...exchanges], recorded);
   return sandbox;
 }
 

@@ -13,7 +13,7 @@ import { contentHashOf, originOf, requireSame } from "./origin.js";
 // each scenario once, and a checksum of all of it at its end.
 
 /** The number of the format. `test/store/format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 2;
+export const stateFormat = 3;
 
 export interface SavedState extends ServerState {
   /** The scenario that the server started with; another may have been loaded later. */

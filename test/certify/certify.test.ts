@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { CertifyResult, Run } from "../../src/certify/result.js";
@@ -133,22 +133,6 @@ test("R46 a key of the command line is shown nowhere", async () => {
   const { stdout, stderr } = await runCli(["certify", "--", "false", key]);
   expect(stderr).toMatch(/^Running false SVC_test_\S*…/);
   expect(stdout + stderr).not.toContain(key);
-});
-
-test("--capture writes what each failing run has seen, as a scenario that verify takes", async () => {
-  const cwd = temporaryFolder();
-  const argv = ["certify", "--promises", "none", "--seeds", "2", "--faults", "--capture", "seen"];
-  const { code } = await runCli([...argv, "--", ...planted("no-retry")], { cwd });
-  expect(code).toBe(1);
-  const folders = readdirSync(join(cwd, "seen")).sort();
-  expect(folders).toEqual(["hang", "malformed", "reset", "status", "truncate"].map((one) => `fault.${one}`));
-  for (const folder of folders) {
-    const { code: verified, stdout } = await runCli(["verify", join("seen", folder, "capture.yaml")], {
-      cwd,
-    });
-    expect([folder, verified]).toEqual([folder, 0]);
-    expect(stdout).toContain(folder);
-  }
 });
 
 test("Ctrl-C ends every child, and what is known is written", async () => {

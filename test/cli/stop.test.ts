@@ -94,7 +94,7 @@ test.each([
     "texts with control characters",
     JSON.stringify({ status: "ok", version: "1.0.0", scenario: evil, started_at: evil }),
   ],
-  ["an error message", JSON.stringify({ error: { code: "capture_impossible", message: evil } })],
+  ["an error message", JSON.stringify({ error: { code: "expectation_failed", message: evil } })],
   ["other types", JSON.stringify({ status: "ok", version: [], data: { scenario: 1, started_at: [evil] } })],
   ["deeply nested JSON", `{"status":"ok","version":${deep},"data":${deep},"error":${deep}}`],
   [
@@ -116,7 +116,6 @@ test.each([
   for (const argv of [
     ["start", "--port", `${port}`],
     ["report", url],
-    ["capture", url],
     ["export", url],
     ["stop", url],
   ]) {

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
 import { noBrowser } from "../support/chromium-page.js";
-import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
@@ -26,18 +25,6 @@ const rows = (page: Page) => page.locator(".request-list tbody tr");
 const link = (page: Page, id: string | null) => page.locator(`.request-list [data-row="${id}"] a`);
 
 describe.skipIf(noBrowser)("the requests", () => {
-  test("are captured as a file that verify proves", async () => {
-    const { page, server } = await openDashboard({ scenario: "key-states", view: "/requests" });
-    await send(server, ["active", "revoked"]);
-    await rows(page).nth(1).waitFor();
-    const download = page.waitForEvent("download");
-    await page.getByRole("button", { name: "Capture" }).click();
-    const file = await download;
-    expect(file.suggestedFilename()).toBe("capture.yaml");
-    const { code, stdout } = await runCli(["verify", await file.path()]);
-    expect([code, stdout]).toEqual([0, expect.stringContaining("2 steps, 2 expectations, all passed")]);
-  });
-
   test("come newest first, and a filter in the address survives a reload", async () => {
     const { page, server, ask } = await openDashboard({ scenario: "key-states", view: "/requests" });
     await page.getByText("No requests yet").waitFor();

@@ -40,7 +40,7 @@ const callGroups: Readonly<Record<string, readonly string[]>> = {
   scenarios: ["scenarios", "scenario", "scenario.schema.json"],
   keys: ["organizations", "keys", "directory"],
   records: ["farmers", "records"],
-  requests: ["requests", "expect", "send", "report", "capture", "request-checks"],
+  requests: ["requests", "expect", "send", "report", "request-checks"],
   story: ["story"],
   instances: ["instances"],
   server: ["health", "ready", "metrics", "export", "stop", "openapi.json", "control.openapi.json", ""],

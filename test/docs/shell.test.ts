@@ -283,22 +283,3 @@ test.each(execLines)("docs/exec.md: %s is understood", async (line) => {
   const ran = await runCli([...words, "--", "no-such-command"], { cwd, env });
   expect(ran).toMatchObject({ code: 127, stdout: "" });
 });
-
-/* docs/stories.md */
-
-test("docs/stories.md: the lines capture, verify and play requests of a sandbox, all and a part", async () => {
-  const server = await served({ frozen: true });
-  await (await fetch(`${server.url}/v1/relying-party/me`)).text();
-  const id = server.sandbox.requests.list()[0]?.id ?? "";
-  const folder = temporaryFolder();
-  const env = { SVC_CONTROL_URL: server.controlUrl ?? "" };
-  const lines = blocksOf("docs/stories.md").flatMap(({ language, text }) =>
-    language === "sh" && /^npx.* capture /.test(text) ? text.trim().split("\n") : [],
-  );
-  expect(lines).toHaveLength(4);
-  for (const line of lines) {
-    const command = line.replace("npx --no-install svc-sandbox", commandLine).replace(/req_\w+/, id);
-    const { code, stdout, stderr } = await ended(command, folder, env);
-    expect([line, code, stdout + stderr]).toEqual([line, 0, expect.stringMatching(/\w/)]);
-  }
-});

@@ -193,7 +193,7 @@ test("varied leaves out optional members and adds others, and each body stays va
   expect(names.some((one) => one.includes("x_note"))).toBe(true);
 });
 
-test("a reset, a snapshot and a capture keep the document", async () => {
+test("a reset and a snapshot keep the document", async () => {
   const { sandbox, ask } = sandboxOf({ examples: { createReport: "rejected" } });
   sandbox.reset();
   expect((await ask(create, { body: months })).status).toBe(201);

@@ -26,7 +26,6 @@ test.each([
   ["svc-sandbox/msw", ["createHandlers", "handlers", "sandbox"]],
   ["svc-sandbox/node", ["loadScenario", "setPackageReader", "startServer"]],
   ["svc-sandbox/undici", ["createDispatcher"]],
-  ["svc-sandbox/capture", []],
   ["svc-sandbox/farmers", []],
 ])("%s exports these names and no others, to import and to require: %j", (door, names) => {
   expect([exportsOf(door, "import"), exportsOf(door, "require")]).toEqual([names, names]);
@@ -178,7 +177,7 @@ const createAlone = 'export { createSandbox } from "svc-sandbox";';
 // makes it writes the new figure here. `createSandbox` may take 75.6 kB.
 const recorded = [
   ["all of it", 'export * from "svc-sandbox";', 109_500],
-  ["createSandbox alone", createAlone, 74_200],
+  ["createSandbox alone", createAlone, 70_800],
   ["createSandbox with farmers", `import "svc-sandbox/farmers"; ${createAlone}`, 88_000],
 ] as const;
 const tolerance = 1.03;
@@ -220,17 +219,6 @@ const useOfFarmers = `
   const list = sandbox && await send("/attestations");
   console.log(JSON.stringify({ rejections, farmer, asked, list, count: plain.farmers.count,
     left: sandbox && sandbox.records.list("consent-requests") }));`;
-
-test("capture is in a page as in Node", async () => {
-  const use = `
-    const sandbox = createSandbox({ now: "2026-03-02T09:00:00Z", frozen: true });
-    await sandbox.fetch("http://any.example/v1/relying-party/me");
-    console.log(JSON.stringify(sandbox.capture()));`;
-  const whole = JSON.parse(printed(`import { createSandbox } from "svc-sandbox"; ${use}`));
-  expect(whole.story).toMatchObject([{ request: { key: "none" }, expect: { path: "401.missing" } }]);
-  for (const imports of ["", 'import "svc-sandbox/capture";'])
-    expect(await runAsPage(imports, use)).toEqual(whole);
-});
 
 const reader = 'import { readOpenApi } from "svc-sandbox/openapi";';
 

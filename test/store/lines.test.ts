@@ -62,7 +62,6 @@ const acts: Record<keyof typeof operations, (sandbox: SandboxState) => unknown> 
   again: sent("/v1/relying-party/me", { apiKey: "SVC_test_sbxUnknown000000000000000000" }),
   faulty: (sandbox) => [sent("/v1/x")(sandbox), sent("/v1/y")(sandbox)],
   story: (sandbox) => runNextStep(sandbox, storySender(sandbox)),
-  rejected: (sandbox) => expect(() => operations.revoke(sandbox, { key: "revoked" })).toThrow(),
   rejection_of_the_timeline: (sandbox) => operations.advance(sandbox, { by: "10m" }),
   unread: (sandbox) => markUnread(sandbox, sandbox.history.requests()[0]?.id as string),
 };
@@ -70,9 +69,7 @@ const acts: Record<keyof typeof operations, (sandbox: SandboxState) => unknown> 
 const seen = (sandbox: SandboxState) => {
   const { at: _, ...state } = describeSandbox(runDue(sandbox));
   const { name, seed, idSeries } = sandbox;
-  return JSON.parse(
-    JSON.stringify([state, viewKeys(sandbox), sandbox.history.recorded().entries, name, seed, idSeries]),
-  );
+  return JSON.parse(JSON.stringify([state, viewKeys(sandbox), name, seed, idSeries]));
 };
 
 test("a copy that gets the lines of another one shows the same in all views, after each operation of the table", () => {
@@ -91,7 +88,6 @@ test("a copy that gets the lines of another one shows the same in all views, aft
     if (isBeyondLine(happened)) {
       const state = JSON.parse(JSON.stringify(describeSandbox(one)));
       restoreSandbox(state, other.platform, {}, other);
-      for (const sandbox of [one, other]) sandbox.history.restart();
       for (const list of told) list.length = 0;
     } else {
       applyLine(other, line);

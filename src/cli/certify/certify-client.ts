@@ -1,14 +1,7 @@
-import { join } from "node:path";
 import type { Endpoint } from "../../api/endpoint.js";
 import { apiVersion } from "../../api/openapi.js";
 import { builtIn } from "../../api/routes.js";
-import {
-  type Certification,
-  certify,
-  findings,
-  type Progress,
-  type Tools,
-} from "../../certify/certification.js";
+import { type Certification, certify, findings, type Progress } from "../../certify/certification.js";
 import { planOf, verdictOf } from "../../certify/plan.js";
 import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
@@ -37,7 +30,6 @@ export interface CertifyFlags extends ServeFlags {
   readonly bail?: boolean;
   readonly budget?: number;
   readonly timeout?: number;
-  readonly capture?: string;
   readonly now?: number;
   readonly frozen?: boolean;
   readonly openapi?: string;
@@ -51,7 +43,7 @@ export const certificateFiles = { name: "--certificate", what: "the certificate"
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
   const { loaded, command, seeds, faults, kinds, only } = asked;
   const { flags, io } = call;
-  const { now, frozen, timeout, bail, budget, capture, ...served } = flags;
+  const { now, frozen, timeout, bail, budget, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
   const endpoints = endpointsFor(loaded.scenario);
   const runs = [baseline, ...others.filter(({ name }) => only?.includes(name) ?? true)] as const;
@@ -59,16 +51,11 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const { jobs, cutShort, release } = client;
   const progress = createProgress(call);
   const startedAt = new Date(wallTime()).toISOString();
-  const onFailure: Tools["onFailure"] = async ({ name }, { sandboxes }) => {
-    if (capture === undefined) return;
-    const { writeCaptures } = await import("../serve/capture-files.js");
-    await writeCaptures(join(capture, name.replaceAll(" ", "-")), sandboxes, { io, flags: { quiet: true } });
-  };
   const document = await documentIn(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, bail, budget },
-    { run: client.run, isStopped: () => cutShort() !== undefined, onFailure, stopwatch, progress },
+    { run: client.run, isStopped: () => cutShort() !== undefined, stopwatch, progress },
   );
   const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
   const { failure } = state.done.get(baseline.name)?.made ?? {};

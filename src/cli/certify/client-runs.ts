@@ -2,7 +2,7 @@ import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
 import { conditionedRun } from "../../api/conditions.js";
 import type { Endpoint } from "../../api/endpoint.js";
-import type { ClientRun, RunSandbox, Tools } from "../../certify/certification.js";
+import type { ClientRun, Tools } from "../../certify/certification.js";
 import { pointsIn, type Timeouts } from "../../certify/plan.js";
 import type { Run } from "../../certify/result.js";
 import { collectWrites } from "../../certify/writes.js";
@@ -106,7 +106,6 @@ async function runOnce(
   { total, silent }: Timeouts,
   { takeSignals, isUnwanted }: Watched,
 ): Promise<{ readonly run: ClientRun; readonly notes: readonly string[] }> {
-  const sandboxes: RunSandbox[] = [{ sandbox }];
   const output = createTail();
   const keys = createKeyFinder(sandbox);
   const started = stopwatch();
@@ -121,16 +120,12 @@ async function runOnce(
       output.add(chunk);
       keys.add(name, chunk);
     },
-    onInstance({ id, tenancy: { label = id }, sandbox: its }) {
-      sandboxes.push({ sandbox: its, instance: label });
-    },
   });
   const durationMs = Math.round(stopwatch() - started);
   const found = { underExec: true, keysInOutput: keys.places() };
   const report = clientReport(sandbox, found, collected.counters);
   const ended = howEnded(end);
-  const kept = ended.outcome === "passed" ? [] : sandboxes;
-  const run = { ...ended, durationMs, report, output: output.lines(), ...collected.facts(), sandboxes: kept };
+  const run = { ...ended, durationMs, report, output: output.lines(), ...collected.facts() };
   return { run, notes: end.notes };
 }
 
@@ -149,7 +144,7 @@ interface CollectedRequests extends Counting {
   readonly facts: () => RunFacts;
 }
 
-type RunFacts = Omit<ClientRun, "outcome" | "code" | "durationMs" | "report" | "output" | "sandboxes">;
+type RunFacts = Omit<ClientRun, "outcome" | "code" | "durationMs" | "report" | "output">;
 
 function collectRequests(endpoints: readonly Endpoint[]): CollectedRequests {
   const counters = createCounters();

@@ -97,11 +97,6 @@ const flags = {
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 30s and that duration without a request)",
     readDuration("30s or 5m"),
   ),
-  capture: option(
-    "--capture <folder>",
-    "write the sandbox's requests in each failing run to a subfolder of this folder, as a scenario for verify; not those of sandboxes in the command",
-    fileName,
-  ),
   certificate: option(
     "--certificate <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords}; repeatable`,

@@ -15,8 +15,6 @@ import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../sandbox/conditions.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
-import type { Instance } from "../../store/instances.js";
-import type { SandboxPlace } from "../../store/store.js";
 import { declareCommand, fileName, option } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { reportTargets } from "../files.js";
@@ -85,16 +83,11 @@ const flags = {
     (text, from) => [fileName(text, from)],
   ),
   format: formatFlag,
-  capture: option(
-    "--capture <folder>",
-    "write the sandbox's requests to this folder if the run fails, as a scenario for verify; not those of sandboxes in the command",
-    fileName,
-  ),
   break: option(
     "--break <path>:<row>",
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
     (text) => text,
-    { conflicts: ["report", "format", "capture", "minCoverage", "failOn"] },
+    { conflicts: ["report", "format", "minCoverage", "failOn"] },
   ),
   fault: option(
     "--fault <fault>[@<path>]",
@@ -119,12 +112,11 @@ export const execCommand = declareCommand({
   words: scenarioWord,
   rest: "<command...>",
   flags,
-  usual: ["report", "format", "capture", "break", "fault", "minCoverage", "failOn", "port", "intercept"],
+  usual: ["report", "format", "break", "fault", "minCoverage", "failOn", "port", "intercept"],
   examples: {
     "svc-sandbox exec -- npm test": "any command that reads SVC_BASE_URL",
     "svc-sandbox exec bad-day -- python3 -m pytest": "in another scenario",
     "svc-sandbox exec --min-coverage 80 --fail-on warning -- npm test": "with thresholds",
-    "svc-sandbox exec --capture failed -- npm test": "with a file to reproduce failures",
     "svc-sandbox exec --break 200.test:scopes-empty -- npm test":
       "with one promise broken: the tests should fail",
     "svc-sandbox exec --fault fault.hang@401.revoked -- npm test": "with one fault",
@@ -153,10 +145,6 @@ export const execCommand = declareCommand({
         if (seen?.isReplaced) replaced += 1;
       },
     });
-    const sandboxes: SandboxPlace[] = [{ sandbox }];
-    const onInstance = ({ id, tenancy: { label = id }, sandbox: inside }: Instance) => {
-      if (flags.capture !== undefined) sandboxes.push({ sandbox: inside, instance: label });
-    };
     let releaseSignals = () => {};
     const takeSignals: CommandOptions["takeSignals"] = (listener) => {
       releaseSignals = io.takeSignals(listener);
@@ -164,7 +152,7 @@ export const execCommand = declareCommand({
     warnOfDates(sandbox, { note: (text) => void (flags.quiet || io.stderr.say(`${text}\n`)) });
     try {
       const { add: onOutput, places } = createKeyFinder(sandbox);
-      const end = await runServed(call, sandbox, { takeSignals, onInstance, onOutput, folder });
+      const end = await runServed(call, sandbox, { takeSignals, onOutput, folder });
       if ("failure" in end) {
         return sayWhyNotRun(rest[0] as string, end.failure, call);
       }
@@ -180,10 +168,6 @@ export const execCommand = declareCommand({
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
       const code = end.code || codeOf(unmet);
-      if (code !== exitCode.fine && flags.capture !== undefined) {
-        const { writeCaptures } = await import("../serve/capture-files.js");
-        await writeCaptures(flags.capture, sandboxes, call);
-      }
       return code || (isWritten ? exitCode.fine : exitCode.usage);
     } finally {
       // Only now: a signal must not interrupt the writing of the report.

@@ -67,7 +67,7 @@ function addLine({ counters, history }: SandboxState, { exchange, keys, seen, is
   if (isUnread) counters.countUnread(true);
   if (exchange === undefined) return;
   counters.count(exchange, keys, seen, true);
-  history.record({ ...exchange, isElsewhere: true });
+  history.record(exchange);
 }
 
 /** Reads the complete lines that were added since the last call. */

@@ -7,7 +7,6 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { serve } from "../../server/serve.js";
-import type { Instance } from "../../store/instances.js";
 import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
@@ -23,7 +22,6 @@ type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & SandboxFlags>, 
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 
 interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "onOutput"> {
-  readonly onInstance?: (instance: Instance) => void;
   /** For the sandboxes in processes of the command. */
   readonly folder: RunFolder;
 }
@@ -31,7 +29,7 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "on
 export async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
-  { onInstance, folder, ...options }: RunOptions,
+  { folder, ...options }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
@@ -46,7 +44,6 @@ export async function runServed(
     },
   };
   logEvents(store, served, logger);
-  if (onInstance !== undefined) store.instances.follow(onInstance);
   const server = await serve(store, await serveOptions(served, io, logger));
   warnOfPinned(runDue(sandbox), flags, logger);
   const { name, seed, profile } = runDue(sandbox);

@@ -53,17 +53,13 @@ export interface Exchange {
   readonly path: string;
   /** The request's content, if the endpoint accepts any and it contains no key. */
   readonly content: RequestContent | undefined;
-  /** Whether a story can send it: its body was readable without a key, and no custom handler responded. */
-  readonly isRepeatable: boolean;
   readonly fromStory: boolean;
-  /** The operation id of its endpoint; `null` if the API has none, or a custom handler responded. */
+  /** The operation id of its endpoint; `null` if the API has none. */
   readonly operation: string | null;
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
-  /** Whether it probes any web server, such as for a favicon. Journals, captures and reports omit it. */
+  /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
   isProbe: boolean;
-  /** Whether a sandbox of another process got it: captures omit it. */
-  readonly isElsewhere?: true;
   /** Its traits, without the input that its endpoint accepts. */
   traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */

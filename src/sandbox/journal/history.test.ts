@@ -1,16 +1,10 @@
 import { expect, test } from "vitest";
 import type { Exchange } from "./exchange.js";
-import { createHistory, type StartState } from "./history.js";
+import { createHistory } from "./history.js";
 
-const request = (number: number) => ({ number, at: number, isRepeatable: true }) as Exchange;
+const request = (number: number) => ({ number, at: number }) as Exchange;
 const numbers = (exchanges: readonly Exchange[]) => exchanges.map(({ number }) => number);
-const copyState = () => undefined;
-const openHistory = (looking: () => StartState | undefined, capacity?: number) => {
-  const history = createHistory<{ type: string }>(looking, capacity);
-  history.enter();
-  return history;
-};
-const open = (capacity: number) => openHistory(copyState, capacity);
+const open = (capacity: number) => createHistory<{ type: string }>(capacity);
 
 test("the last requests are kept, oldest first, however many other events come between them; all are counted", () => {
   const history = open(3);
@@ -25,7 +19,7 @@ test("the last requests are kept, oldest first, however many other events come b
 test("requests from before a restored journal come before those since, and are pushed out by them", () => {
   const history = open(3);
   history.record(request(1));
-  history.enter(undefined, [7, 8, 9].map(request), 40);
+  history.enter([7, 8, 9].map(request), 40);
   history.record(request(10));
   expect([numbers(history.requests()), history.total()]).toEqual([[8, 9, 10], 41]);
 });
@@ -35,7 +29,7 @@ test("the last requests are kept up to a number of bytes; earlier requests stay 
   const response = { status: 404, headers: [], body: "x".repeat(300) };
   const long = (number: number) =>
     ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
-  history.enter(undefined, [1, 2, 3].map(long), 40);
+  history.enter([1, 2, 3].map(long), 40);
   for (let i = 4; i <= 6; i++) history.record(long(i));
   expect(history.bytes()).toBe(6000);
   history.keep(4000);
@@ -44,19 +38,4 @@ test("the last requests are kept up to a number of bytes; earlier requests stay 
   expect([numbers(history.requests()), history.total(), history.bytes()]).toEqual([[5, 6], 43, 2000]);
   for (let i = 7; i <= 11; i++) history.record(long(i));
   expect(numbers(history.requests())).toEqual([7, 8, 9, 10, 11]);
-});
-
-test("a capture starts after requests that were discarded", () => {
-  let at = 0;
-  const history = openHistory(() => ({ scenario: { version: 1 }, at }));
-  const response = { status: 404, headers: [], body: "" };
-  const plain = (number: number) =>
-    ({ ...request(number), path: "", response, client: [] }) as unknown as Exchange;
-  for (let i = 1; i <= 500; i++) history.record(plain(i));
-  at = 501;
-  // The second segment begins after request 480.
-  history.keep(20 * 700);
-  expect([history.recorded().startState?.at, history.recorded().entries.length]).toEqual([0, 20]);
-  history.keep(19 * 700);
-  expect([history.recorded().startState?.at, history.recorded().entries.length]).toEqual([501, 0]);
 });

@@ -1,24 +1,5 @@
 import type { RequestSource } from "../../rules/request-traits.js";
-import type { ActionName } from "../../rules/steps.js";
-import type { Scenario } from "../../scenario/scenario.generated.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
-
-/** An operation of a user or a story step; contains no key. */
-export interface RecordedOperation {
-  readonly name: ActionName;
-  readonly input: unknown;
-  readonly actor: "administrator" | "member" | undefined;
-  /** On the sandbox's clock (epoch milliseconds). */
-  readonly at: number;
-  readonly rejection: string | undefined;
-  readonly made: string | undefined;
-}
-
-export interface StartState {
-  readonly scenario: Scenario;
-  /** The clock (epoch milliseconds). */
-  readonly at: number;
-}
 
 export interface RequestEvent {
   readonly type: "request";
@@ -44,25 +25,12 @@ export interface JournalQuery {
 }
 
 /** One thing that happened in a sandbox. */
-export type Happening<Event> =
-  | { readonly request: Exchange }
-  | { readonly event: Event }
-  | { readonly operation: RecordedOperation };
-
-interface Segment {
-  readonly startState: StartState | undefined;
-  /** The position of the last event before it. */
-  readonly after: number;
-  readonly operations: Entry<RecordedOperation>[];
-}
-
-/** The number of requests and operations of a segment. Two segments fit into the ring, and into a story. */
-const segmentLength = 480;
+export type Happening<Event> = { readonly request: Exchange } | { readonly event: Event };
 
 export const maxKept = 1000;
 
-/** The latest requests, and the number of everything that has happened. `copyState` copies the current state, or returns `undefined` if it is too large. */
-export function createHistory<Event>(copyState: () => StartState | undefined, capacity = maxKept) {
+/** The latest requests, and the number of everything that has happened. */
+export function createHistory<Event>(capacity = maxKept) {
   const requests = createKept<Exchange>(capacity);
   const listeners = new Set<Listener<Event>>();
   const watchers = new Set<Listener<Event>>();
@@ -71,7 +39,6 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
   let earlier: readonly Exchange[] = [];
   let total = 0;
   let after = 0;
-  const recording = createRecording(copyState, () => latest);
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
@@ -87,13 +54,7 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
       latest += 1;
       if (!exchange.isProbe) total += 1;
       requests.push(exchange, latest);
-      if (exchange.isRepeatable) recording.count();
-      else recording.restart();
       happen({ request: exchange });
-    },
-    operation(operation: RecordedOperation): void {
-      recording.add(operation);
-      if (held !== undefined) happen({ operation });
     },
     emit(event: Event): void {
       latest += 1;
@@ -103,11 +64,9 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
     /** From now on, listeners hear nothing. */
     hold(): void {
       const before = { latest, total, after, earlier };
-      const segments = recording.save();
       const restore = () => {
         ({ latest, total, after, earlier } = before);
         requests.forget(latest);
-        recording.load(segments);
       };
       held = { entries: [], restore };
     },
@@ -149,34 +108,21 @@ export function createHistory<Event>(copyState: () => StartState | undefined, ca
       const restored = all.length - recent.length;
       earlier = all.slice(first, restored);
       requests.discard(recent[first - restored - 1]?.position ?? after);
-      // A capture needs everything since its first state.
-      recording.discard(requests.dropped());
     },
-    /** Discards the requests, and continues from the latest ones of `responded`. `startState` is the state at a start. */
-    enter(startState?: StartState, kept: readonly Exchange[] = [], responded = 0): void {
+    /** Discards the requests, and continues from the latest ones of `responded`. */
+    enter(kept: readonly Exchange[] = [], responded = 0): void {
       [earlier, total, after] = [[...kept], responded, latest];
-      recording.restart(startState);
-    },
-    /** Starts a new recording from the current state, after an event that cannot be repeated. */
-    restart: () => recording.restart(),
-    /** Returns everything that can be repeated, since a state that is `undefined` if it is too large to copy. */
-    recorded() {
-      const { startState, after: start, operations } = recording.all();
-      // An operation has the position of the request before it.
-      const entries = [...requests.after(start), ...operations].sort(byPosition);
-      return { startState, entries: entries.map(({ entry }) => entry) };
     },
   };
 }
 
-// Nobody listens to operations: only captures read them.
 function tellOf<Event>(
   happening: Happening<Event>,
   listeners: ReadonlySet<Listener<Event>>,
   position: number,
   isForeign = false,
 ): void {
-  if (listeners.size === 0 || "operation" in happening) return;
+  if (listeners.size === 0) return;
   notifyAll(
     listeners,
     "event" in happening ? happening.event : requestEvent(happening.request, isForeign),
@@ -186,48 +132,6 @@ function tellOf<Event>(
 
 function requestEvent(exchange: Exchange, isForeign = false): RequestEvent {
   return isForeign ? { type: "request", exchange, isForeign } : { type: "request", exchange };
-}
-
-/** Creates the record of what can be repeated since the start: a state and the operations after it, in segments. */
-function createRecording(copyState: () => StartState | undefined, latest: () => number) {
-  let segments: readonly Segment[] = [];
-  let length = 0;
-  const segmentFrom = (startState: StartState | undefined): Segment => ({
-    startState,
-    after: latest(),
-    operations: [],
-  });
-  const restart = (startState = copyState()) => {
-    segments = [segmentFrom(startState)];
-    length = 0;
-  };
-  const count = () => {
-    length += 1;
-    if (length < segmentLength) return;
-    segments = [...segments.slice(-1), segmentFrom(copyState())];
-    length = 0;
-  };
-  return {
-    restart,
-    count,
-    save: () => ({ length, kept: segments.map((one) => ({ ...one, operations: [...one.operations] })) }),
-    load(saved: { readonly length: number; readonly kept: readonly Segment[] }): void {
-      [segments, length] = [saved.kept, saved.length];
-    },
-    add(operation: RecordedOperation): void {
-      segments.at(-1)?.operations.push({ position: latest(), entry: operation });
-      count();
-    },
-    /** Discards the segments from before a position; starts a new one if none is left. */
-    discard(before: number): void {
-      segments = segments.filter(({ after }) => after >= before);
-      if (segments.length === 0) restart();
-    },
-    all() {
-      const [{ startState, after }] = segments as [Segment];
-      return { startState, after, operations: segments.flatMap(({ operations }) => operations) };
-    },
-  };
 }
 
 function notifyAll<Event>(
@@ -283,17 +187,12 @@ interface Entry<Content> {
   readonly entry: Content;
 }
 
-const byPosition = (one: Entry<unknown>, other: Entry<unknown>) => one.position - other.position;
-
 function createKept<Content>(capacity: number) {
   const kept: Entry<Content>[] = [];
   // Old entries go in groups: to drop one moves all others, which would cost more than the rest of a request.
   const spare = Math.ceil(capacity / 8);
   const excess = () => Math.max(0, kept.length - capacity);
-  let dropped = 0;
-  const drop = (count: number) => {
-    dropped = kept.splice(0, count).at(-1)?.position ?? dropped;
-  };
+  const drop = (count: number) => void kept.splice(0, count);
   return {
     push(entry: Content, position: number): void {
       if (excess() === spare) drop(spare);
@@ -306,6 +205,5 @@ function createKept<Content>(capacity: number) {
       while ((kept.at(-1)?.position ?? 0) > position) kept.pop();
     },
     discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
-    dropped: () => kept[excess() - 1]?.position ?? dropped,
   };
 }

@@ -12,50 +12,28 @@ import { changeAssumptions, changeFaults, clearRequests, updateOrganization } fr
 
 /** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
 export const operations = {
-  create_key: /* @__PURE__ */ recorded("create_key", createKey),
-  rotate: /* @__PURE__ */ recorded("rotate", rotateKey),
-  revoke: /* @__PURE__ */ recorded("revoke", revokeKey),
-  expire: /* @__PURE__ */ recorded("expire", expireKey),
-  organization: /* @__PURE__ */ recorded("organization", updateOrganization),
-  record: /* @__PURE__ */ recorded("record", changeRecord),
-  faults: /* @__PURE__ */ recorded("faults", changeFaults),
-  assumptions: /* @__PURE__ */ recorded("assumptions", changeAssumptions),
+  create_key: /* @__PURE__ */ actionOf("create_key", createKey),
+  rotate: /* @__PURE__ */ actionOf("rotate", rotateKey),
+  revoke: /* @__PURE__ */ actionOf("revoke", revokeKey),
+  expire: /* @__PURE__ */ actionOf("expire", expireKey),
+  organization: /* @__PURE__ */ actionOf("organization", updateOrganization),
+  record: /* @__PURE__ */ actionOf("record", changeRecord),
+  faults: /* @__PURE__ */ actionOf("faults", changeFaults),
+  assumptions: /* @__PURE__ */ actionOf("assumptions", changeAssumptions),
   clock: changeClock,
   advance: (sandbox: SandboxState, { by }: { readonly by: string | number }) => advanceClock(sandbox, by),
   clear_requests: clearRequests,
 };
 
-/** Runs an operation at the time of the clock and records it, except a step of the timeline, which a repeated capture runs again. */
-function recorded<Input, Result>(
+/** Runs an action now, after everything that is due before it, or when its step of the timeline is due. */
+function actionOf<Input, Result>(
   name: ActionName,
   run: (sandbox: SandboxState, input: Input, now: number, by: Initiator) => Result,
 ): (sandbox: SandboxState, input: Input, by?: Initiator) => Result {
   return (sandbox, input, by = {}) => {
-    const { history, clock } = by.dueAt === undefined ? runDue(sandbox) : sandbox;
-    const at = by.dueAt ?? clock.now();
-    const record = (rejection: string | undefined, result: Partial<Performed> = {}) => {
-      if (by.dueAt !== undefined) return;
-      const { key, replacement } = result;
-      history.operation({
-        name,
-        input: structuredClone(input),
-        actor: by.actor,
-        at,
-        rejection,
-        made: (replacement ?? key)?.ref,
-      });
-    };
-    try {
-      if (actionRow(name).isForAdministrators) requireAdministrator(by);
-      const result = run(sandbox, input, at, by);
-      record(undefined, result as Partial<Performed>);
-      return result;
-    } catch (error) {
-      if (error instanceof SandboxError && isRejection(error.code)) record(error.code);
-      // The change may have happened before a listener failed.
-      else history.restart();
-      throw error;
-    }
+    if (by.dueAt === undefined) runDue(sandbox);
+    if (actionRow(name).isForAdministrators) requireAdministrator(by);
+    return run(sandbox, input, by.dueAt ?? sandbox.clock.now(), by);
   };
 }
 

@@ -54,7 +54,6 @@ export const statusOfCode: Readonly<Partial<Record<SandboxErrorCode, number>>> =
   live_access_not_approved: 403,
   key_limit_reached: 409,
   instance_limit_reached: 409,
-  capture_impossible: 409,
   expectation_failed: 409,
   store_unavailable: 503,
   state_unreadable: 500,

@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { baseUrl, fetchControl } from "../../control/call.js";
+import { baseUrl } from "../../control/call.js";
 import { useResources } from "../../control/resource.js";
 import { curlLine, journal, report, requestChecks } from "../../control/resources.js";
-import { ActionButton } from "../../elements/forms/action.js";
 import { Select } from "../../elements/forms/select.js";
-import { saveFile } from "../../elements/save-file.js";
 import { RequestTable } from "../../elements/traffic/request-table.js";
 import { counted } from "../../elements/words.js";
 import { changeQuery, linkTo, route } from "../../route.js";
@@ -77,24 +75,9 @@ function ListHead() {
         {shown === all ? "" : `${shown.toLocaleString("en")} of `}
         {all === 1000 ? `${shown === all ? "Last" : "last"} 1,000 requests` : counted(all, "request")}
       </span>
-      {all === 0 ? null : (
-        <ActionButton
-          class="quiet"
-          run={saveCapture}
-          title="Save these requests as a scenario that svc-sandbox verify can repeat"
-        >
-          Capture
-        </ActionButton>
-      )}
       {isFiltered() ? <a href={linkTo("requests", route.value.parts)}>Remove the filters</a> : null}
     </div>
   );
-}
-
-// A link could not send the token.
-async function saveCapture(): Promise<void> {
-  const response = await fetchControl("/capture");
-  saveFile(await response.blob(), "capture", "yaml");
 }
 
 const isFiltered = () => filterNames.some((name) => route.value.query.get(name));

@@ -7,7 +7,6 @@ import { controlOpenApiDocument } from "../openapi.js";
 import { pageRoute } from "../page.js";
 import { responses } from "../responses.js";
 import { controlRoute, type Route, textResponse } from "../route.js";
-import { captureRoute } from "./capture.js";
 import { dashboardRoutes } from "./dashboard.js";
 import { instanceRoutes, requireInstances } from "./instances.js";
 import { recordRoutes } from "./records.js";
@@ -24,7 +23,6 @@ export const routes: readonly Route[] = [
   ...recordRoutes,
   ...requestChecksRoutes,
   ...trafficRoutes,
-  captureRoute,
   ...instanceRoutes,
   controlRoute("GET /export", {
     summary: "The sandbox and its instances as a state file, for --import",

@@ -1,2 +1,0 @@
-// Capture is part of `svc-sandbox`; importing this entry point adds nothing.
-export {};
