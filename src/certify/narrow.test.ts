@@ -106,6 +106,26 @@ test("a cause is the smallest part that fails alone, also if more points hide it
   expect(causes.map(pointsOfCause)).toEqual([[order]]);
 });
 
+test("a run that passes when it is repeated has the cause of another run, if that breaks it on every response", async () => {
+  const [steady, unclear] = varied.slice(-2) as [PlannedRun, PlannedRun];
+  const attempt: Repeat = async (run, { points = [quoted], isEverywhere = false }) => ({
+    failed: points.includes(quoted) && (run !== unclear || (isEverywhere && points.length === 1)),
+    ...unseen,
+  });
+  const others = ["via", "vary"].map((row) => ({ row, variant: "any", status: 401 }));
+  const causes: Narrowed[] = [];
+  const failing = [
+    { run: steady, points: [quoted, ...others, { ...quoted, row: "etag" }] },
+    { run: unclear, points: [quoted, ...others] },
+  ];
+  await narrowVaried(failing, [], attempt, (_run, one) => void causes.push(one));
+  expect(causes.map(pointsOfCause)).toEqual([[quoted], [quoted]]);
+  const chance: Repeat = async (run) => ({ failed: run === steady, ...unseen });
+  const flaky: Narrowed[] = [];
+  await narrowVaried(failing, [], chance, (_run, one) => void flaky.push(one));
+  expect(flaky).toContain("flaky");
+});
+
 test("a client that breaks because of the seed only gets this cause", async () => {
   const attempt: Repeat = async ({ seed }) => ({ failed: seed === 3, ...unseen });
   const { found } = await narrowed(attempt);

@@ -45,8 +45,9 @@ export async function narrowVaried(
     isSuspect(point) ? suspects.filter((row) => row === point.row).length : 0;
   const points = first.points.toSorted((one, other) => rankOf(other) - rankOf(one));
   const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect).length, repeat);
+  if (cause === "flaky") return narrowUnclear(first, others, innocent, repeat, onFound);
   onFound(first.run, cause);
-  if (cause === "flaky" || cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
+  if (cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
   const rows = rowsOf(cause.points);
   // What one run shows about some points is not tried again with another run.
   const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<RunCause | undefined>(cause)]]);
@@ -71,6 +72,29 @@ export async function narrowVaried(
   });
   const left = (await Promise.all(open)).flatMap((one) => one ?? []);
   return narrowVaried(left, innocent, repeat, onFound);
+}
+
+/** Narrows the other runs before one that does not fail each time, and then tries whether one of their causes is also its own. */
+async function narrowUnclear(
+  { run, points }: FailingRun,
+  others: readonly FailingRun[],
+  innocent: readonly CausePoint[],
+  repeat: Repeat,
+  onFound: (run: PlannedRun, narrowed: Narrowed) => void,
+): Promise<void> {
+  const causes = new Map<string, readonly string[]>();
+  await narrowVaried(others, innocent, repeat, (other, narrowed) => {
+    if (narrowed !== "flaky") causes.set(rowsOf(narrowed.points).join(), rowsOf(narrowed.points));
+    onFound(other, narrowed);
+  });
+  for (const rows of causes.values()) {
+    const inRows = points.filter(({ row }) => rows.includes(row));
+    if (inRows.length === 0 || rowsOf(inRows).length < rows.length) continue;
+    const [shown, bare] = await Promise.all([repeat(run, everywhere(inRows)), repeat(run, everywhere([]))]);
+    if (shown.failed && !bare.failed)
+      return onFound(run, variationCause(inRows, run, shown.lastPath(inRows.map(({ status }) => status))));
+  }
+  onFound(run, "flaky");
 }
 
 const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];
