@@ -215,6 +215,24 @@ test("a client that retries is accused of each status that it retries after, and
 });
 
 const baseline: CountedRun = { sent: [{ key: "active", nth: 0, paths: ["200.test"] }], failed: false };
+
+test("a rejection that fails no test shows nothing: the client may have returned a stored response", () => {
+  const made = experimentsFor(baseline).map((experiment) => ({
+    ...baseline,
+    experiment,
+    times: [0],
+    again: 0,
+    silentMs: 0,
+  }));
+  const outcomesOf = (failed: boolean) =>
+    retryResults(
+      [baseline],
+      made.map((run) => ({ ...run, failed })),
+      undefined,
+    ).map(({ outcome }) => outcome);
+  expect(outcomesOf(true)).toEqual(Array(7).fill("passed"));
+  expect(outcomesOf(false)).toEqual(["not_tried", "not_tried", ...Array(5).fill("passed")]);
+});
 const experimentOf = (id: Experiment["id"]) => {
   const [one] = experimentsFor(baseline).filter((experiment) => experiment.id === id);
   return one as Experiment;

@@ -38,12 +38,16 @@ const reasons = {
     "Send SVC_KEY_REVOKED, and check its response.",
   ],
   repeated: [
-    "Your test runner repeats failing tests, which looks like a retry.",
+    "Your test runner repeats failing tests, which looks like a retry and hides what fails only sometimes.",
     "Turn off its retries for this command.",
   ],
   unchecked: [
     "No test fails when {key} is accepted, so a retry and a repeated test look the same.",
     "Check the status of each response.",
+  ],
+  unnoticed: [
+    "No test fails when {key} is rejected, so your client may have returned a stored response.",
+    "Turn off its cache for this command, and check the status of each response.",
   ],
   stored: [
     "Your client may store accepted responses, and ask again in the next test if it has none.",
@@ -232,10 +236,7 @@ function whyNotTried(
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
   const isMore = plain.some((one) => places.some((place) => placeOf(one, place) > placeOf(baseline, place)));
   if (run.times.length === 0 || isMoved || isMore) return "uneven";
-  if (!hasFinding(run)) {
-    const isWaiting = id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
-    return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
-  }
+  if (!hasFinding(run)) return whyNothingShown(run);
   if (isProven(run, made)) return undefined;
   // A finding counts only if the control shows that tests send no request for another reason.
   if (control === undefined || control.times.length === 0) return "noControl";
@@ -249,6 +250,14 @@ function whyNotTried(
   const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(wanted).length));
   const resent = counts.filter(Boolean);
   return resent.length > 0 && resent.every((count) => count > run.again) ? undefined : "stored";
+}
+
+/** Why a run without a finding shows nothing; `undefined` if it does. */
+function whyNothingShown(run: Made): keyof typeof reasons | undefined {
+  const { id } = run.experiment;
+  if (!run.failed && (id === "401" || id === "403")) return "unnoticed";
+  const isWaiting = id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
+  return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
 }
 
 function rejectionSentence(after: After, { experiment, again }: Made): string {
