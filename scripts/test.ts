@@ -9,14 +9,12 @@ import { noRedis } from "../test/support/redis-server.js";
 import { root, runProgram, typescript } from "./run-program.js";
 
 // `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
-// test:rest`: the slow tests, then the checks that no single Node can show. `npm run test:all`: both. Other words are
-// Vitest's, such as the start of a path.
+// test:all`: all tests, then the checks that no single Node can show. Other words are Vitest's, such as the start of a path.
 
 const words = process.argv.slice(2);
-const isRest = words.includes("--rest");
-const isWhole = isRest || words.includes("--all");
+const isWhole = words.includes("--all");
 const isSlowShown = words.includes("--slow");
-const ofVitest = words.filter((word) => !["--all", "--rest", "--slow"].includes(word));
+const ofVitest = words.filter((word) => !["--all", "--slow"].includes(word));
 /** What no single Node shows, the longest first. Each prints `<name>: N passed, N failed` at its end. */
 const checks: readonly string[][] = [
   ["scripts/examples.ts"],
@@ -48,12 +46,12 @@ async function step(name: string, commands: readonly string[][], failure = /^/):
 async function runTests(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-tests-"));
   const results = join(folder, "results.json");
-  const tier = isRest ? ["--project", "slow*"] : isWhole ? [] : ["--project", "quick*"];
+  const chosen = isWhole ? ofVitest : ["--project", "quick*", ...ofVitest];
   const reporters = ["--reporter", "minimal", "--reporter", "json", "--outputFile", results];
   const passed = await step(
     "tests",
     // Not by `npm exec -c`: the tests would inherit its variable, and then none of their `npx` starts.
-    [["npx", "vitest", "run", ...reporters, ...tier, ...ofVitest]],
+    [["npx", "vitest", "run", ...reporters, ...chosen]],
     /^.*Failed (?:Suites|Tests)/m,
   );
   const read = await readFile(results, "utf8").catch(() => undefined);
@@ -96,16 +94,14 @@ async function runChecks(): Promise<boolean> {
   return results.every(Boolean);
 }
 
-console.log(isRest ? "… build" : "… lint, types, build");
-const checked = isRest
-  ? []
-  : [
-      step("lint", [["npx", "biome", "check", "."]]),
-      step("types", [
-        ["npx", "tsx", "scripts/generate.ts"],
-        ["node", typescript, "--noEmit", "--pretty", "false"],
-      ]),
-    ];
+console.log("… lint, types, build");
+const checked = [
+  step("lint", [["npx", "biome", "check", "."]]),
+  step("types", [
+    ["npx", "tsx", "scripts/generate.ts"],
+    ["node", typescript, "--noEmit", "--pretty", "false"],
+  ]),
+];
 let passed = await step("build", [["node", "scripts/prepare.js"]]);
 if (passed) {
   console.log("… tests");

@@ -160,8 +160,9 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
   "README.md": {
     report: printed("exec -- npm-test", {
       ...report,
-      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^Coverage/]],
+      ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^Resent/, /revoked/], [/^Coverage/]],
     }),
+    cause: printed("certify -- npm-test", { client: naive, ranges: [[/^ +fails when/, /what to do/]] }),
   },
   "docs/exec.md": {
     report: printed("exec -- npm-test", {

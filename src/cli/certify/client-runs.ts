@@ -146,16 +146,17 @@ interface CollectedRequests extends Counting {
 
 type RunFacts = Omit<ClientRun, "outcome" | "code" | "durationMs" | "report" | "output">;
 
-function collectRequests(endpoints: readonly Endpoint[]): CollectedRequests {
+/** `time`: milliseconds that only grow. */
+export function collectRequests(endpoints: readonly Endpoint[], time = stopwatch): CollectedRequests {
   const counters = createCounters();
   const writes = collectWrites(endpoints);
   const exchanges = new Map<number, Exchange>();
-  const observed = collectObservations();
-  let latest = stopwatch();
+  const observed = collectObservations(time);
+  let latest = time();
   const count: Counting["count"] = (exchange, keys, seen) => {
     counters.count(exchange, keys);
     writes.add(exchange);
-    latest = stopwatch();
+    latest = time();
     // Keeps the latest one last in the map.
     exchanges.delete(exchange.status);
     exchanges.set(exchange.status, exchange);
@@ -179,7 +180,7 @@ function collectRequests(endpoints: readonly Endpoint[]): CollectedRequests {
 }
 
 /** Collects what the conditions of a run show with its requests. */
-function collectObservations() {
+function collectObservations(time: () => number) {
   const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
   const tried: number[] = [];
@@ -187,7 +188,7 @@ function collectObservations() {
   let replaced = 0;
   let suspect: PathId | undefined;
   let pinned: Observation["pinned"];
-  let latestTried = stopwatch();
+  let latestTried = time();
   return {
     replaced: () => replaced,
     add({ pathId, key: ref, fingerprint }: Exchange, seen: Observation): void {
@@ -202,7 +203,7 @@ function collectObservations() {
       if (seen.isReplaced) replaced += 1;
       if (seen.tried === undefined) return;
       tried.push(seen.tried);
-      latestTried = stopwatch();
+      latestTried = time();
     },
     facts: () => ({
       points: pointsIn(points),
@@ -212,7 +213,7 @@ function collectObservations() {
       scenarios: [...scenarios],
       replaced,
       tried,
-      silentMs: stopwatch() - latestTried,
+      silentMs: time() - latestTried,
     }),
   };
 }

@@ -1,0 +1,75 @@
+import { afterAll, expect, test } from "vitest";
+import { randomStream } from "../../src/rules/seed.js";
+import { isNightly, propertySeed } from "../support/property-seed.js";
+import { certifySuite } from "./generated/certify-suite.js";
+import { type Flaw, flaws, withFlaw } from "./generated/flaws.js";
+import { findingsIn, type Judgment, judge } from "./generated/judge.js";
+import { drawSuite } from "./generated/suite.js";
+
+// The honesty of `certify`: it certifies clients that are known to be right, or to have exactly one flaw.
+
+const { seed } = propertySeed;
+const count = isNightly ? 2000 : 100;
+const batchSize = 50;
+const batches = Array.from({ length: count / batchSize }, (_, at) => at * batchSize);
+
+interface Judged {
+  /** To make it again: the seed and the number of the client. */
+  readonly client: string;
+  readonly does: string;
+  readonly judgment: Judgment;
+  readonly findings: readonly string[];
+}
+
+/** Two of five clients have none; the others have each flaw in turn. */
+function flawOf(number: number): Flaw | undefined {
+  const [group, place] = [Math.floor(number / 5), number % 5];
+  return place < 2 ? undefined : flaws[(3 * group + place - 2) % flaws.length];
+}
+
+async function certified(number: number): Promise<Judged> {
+  const draw = randomStream(seed, "client", String(number));
+  const suite = drawSuite(draw);
+  const flaw = flawOf(number);
+  const certificate = await certifySuite(flaw === undefined ? suite : withFlaw(suite, flaw), {
+    label: `${seed} ${number}`,
+    seeds: 10,
+    // A person who looks for such a flaw adds --faults.
+    withFaults: draw() % 2 === 0 || flaw?.causes.some((cause) => cause.startsWith("fault.")) === true,
+  });
+  const findings = [...new Set(findingsIn(certificate))];
+  const does = flaw?.does ?? "has no flaw";
+  return {
+    client: `PROPERTY_SEED=${seed}, client ${number}`,
+    does,
+    judgment: judge(certificate, flaw),
+    findings,
+  };
+}
+
+const judged: Judged[] = [];
+const having = (...judgments: Judgment[]) => judged.filter(({ judgment }) => judgments.includes(judgment));
+
+/** The flaws that `certify` still passes in silence. */
+const missed = ["runs only once: its runner repeats the result"];
+
+test.each(batches)(
+  "no correct client is accused, and no flaw passes in silence: clients from %i on",
+  async (first) => {
+    for (let number = first; number < first + batchSize; number++) judged.push(await certified(number));
+    const wrong = having("accused", "misnamed", "silent").filter(({ does }) => !missed.includes(does));
+    expect(wrong).toEqual([]);
+  },
+);
+
+test("at least 90% of the flaws are named", () => {
+  const [named, others] = [having("named").length, having("not tried", "misnamed", "silent").length];
+  expect(named + others).toBe((count * 3) / 5);
+  expect(named / (named + others)).toBeGreaterThanOrEqual(0.9);
+});
+
+afterAll(() => {
+  const open = having("not tried", "silent").map((one) => `  ${one.judgment}: ${one.client}: ${one.does}\n`);
+  const numbers = `${judged.length} clients: ${having("named").length} flaws named, ${open.length} not.\n`;
+  process.stdout.write([numbers, ...open].join(""));
+});

@@ -1,0 +1,204 @@
+import { handle } from "../../../src/api/handle.js";
+import { headerPairs } from "../../../src/api/messages.js";
+import type { SandboxState } from "../../../src/sandbox/sandbox.js";
+import { asked } from "../../support/send.js";
+import type { VirtualTime } from "./virtual-time.js";
+
+/** A response as a client gets it. */
+export interface Reply {
+  readonly status: number;
+  /** In their case and order. */
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly header: (name: string) => string | undefined;
+  readonly text: string;
+  /** Milliseconds until its first byte, and until its last one. */
+  readonly firstMs: number;
+  readonly lastMs: number;
+}
+
+/** How a request ended without a whole response. */
+export type TroubleKind = "reset" | "timeout" | "truncated";
+
+class Trouble extends Error {
+  readonly kind: TroubleKind;
+  constructor(kind: TroubleKind) {
+    super(kind);
+    this.kind = kind;
+  }
+}
+
+/** An expectation of a client that a response does not meet. It is final. */
+export class Unexpected extends Error {}
+
+/** A client, as it decides at each place where clients differ. A flaw replaces some of these decisions. */
+export interface Client {
+  /** How often it sends a request while the service fails. */
+  readonly tries: number;
+  /** How often it sends a request while the key is at its limit. */
+  readonly limitTries: number;
+  /** Its first pause after a failure; the next ones double. */
+  readonly pauseMs: number;
+  /** When it stops waiting for a response. */
+  readonly timeoutMs: number;
+  /** The longest wait that it accepts. */
+  readonly longestWaitMs: number;
+  /** How often it sends a request if its key is rejected with this status. */
+  readonly triesAfter: (status: 401 | 403) => number;
+  /** The milliseconds that a response requires; `undefined` if it requires none. */
+  readonly waitAfter: (reply: Reply) => number | undefined;
+  /** The pause after a 429 without `Retry-After`. */
+  readonly waitForLimit: (reply: Reply) => number;
+  readonly survives: (trouble: TroubleKind | "status" | "invalid") => boolean;
+  readonly parse: (reply: Reply) => Body;
+  /** Looks at a complete response; throws {@link Unexpected}. */
+  readonly look: (reply: Reply, body: Body) => void;
+  /** Whether it returns the last accepted response of a key in place of a rejection. */
+  readonly storesAccepted: boolean;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a client reads what a response has
+export type Body = any;
+
+export interface Result {
+  readonly status: number;
+  /** How often the client has waited for the end of a limit. */
+  readonly waits: number;
+  readonly code: string | undefined;
+  readonly body: Body;
+}
+
+/** How a client reaches its sandbox, and how it waits. */
+export interface Connection {
+  readonly time: VirtualTime;
+  readonly sandbox: () => SandboxState;
+  readonly wait: (ms: number) => Promise<void>;
+  /** The accepted responses, for a client that stores them. */
+  readonly stored: Map<string | undefined, Result>;
+}
+
+/** The milliseconds of a request in the network. */
+const networkMs = 2;
+
+/** Sends `GET /me` and resolves to the whole response, as a network with this sandbox at its other end does. */
+async function send(
+  { time, sandbox }: Connection,
+  apiKey: string | undefined,
+  timeoutMs: number,
+): Promise<Reply> {
+  const started = time.stopwatch();
+  const elapsed = () => time.stopwatch() - started;
+  await time.sleep(networkMs);
+  const {
+    response,
+    delivery,
+    at,
+    date = at,
+  } = handle(sandbox(), asked(apiKey === undefined ? {} : { apiKey }));
+  const { delayMs = 0, kind = "send", cutAfter, bytesPerSecond } = delivery ?? {};
+  const firstMs = elapsed() + delayMs;
+  const lastMs =
+    firstMs + (bytesPerSecond === undefined ? 0 : (1000 * response.body.length) / bytesPerSecond);
+  const isLate = kind === "hang" || lastMs > timeoutMs;
+  await time.sleep(Math.max(0, (isLate ? timeoutMs : lastMs) - elapsed()));
+  if (isLate) throw new Trouble("timeout");
+  if (kind === "reset") throw new Trouble("reset");
+  if (cutAfter !== undefined) throw new Trouble("truncated");
+  const headers = [...headerPairs(response.headers), ["Date", new Date(date).toUTCString()] as const];
+  const header = (name: string) => headers.find(([other]) => other.toLowerCase() === name)?.[1];
+  return { status: response.status, headers, header, text: response.body, firstMs, lastMs };
+}
+
+/** What a client does after a try: it ends with a result, or waits before the next try. */
+type Step = { readonly result: Result } | { readonly pauseMs: number };
+
+/** Reads who a key belongs to, with as many tries as the client makes. Throws if it gives up. */
+export async function whoami(
+  client: Client,
+  connection: Connection,
+  apiKey: string | undefined,
+): Promise<Result> {
+  const counts = { failures: 0, limits: 0, rejections: 0 };
+  for (;;) {
+    const step = await tryOnce(client, connection, apiKey, counts);
+    if ("result" in step) {
+      const { result } = step;
+      if (!client.storesAccepted) return result;
+      if (result.status === 200) connection.stored.set(apiKey, result);
+      return (isRejection(result.status) ? connection.stored.get(apiKey) : undefined) ?? result;
+    }
+    await connection.wait(step.pauseMs);
+  }
+}
+
+interface Counts {
+  failures: number;
+  limits: number;
+  rejections: number;
+}
+
+async function tryOnce(
+  client: Client,
+  connection: Connection,
+  apiKey: string | undefined,
+  counts: Counts,
+): Promise<Step> {
+  const orGiveUp = (error: Error, asks?: number): Step => {
+    counts.failures += 1;
+    const pauseMs = asks ?? client.pauseMs * 2 ** (counts.failures - 1);
+    if (counts.failures >= client.tries || pauseMs > client.longestWaitMs) throw error;
+    return { pauseMs };
+  };
+  try {
+    const reply = await send(connection, apiKey, client.timeoutMs);
+    if (reply.status < 500) return stepAfter(client, reply, counts);
+    if (!client.survives("status")) throw new Unexpected(`status ${reply.status}`);
+    return orGiveUp(new Unexpected(`status ${reply.status}`), client.waitAfter(reply));
+  } catch (error) {
+    if (error instanceof Trouble && client.survives(error.kind)) return orGiveUp(error);
+    if (error instanceof SyntaxError && client.survives("invalid")) return orGiveUp(error);
+    throw error;
+  }
+}
+
+const isRejection = (status: number): status is 401 | 403 => status === 401 || status === 403;
+
+function stepAfter(client: Client, reply: Reply, counts: Counts): Step {
+  const { status } = reply;
+  const body = client.parse(reply);
+  client.look(reply, body);
+  const result = { status, code: body.error?.code, body, waits: counts.limits };
+  if (isRejection(status)) {
+    counts.rejections += 1;
+    return counts.rejections >= client.triesAfter(status) ? { result } : { pauseMs: client.pauseMs };
+  }
+  if (status !== 429) return { result };
+  counts.limits += 1;
+  const pauseMs = client.waitAfter(reply) ?? client.waitForLimit(reply);
+  return counts.limits >= client.limitTries || pauseMs > client.longestWaitMs ? { result } : { pauseMs };
+}
+
+/** The milliseconds of `Retry-After`, in seconds or as a date. */
+export function retryAfter({ header }: Reply): number | undefined {
+  const value = header("retry-after");
+  if (value === undefined) return undefined;
+  return /^\d+$/.test(value) ? 1000 * Number(value) : Math.max(0, Date.parse(value) - dateOf(header));
+}
+
+const dateOf = (header: Reply["header"]) => Date.parse(header("date") ?? "");
+
+/** The milliseconds until the next minute of the service. */
+export function untilNextMinute({ header }: Reply): number {
+  return 60_000 - (dateOf(header) % 60_000);
+}
+
+/** A client without a flaw. */
+export const goodClient: Omit<Client, "tries" | "limitTries" | "pauseMs" | "timeoutMs"> = {
+  longestWaitMs: 120_000,
+  triesAfter: () => 1,
+  waitAfter: retryAfter,
+  waitForLimit: untilNextMinute,
+  survives: () => true,
+  parse: ({ text }) => JSON.parse(text),
+  look: () => {},
+  storesAccepted: false,
+};

@@ -1,0 +1,223 @@
+import type { Assumptions, Profile } from "../../../src/rules/assumptions.js";
+import { pick, type RandomStream } from "../../../src/rules/seed.js";
+import { operations } from "../../../src/sandbox/operations/operations.js";
+import type { SandboxState } from "../../../src/sandbox/sandbox.js";
+import { resetSandbox } from "../../../src/sandbox/start.js";
+import { secretFor } from "../../../src/sandbox/story/run-step.js";
+import { type Client, type Connection, goodClient, type Result, Unexpected, whoami } from "./client.js";
+import type { VirtualTime } from "./virtual-time.js";
+
+/** What a test sends, and what it expects. */
+export interface Test {
+  readonly key: KeyRef;
+  /** How often. A range is drawn again in each run. */
+  readonly times: number | readonly [min: number, max: number];
+  readonly isParallel: boolean;
+}
+
+/** A test suite of a client: plain data, except for the functions of its client. */
+export interface Suite {
+  readonly client: Client;
+  readonly tests: readonly Test[];
+  readonly order: "fixed" | "shuffled";
+  /** Where its sandbox is: the run's server, or its own in the process, the same for all tests or a new one for each. */
+  readonly place: "server" | "own" | "own for each test";
+  /** How the client waits: in real time, with fake timers, or by moving the sandbox's clock. */
+  readonly timers: "real" | "fake" | "moves the clock";
+  /** What it does before each test. */
+  readonly resets: boolean;
+  readonly faults: "leaves them" | "clears them" | "sets one";
+  readonly sets?: Partial<Assumptions> & { readonly profile?: Profile };
+  /** The seed of its own sandboxes, if it sets one. */
+  readonly seed?: number;
+  /** How often its runner repeats a test that fails. */
+  readonly repeats: number;
+  /** Whether it stops at the first test that fails. */
+  readonly bails: boolean;
+  /** Whether its command repeats the result of its first run without a request. */
+  readonly runsOnce: boolean;
+  /** Whether it compares the status of a response with what it expects. */
+  readonly checks: (key: KeyRef) => boolean;
+}
+
+/** The keys of `key-states` and the status that each gets, if the client does not wait for a limit. */
+export const keys = {
+  active: 200,
+  live: 200,
+  legacy: 200,
+  "legacy-live": 200,
+  retiring: 200,
+  replacement: 200,
+  revoked: 401,
+  expired: 401,
+  rotated: 401,
+  none: 401,
+  malformed: 401,
+  unknown: 401,
+  "wrong-scope": 403,
+  "organization-inactive": 403,
+  "live-not-approved": 403,
+  "live-suspended": 403,
+  "rate-limited": 429,
+  "rate-limited-minute": 429,
+} as const;
+export type KeyRef = keyof typeof keys;
+const refsOf = (status: number) => (Object.keys(keys) as KeyRef[]).filter((ref) => keys[ref] === status);
+
+const codes: Readonly<Partial<Record<KeyRef, string>>> = {
+  "wrong-scope": "insufficient_scope",
+  "organization-inactive": "access_denied",
+  "live-not-approved": "live_access_not_approved",
+  "live-suspended": "live_access_not_approved",
+};
+
+/** Draws a suite without a flaw. */
+export function drawSuite(draw: RandomStream): Suite {
+  const chance = (percent: number) => draw() % 100 < percent;
+  const between = (min: number, max: number) => min + (draw() % (max - min + 1));
+  const place = pick(draw, ["server", "server", "own", "own for each test"] as const);
+  const resets = chance(30);
+  const sets = chance(15) && pick(draw, settings);
+  const seed = place !== "server" && chance(5) && between(1, 99);
+  return {
+    client: {
+      ...goodClient,
+      tries: between(3, 5),
+      limitTries: pick(draw, [1, 2, 3]),
+      pauseMs: pick(draw, [100, 250, 500, 1000]),
+      timeoutMs: between(3, 12) * 1000,
+    },
+    tests: drawTests(draw, resets || place === "own for each test"),
+    order: chance(25) ? "shuffled" : "fixed",
+    place,
+    timers: pick(
+      draw,
+      place === "server" ? ["real", "real", "moves the clock"] : ["real", "fake", "moves the clock"],
+    ),
+    resets,
+    faults: pick(draw, [...Array(8).fill("leaves them"), "clears them", "clears them", "sets one"] as const),
+    ...(sets && { sets }),
+    ...(seed && { seed }),
+    repeats: chance(10) ? between(1, 2) : 0,
+    bails: chance(20),
+    runsOnce: false,
+    checks: () => true,
+  };
+}
+
+/** What suites set before each test. */
+const settings = [
+  { profile: "minimal" },
+  { profile: "typical" },
+  { rate_limit_code: "slow_down" },
+  { retry_after: "seconds" },
+  { error_details: true },
+] as const;
+
+/** `isFresh`: whether each test has a new sandbox, so that no other test has waited until the minute was over. */
+function drawTests(draw: RandomStream, isFresh: boolean): Test[] {
+  const chance = (percent: number) => draw() % 100 < percent;
+  const between = (min: number, max: number) => min + (draw() % (max - min + 1));
+  // Enough for a certificate, and every status, so that each flaw has a response where it shows.
+  const refs = [200, 401, 403].flatMap((status) => {
+    const [first, second, ...others] = shuffled(refsOf(status), draw);
+    return [first, second, ...others.filter(() => chance(30))] as KeyRef[];
+  });
+  const tests = [...new Set<KeyRef>(["active", "rate-limited", ...refs])].map((key): Test => {
+    const times = chance(20) ? ([1, between(2, 6)] as const) : chance(30) ? between(2, 5) : 1;
+    return { key, times, isParallel: chance(15) };
+  });
+  if (isFresh && chance(50)) tests.push({ key: "rate-limited-minute", times: 1, isParallel: false });
+  return shuffled(tests, draw);
+}
+
+/** Where a suite runs: with the sandboxes of a run, and its own random numbers. */
+export interface SuiteRun {
+  readonly time: VirtualTime;
+  readonly random: RandomStream;
+  /** The sandbox of the run's server. */
+  readonly server: () => SandboxState;
+  /** Starts a sandbox in the client's process. */
+  readonly start: (options: Pick<Suite, "seed">) => SandboxState;
+  /** Whether the command has run before. */
+  readonly isRepeated: boolean;
+}
+
+/** Runs the tests of a suite, and resolves to the exit code of their command. */
+export async function runSuite(suite: Suite, run: SuiteRun): Promise<number> {
+  const { time, random } = run;
+  if (suite.runsOnce && run.isRepeated) return 0;
+  let sandbox = suite.place === "server" ? run.server() : run.start(suite);
+  const wait = waiting(suite, time, () => sandbox);
+  const connection: Connection = { time, sandbox: () => sandbox, wait, stored: new Map() };
+  const passes = async (test: Test) => {
+    if (suite.place === "own for each test") sandbox = run.start(suite);
+    prepare(suite, sandbox, test);
+    try {
+      await runTest(suite, test, connection, random);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  let failures = 0;
+  for (const test of suite.order === "shuffled" ? shuffled(suite.tests, random) : suite.tests) {
+    let hasPassed = await passes(test);
+    for (let left = suite.repeats; left > 0 && !hasPassed; left--) hasPassed = await passes(test);
+    failures += hasPassed ? 0 : 1;
+    if (suite.bails && failures > 0) break;
+  }
+  return failures === 0 ? 0 : 1;
+}
+
+function prepare({ resets, faults, sets }: Suite, sandbox: SandboxState, { key }: Test): void {
+  if (resets) resetSandbox(sandbox);
+  if (sets !== undefined) operations.assumptions(sandbox, sets);
+  if (faults === "clears them") operations.faults(sandbox, []);
+  const isKnown = !["none", "malformed", "unknown"].includes(key);
+  if (faults === "sets one" && isKnown)
+    operations.faults(sandbox, [{ when: { key, requests: [1] }, then: { status: 503 } }]);
+}
+
+function waiting({ timers }: Suite, time: VirtualTime, sandbox: () => SandboxState): Connection["wait"] {
+  return async (ms) => {
+    if (timers === "real") return time.sleep(ms);
+    if (timers === "fake") return time.fake(ms);
+    operations.advance(sandbox(), { by: Math.ceil(ms) });
+  };
+}
+
+async function runTest(
+  { client, checks }: Suite,
+  { key, times, isParallel }: Test,
+  connection: Connection,
+  random: RandomStream,
+): Promise<void> {
+  const secret = secretFor(connection.sandbox(), key);
+  const request = async () => {
+    const result = await whoami(client, connection, secret);
+    if (checks(key)) expectResult(key, result, client);
+  };
+  const [min, max] = typeof times === "number" ? [times, times] : times;
+  const count = min + (random() % (max - min + 1));
+  if (isParallel) return void (await Promise.all(Array.from({ length: count }, request)));
+  for (let i = 0; i < count; i++) await request();
+}
+
+function expectResult(key: KeyRef, { status, code, body, waits }: Result, { limitTries }: Client): void {
+  // A client that waits until the minute is over gets its response then.
+  const isServed = key === "rate-limited-minute" && limitTries > 1;
+  if (isServed && waits === 0) throw new Unexpected(`${key}: no wait`);
+  const expected = isServed ? 200 : keys[key];
+  if (status !== expected) throw new Unexpected(`${key}: ${status} instead of ${expected}`);
+  const expectedCode = codes[key] ?? (status === 401 ? "unauthorized" : undefined);
+  if (expectedCode !== undefined && code !== expectedCode) throw new Unexpected(`${key}: ${code}`);
+  if (status === 200 && !Array.isArray(body.data.scopes)) throw new Unexpected("no scopes");
+}
+
+function shuffled<Item>(items: readonly Item[], draw: RandomStream): Item[] {
+  return items
+    .map((item) => ({ item, place: draw() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ item }) => item);
+}
