@@ -216,6 +216,27 @@ test("a client that retries is accused of each status that it retries after, and
 
 const baseline: CountedRun = { sent: [{ key: "active", nth: 0, paths: ["200.test"] }], failed: false };
 
+test("experiments choose a key that all runs send equally often before one with more requests", () => {
+  const sending = (active: number, live: number): CountedRun => ({
+    sent: [
+      { key: "active", nth: 0, paths: Array(active).fill("200.test") },
+      { key: "live", nth: 0, paths: Array(live).fill("200.live") },
+    ],
+    failed: false,
+  });
+  const keyWith = (...others: CountedRun[]) => experimentsFor(sending(3, 1), 1, others)[0]?.key;
+  expect([keyWith(), keyWith(sending(3, 1)), keyWith(sending(3, 1), sending(2, 1))]).toEqual([
+    "active",
+    "active",
+    "live",
+  ]);
+  const made = experimentsFor(sending(3, 1), 1, [sending(2, 1)]).map((experiment) => {
+    return { ...sending(1, 1), experiment, failed: true, times: [0], again: 0, silentMs: 0 };
+  });
+  const results = retryResults([sending(3, 1), sending(2, 1)], made, undefined);
+  expect(results.map(({ outcome }) => outcome)).toEqual(Array(7).fill("passed"));
+});
+
 test("a rejection that fails no test shows nothing: the client may have returned a stored response", () => {
   const made = experimentsFor(baseline).map((experiment) => ({
     ...baseline,

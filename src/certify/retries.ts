@@ -112,22 +112,43 @@ const countOf = ({ sent }: CountedRun, key: string) =>
 const placeOf = ({ sent }: CountedRun, { key, nth }: Pick<SentCount, "key" | "nth">) =>
   sent.find((one) => one.key === key && one.nth === nth)?.paths.length ?? 0;
 
-/** Returns the experiments with a client, in order of its baseline; none if no key is accepted in each request to a sandbox. */
-export function experimentsFor(baseline: CountedRun, seed = 1): Experiment[] {
+/** The sandboxes that get a key, up to one of them. */
+const placesUntil = (key: string, nth: number) =>
+  Array.from({ length: nth + 1 }, (_, at) => ({ key, nth: at }));
+
+/**
+ * Returns the experiments with a client, in order of its baseline; none if no key is accepted in each request to a sandbox. A key
+ * that the `others`, runs without any fault, send as often as the baseline comes first.
+ */
+export function experimentsFor(
+  baseline: CountedRun,
+  seed = 1,
+  others: readonly CountedRun[] = [],
+): Experiment[] {
   const { sent } = baseline;
+  const isEven = ({ key, nth }: SentCount) =>
+    placesUntil(key, nth).every((place) =>
+      others.every((run) => placeOf(run, place) === placeOf(baseline, place)),
+    );
   const maxOf = (key: string) =>
     Math.max(...sent.flatMap((one) => (one.key === key ? one.paths.length : [])));
   const [best] = sent
     .filter(({ paths }) => paths.every(isAccepted))
     // If tests run in parallel, any of its sandboxes may come first: this one must not get more requests than it did here.
-    .map((one) => [Number(one.paths.length === maxOf(one.key)), countOf(baseline, one.key), one] as const)
+    .map((sentCount) => {
+      const isSafe = sentCount.paths.length === maxOf(sentCount.key);
+      return { sentCount, isEven: isEven(sentCount), isSafe, count: countOf(baseline, sentCount.key) };
+    })
     // A client that stores accepted responses sends few requests.
     .sort(
-      ([safe, count, one], [otherSafe, otherCount, other]) =>
-        otherSafe - safe || otherCount - count || other.paths.length - one.paths.length,
+      (one, other) =>
+        Number(other.isEven) - Number(one.isEven) ||
+        Number(other.isSafe) - Number(one.isSafe) ||
+        other.count - one.count ||
+        other.sentCount.paths.length - one.sentCount.paths.length,
     );
   if (best === undefined) return [];
-  const { key, nth, paths } = best[2];
+  const { key, nth, paths } = best.sentCount;
   return experimentIds.map((id): Experiment => {
     const { usual } = experimentTable[id];
     const covered =
@@ -201,7 +222,7 @@ export function retryResults(
   control: Made | undefined,
 ): RetryResult[] {
   const [baseline] = plain;
-  const [target] = experimentsFor(baseline);
+  const target = made[0]?.experiment ?? experimentsFor(baseline)[0];
   return experimentIds.map((after): RetryResult => {
     const run = made.find(({ experiment }) => experiment.id === after);
     const why = whyNotTried(plain, target, run, made, control);
@@ -232,7 +253,7 @@ function whyNotTried(
   if (run === undefined) return "unmade";
   const { key, nth } = target;
   const { id } = run.experiment;
-  const places = Array.from({ length: nth + 1 }, (_, at) => ({ key, nth: at }));
+  const places = placesUntil(key, nth);
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
   const isMore = plain.some((one) => places.some((place) => placeOf(one, place) > placeOf(baseline, place)));
   if (run.times.length === 0 || isMoved || isMore) return "uneven";

@@ -62,10 +62,13 @@ test.each(batches)(
   },
 );
 
-test("at least 90% of the flaws are named", () => {
+/** New clients may be less lucky: no experiment can judge a client that sends each key in another number in each run. */
+const minShare = isNightly ? 0.9 : 0.95;
+
+test(`at least ${100 * minShare}% of the flaws are named`, () => {
   const [named, others] = [having("named").length, having("not tried", "misnamed", "silent").length];
   expect(named + others).toBe((count * 3) / 5);
-  expect(named / (named + others)).toBeGreaterThanOrEqual(0.9);
+  expect(named / (named + others)).toBeGreaterThanOrEqual(minShare);
 });
 
 afterAll(() => {
