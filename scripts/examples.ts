@@ -136,7 +136,6 @@ const examples: readonly Example[] = [
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
   "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
-  "action.yml": () => faultsOf("github-action", ["action.yml"]),
   ".github/workflows": () => {
     const files = readdirSync(join(root, ".github/workflows")).map((name) => `.github/workflows/${name}`);
     return faultsOf("github-workflow", files);

@@ -53,7 +53,7 @@ export function renderCertificate(
   // The sentence names the keys to send. A report of a client that sends too few would hide it.
   const isTooLittle = result.verdict === "unusable" && whyTooLittle(result.report) !== undefined;
   if (isTooLittle && isSeen && seen !== undefined) {
-    const notes = ["The whole report is in --format markdown, html and json."];
+    const notes = ["The whole report is in --format markdown and json."];
     return render({ ...document, sections: [], notes }, format, style);
   }
   // A terminal shows the end of the text.

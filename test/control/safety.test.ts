@@ -67,7 +67,7 @@ describe("on a loopback address", () => {
       expect([status, headers["x-frame-options"]]).toEqual([200, "DENY"]);
       expect(headers["content-security-policy"]).toContain("frame-ancestors 'none'");
       for (const [path, changed] of [
-        ...["/state", "/report?format=html", "/metrics"].map((path) => [path, {}] as const),
+        ...["/state", "/report?format=markdown", "/metrics"].map((path) => [path, {}] as const),
         ["/", { "sec-fetch-dest": "iframe" }],
         ["/", { "sec-fetch-mode": "no-cors" }],
         ["/", { origin: "http://evil.example" }],

@@ -37,7 +37,7 @@ class Server:
         return Sandbox(self, self._send("POST", "/instances", {"frozen": True, **options}))
 
     def report(self, format="brief"):
-        """The report of all tests: `brief` and `json` as a dict, `text`, `markdown`, `html` and `junit` as text."""
+        """The report of all tests: `brief` and `json` as a dict, `text`, `markdown` and `junit` as text."""
         return self._send("GET", f"/report?format={format}")
 
     def close(self):

@@ -149,7 +149,7 @@ export const certifyCommand = declareCommand({
   examples: {
     "svc-sandbox certify -- npm test": "a test suite that reads SVC_BASE_URL",
     "svc-sandbox certify --faults --seeds 50 -- python3 -m pytest": "more of everything",
-    "svc-sandbox certify --certificate client.html -- npm test": "with a certificate",
+    "svc-sandbox certify --certificate client.md -- npm test": "with a certificate",
   },
   async run(given) {
     const { words, rest, io } = given;

@@ -13,7 +13,6 @@ const formatTable = {
   json: { title: "JSON", mediaType: "application/json", extensions: [".json"] },
   markdown: { title: "Markdown", mediaType: "text/markdown", extensions: [".md", ".markdown"] },
   junit: { title: "JUnit", mediaType: "application/xml", extensions: [".xml"] },
-  html: { title: "HTML", mediaType: "text/html", extensions: [".html"] },
 } satisfies Readonly<Record<string, FormatRow>>;
 
 interface FormatRow {

@@ -9,7 +9,6 @@ import {
   type Section,
   type Tone,
 } from "./document.js";
-import { renderHtml } from "./html.js";
 import { renderJunit } from "./junit.js";
 
 type Paint = (text: string) => string;
@@ -43,7 +42,6 @@ const renderers: Readonly<
   json: ({ json }) => `${JSON.stringify(json, null, 2)}\n`,
   markdown: renderMarkdown,
   junit: renderJunit,
-  html: renderHtml,
 };
 
 function renderText(document: ReportDocument, palette: ReportPalette, wrap: Paint): string {

@@ -17,7 +17,7 @@ import { type ControlPlace, controlPlace, type SandboxPlace } from "../../store/
 import type { ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
-import { documentPolicy, sendCompressed, servePageFiles } from "./page.js";
+import { sendCompressed, servePageFiles } from "./page.js";
 import { sendControlError } from "./rejections.js";
 import {
   isTextResponse,
@@ -86,7 +86,6 @@ async function runRoute(row: Route, local: LocalContext) {
   const { type, text } = isTextResponse(result)
     ? result
     : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
-  if (type === "text/html") response.set("Content-Security-Policy", documentPolicy(text));
   await sendCompressed(request, response.type(type), Buffer.from(text));
 }
 

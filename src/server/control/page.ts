@@ -57,7 +57,7 @@ async function sendDocs(request: Request, response: Response, file: string): Pro
 }
 
 /** The policy of a document: it has text and its own style; nothing that a text brings along is loaded or run. */
-export function documentPolicy(html: string): string {
+function documentPolicy(html: string): string {
   const [, style = ""] = /<style>(.*?)<\/style>/s.exec(html) ?? [];
   const hash = createHash("sha256").update(style).digest("base64");
   return `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; sandbox`;
