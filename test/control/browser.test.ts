@@ -52,7 +52,7 @@ test.skipIf(noBrowser)("a page of another name of this machine neither reads nor
 });
 
 test.skipIf(noBrowser)(
-  "a click on a link of another origin opens the page, and a report has only its own style",
+  "a click on a link of another origin opens the page, and the documentation has only its own style",
   async () => {
     const { page, close } = await openPage(join(import.meta.dirname, "attacker-page.js"));
     onTestFinished(close);
@@ -69,8 +69,8 @@ test.skipIf(noBrowser)(
     }, server.controlUrl as string);
     await page.getByText("open").click();
     await page.getByRole("heading", { name: "Keys and organizations" }).waitFor();
-    const report = await page.goto(`${server.controlUrl}/report?format=html`);
-    expect(report?.headers()["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
+    const docs = await page.goto(`${server.controlUrl}/docs/errors.html`);
+    expect(docs?.headers()["content-security-policy"]).toMatch(/^default-src 'none'; style-src 'sha256-/);
     expect(await page.evaluate("getComputedStyle(document.documentElement).colorScheme")).toBe("light dark");
     expect(problems).toEqual([]);
   },

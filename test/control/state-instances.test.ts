@@ -160,7 +160,11 @@ test.each([
     "missing or damaged",
   ],
   ["is empty", () => "", "or only a part"],
-  ["is of a later format", (text: string) => text.replace(":2,", ":9,"), "it has format 9"],
+  [
+    "is of a later format",
+    (text: string) => text.replace(/("svc_sandbox_state":)\d+/, "$1 9"),
+    "it has format 9",
+  ],
 ])(
   "an instance whose file %s gets 500 with the reason, and the others are served",
   async (_title, change, why) => {
