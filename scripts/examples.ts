@@ -87,6 +87,10 @@ const certify = ["npx", ..."svc-sandbox certify --faults --fail-on warning --see
 
 const exec = ["npx", ..."svc-sandbox exec --min-coverage 100 --fail-on warning --".split(" ")] as const;
 
+const retries = ["npx", ..."svc-sandbox certify --only retries --fail-on warning --".split(" ")] as const;
+const jest = ["npx", "jest", "--testMatch", "**/whoami.jest.cjs"] as const;
+const nodeTest = ["node", "--test", "whoami.node.mjs"] as const;
+
 const examples: readonly Example[] = [
   { name: "node-test", commands: [["npm", "test"]] },
   { name: "openapi", commands: [["npm", "test"]] },
@@ -124,8 +128,10 @@ const examples: readonly Example[] = [
     // Without a sandbox there is one clear error.
     commands: [
       ["sh", "-c", "! npx vitest run > output 2>&1 && grep 'Error.*These tests need a sandbox' output"],
-      [...exec, "npx", "jest", "--testMatch", "**/whoami.jest.cjs"],
-      [...exec, "node", "--test", "whoami.node.mjs"],
+      [...exec, ...jest],
+      [...retries, ...jest],
+      [...exec, ...nodeTest],
+      [...retries, ...nodeTest],
     ],
     certified: ["npx", "vitest", "run"],
     tools: true,

@@ -1,4 +1,5 @@
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import io.github.svcsandbox.Sandbox;
 import io.github.svcsandbox.SvcSandbox;
@@ -23,8 +24,8 @@ class WhoamiTest {
   static final HttpClient http = HttpClient.newHttpClient();
 
   /**
-   * Never resends a rejected key, waits for the end of a limit, and tries again after an outage, with growing pauses or when
-   * the API says.
+   * After a rejection it stops. After a 429 it waits and sends once more: a second 429, or a longer wait, is the day's limit,
+   * and it stops. After an outage it tries again, with pauses or when the API says.
    */
   static HttpResponse<String> whoami(String baseUrl, String key, Consumer<Duration> sleep) throws Exception {
     URI uri = URI.create(baseUrl + "/v1/relying-party/me");
@@ -37,8 +38,9 @@ class WhoamiTest {
         if (response.statusCode() >= 500) throw new IOException("The API returned " + response.statusCode() + ".");
         // Read the body with your JSON library here.
         if (!isComplete(response.body())) throw new IOException("The body is not complete.");
-        if (response.statusCode() != 429 || ++limits == 3) return response;
-        sleep.accept(timeToWait(response, Duration.ofMinutes(1)));
+        Duration wait = timeToWait(response, Duration.ofMinutes(1));
+        if (response.statusCode() != 429 || ++limits == 2 || wait.toMinutes() >= 2) return response;
+        sleep.accept(wait);
       } catch (IOException outage) {
         if (++outages == 3) throw outage;
         sleep.accept(timeToWait(response, Duration.ofSeconds(1 << outages)));
@@ -90,9 +92,11 @@ class WhoamiTest {
   }
 
   @Test
-  void aLimitThatStaysUsedUpEndsTheTries(Sandbox sandbox) throws Exception {
+  void aUsedUpDayEndsTheTries(Sandbox sandbox) throws Exception {
     assertEquals(429, confirm(sandbox, "rate-limited").statusCode());
-    assertEquals(List.of(429, 429, 429), sandbox.statuses("rate-limited"));
+    // The second 429, or the header of the first, shows that a minute is not enough.
+    List<Integer> statuses = sandbox.statuses("rate-limited");
+    assertTrue(List.of(List.of(429), List.of(429, 429)).contains(statuses), statuses.toString());
   }
 
   @Test

@@ -32,7 +32,9 @@ describe("AGENTS.md", () => {
   });
 
   test("shows that the key rate-limited stays limited: a client that waits for the next day never ends", async () => {
-    expect(/\| rate-limited \| (.*) \|/.exec(page)?.[1]).toBe("stops: this key stays limited");
+    expect(/\| rate-limited \| (.*) \|/.exec(page)?.[1]).toBe(
+      "stops at a second 429 or a longer wait: this key stays limited",
+    );
     const sandbox = createSandbox();
     sandbox.clock.advance("2d");
     const headers = { "x-api-key": sandbox.secret("rate-limited") };
