@@ -2,7 +2,7 @@ import { isJson } from "../api/endpoint.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path } from "../rules/schema/shape.js";
 import { type ApiDocument, resolved } from "./document.js";
-import { type Sampling, sampleOf } from "./sampler.js";
+import { type Sample, type Sampling, sampleOf } from "./sampler.js";
 import type { SchemaReader } from "./schemas.js";
 
 // The bodies of requests and responses: JSON.
@@ -76,7 +76,7 @@ export function sampledBody(
   { schema, reader, examples }: Content,
   sampling: Sampling,
   name?: string,
-): { readonly value: unknown } | undefined {
+): Sample | undefined {
   if (name !== undefined && examples.has(name)) return { value: examples.get(name) };
   const check = reader.checkOf(schema);
   const valid = [...examples.values()].find((value) => check(value) === undefined);

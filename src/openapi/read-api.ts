@@ -135,7 +135,12 @@ function addSampleNotes(notes: Notes, id: string, content: Content): void {
   if (type === "") return;
   const check = reader.checkOf(schema);
   for (const [name, value] of examples) addMisfit(notes, `${id} ${name}`, check(value));
-  if (sampledBody(content, ofExamples) !== undefined) return;
+  const sample = sampledBody(content, ofExamples);
+  for (const place of sample?.leftOut ?? []) {
+    const what = "because the sandbox can make no value for it. Add an example";
+    notes.add("differs", `${id} ${place}`, `is left out, ${what}`, `members are left out, ${what}`);
+  }
+  if (sample !== undefined) return;
   const what = "{}: the schema allows no sample that the sandbox can make. Add an example";
   notes.add("broken", id, `responds with ${what}`, `operations respond with ${what}`);
 }

@@ -5,7 +5,7 @@ import { canonicalJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
-import { type Discriminator, sizeOf } from "./keywords.js";
+import { type Discriminator, formatTests, type Mismatch, sizeOf } from "./keywords.js";
 import { merged } from "./merge.js";
 import type { SchemaReader } from "./schemas.js";
 
@@ -36,6 +36,9 @@ export const largeSample = 150;
 /** The checks of parts with `oneOf` in one sample. */
 const maxPartChecks = 60;
 
+/** The optional members without a valid value that are left out alone. */
+const maxLeftOut = 20;
+
 /** Thrown when a schema has no sample within these limits. */
 const noSample = Symbol("no sample");
 
@@ -48,34 +51,54 @@ interface Attempt extends Sampling {
   readonly turn: number;
   /** The parts and characters that are made, and the parts that are checked. */
   readonly work: { parts: number; checks: number };
+  /** The places of optional members that it has, and of those without a valid value, which it leaves out. */
+  readonly optional: Set<string>;
+  readonly leftOut: Set<string>;
 }
 
+/** A sample, and the optional members that no value is valid for: `data.name`. */
+export type Sample = Readonly<{ value: unknown; leftOut?: readonly string[] }>;
+
 /** A value of a schema, the same for a seed; `undefined` if none of a few is valid. */
-export function sampleOf(
-  reader: SchemaReader,
-  node: unknown,
-  sampling: Sampling,
-): { readonly value: unknown } | undefined {
+export function sampleOf(reader: SchemaReader, node: unknown, sampling: Sampling): Sample | undefined {
   const check = reader.checkOf(node, { isStrict: true });
   let made = 0;
+  const whole = { usesExamples: false, fill: "all", turn: 0 } as const;
+  const leftOut = new Set<string>();
   const tries = [
-    { usesExamples: true, fill: "all", turn: 0 } as const,
+    { ...whole, usesExamples: true },
+    // The second and each later one lacks an optional member that was not valid in the one before.
+    ...Array<typeof whole>(maxLeftOut).fill(whole),
     ...[0, 1, 2, 3].flatMap((turn) =>
       (["all", "choices", "required"] as const).map((fill) => ({ usesExamples: false, fill, turn })),
     ),
   ];
+  let isStuck = false;
   for (const one of tries) {
     if (made > largestSample) break;
-    const attempt: Attempt = { ...sampling, reader, ...one, work: { parts: 0, checks: 0 } };
+    if (one === whole && isStuck) continue;
+    const omitted = one === whole ? leftOut : new Set<string>();
+    const work = { parts: 0, checks: 0 };
+    const attempt: Attempt = { ...sampling, reader, ...one, work, optional: new Set(), leftOut: omitted };
     try {
       const value = partOf(node, [], attempt);
-      if (check(value) === undefined) return { value };
+      const mismatch = check(value);
+      if (mismatch === undefined) return omitted.size === 0 ? { value } : { value, leftOut: [...omitted] };
+      const last = optionalAt(mismatch, attempt);
+      if (last === undefined || one !== whole) isStuck ||= one === whole;
+      else leftOut.add(last);
     } catch (thrown) {
+      isStuck ||= one === whole;
       if (thrown !== noSample) throw thrown;
     }
     made += attempt.work.parts;
   }
   return undefined;
+}
+
+/** The innermost optional member that a mismatch is in. */
+function optionalAt({ path }: Mismatch, { optional }: Attempt): string | undefined {
+  return path.map((_, at) => path.slice(0, at + 1).join(".")).findLast((place) => optional.has(place));
 }
 
 function count(attempt: Attempt, parts: number): void {
@@ -211,7 +234,12 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const made = new Map<string, unknown>();
   const add = (name: string) => {
     const node = Object.hasOwn(members, name) ? members[name] : additionalProperties;
-    made.set(name, partOf(node, [...place, name], attempt));
+    const at = [...place, name];
+    if (!needed.includes(name)) {
+      if (attempt.leftOut.has(at.join("."))) return;
+      attempt.optional.add(at.join("."));
+    }
+    made.set(name, partOf(node, at, attempt));
   };
   // In the document's order; at the end names that only `required` has.
   const isChoice = (name: string) =>
@@ -274,7 +302,7 @@ function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
 
 function textOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): string {
   const { format, pattern, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
-  if (typeof pattern === "string") return matchOf(pattern, attempt, draw);
+  if (typeof pattern === "string") return matchingText(pattern, schema, attempt, draw);
   const name = (place.findLast((step) => !/^\d+$/.test(step)) ?? "value").slice(0, 40);
   const word = `${name}-${100 + (draw() % 900)}`;
   const formatOf = Object.hasOwn(formats, String(format)) ? formats[String(format)] : undefined;
@@ -323,13 +351,42 @@ const formats: Readonly<Record<string, (draw: RandomStream, word: string, now: n
 /** The times that a repetition without an upper limit repeats at most. */
 const maxRepeated = 8;
 
-/** A text that matches a pattern. */
-function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string {
+/** A text that matches a pattern, and the other keywords of its schema if one is among a few. */
+function matchingText(pattern: string, schema: Members, attempt: Attempt, draw: RandomStream): string {
+  const { format, minLength = 0, maxLength = Number.POSITIVE_INFINITY } = schema;
+  const matches = attempt.reader.patternOf(pattern);
+  const isFitting = (text: string) =>
+    sizeOf(text) >= Number(minLength) &&
+    sizeOf(text) <= Number(maxLength) &&
+    matches(text) &&
+    formatTests.get(String(format))?.(text) !== false;
+  const first = matchOf(pattern, attempt, draw);
+  if (isFitting(first)) return first;
+  const formatted = textOf({ format }, [], attempt, draw);
+  const forms = [formatted, formatted.replace(/Z$/, ".000Z"), formatted.replace(/Z$/, "+00:00")];
+  const form = Object.hasOwn(formats, String(format)) ? forms.find(isFitting) : undefined;
+  if (form !== undefined) return form;
+  for (let turn = 1; turn <= maxTurns; turn++) {
+    const text = matchOf(pattern, attempt, draw);
+    if (isFitting(text)) return text;
+  }
+  // The fewest repetitions that are long enough.
+  let [low, high] = [0, Math.min(Number(minLength), largestSample)];
+  while (low < high) {
+    const middle = Math.floor((low + high) / 2);
+    if (sizeOf(matchOf(pattern, attempt, draw, middle)) < Number(minLength)) low = middle + 1;
+    else high = middle;
+  }
+  return matchOf(pattern, attempt, draw, low);
+}
+
+/** A text that matches a pattern; with `repeated`, each repetition that allows it has so many. */
+function matchOf(pattern: string, attempt: Attempt, draw: RandomStream, repeated?: number): string {
   let root: Tokens;
   try {
     root = tokenizer(pattern);
   } catch {
-    throw noSample;
+    return "";
   }
   const below = (limit: number) => draw() % Math.max(1, limit);
   const inOrder = (tokens: readonly Token[] = []) => tokens.map(textOfToken).join("");
@@ -348,7 +405,8 @@ function matchOf(pattern: string, attempt: Attempt, draw: RandomStream): string 
         return String.fromCodePoint(pick(draw, choicesOf(token)));
       case types.REPETITION: {
         const more = Math.min(token.max - token.min, maxRepeated);
-        const times = token.min + below(more + 1);
+        const drawn = token.min + below(more + 1);
+        const times = repeated === undefined ? drawn : Math.max(token.min, Math.min(token.max, repeated));
         let text = "";
         for (let time = 0; time < times; time++) text += textOfToken(token.value);
         return text;

@@ -63,6 +63,7 @@ function readerOf(named: NamedSchemas, direction: Direction) {
     /** A schema with its references and the parts of `allOf`, for everything that is not a check. */
     whole: (node: unknown): Members =>
       isMapping(node) ? keptIn(wholes, node, () => whole(source, node)) : view(node),
+    patternOf,
     checkOf: validatorOf(source, patternOf),
   };
 }

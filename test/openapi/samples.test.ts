@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import type { Endpoint } from "../../src/api/endpoint.js";
 import { builtIn } from "../../src/api/routes.js";
-import { readApi } from "../../src/openapi/read-api.js";
+import { documentReader, readApi } from "../../src/openapi/read-api.js";
 import { maxSamples } from "../../src/openapi/sampler.js";
 import { documentOf, serving, success } from "../support/documents.js";
 
@@ -83,4 +83,48 @@ test("an example that the document lacks needs no sample of its own, and only th
   for (let seed = 2; seed <= maxSamples + 1; seed++) sample(seed);
   expect(sample(1)).toEqual(first);
   expect(sample(1)).not.toBe(first);
+});
+
+const textNamed = (more: object) => ({ type: "string", ...more });
+const inner = (name: object, required: string[] = []) => ({
+  ...{ type: "object", required: ["country_code", ...required] },
+  properties: { country_code: textNamed({ pattern: "^[A-Z]{2}$" }), name },
+});
+const bodyFor = async (schema: object, seed = 1) => {
+  const document = documentOf({ "/a": { get: { operationId: "a", responses: success(schema) } } });
+  return JSON.parse((await serving(document, {}, { seed }).send("GET /a")).text);
+};
+
+test.each([
+  ["a category of characters", textNamed({ pattern: "^\\p{Lu}+$" })],
+  ["a flag in a pattern", textNamed({ pattern: "^(?i)abc$" })],
+  ["a class by name", textNamed({ pattern: "^[[:alpha:]]+$" })],
+  ["no choice", { enum: [] }],
+])("an optional member without a sample is left out alone: %s", async (_, name) => {
+  const address = { type: "object", properties: { inner: inner(name), city: textNamed({}) } };
+  const document = documentOf({
+    "/a": { get: { operationId: "a", responses: success({ type: "object", properties: { address } }) } },
+  });
+  const { send } = serving(document);
+  const { address: sample } = JSON.parse((await send("GET /a")).text);
+  expect(Object.keys(sample).sort()).toEqual(["city", "inner"]);
+  expect(sample.inner).toEqual({ country_code: expect.stringMatching(/^[A-Z]{2}$/) });
+  const { notes } = documentReader.notes(
+    { openapi: { text: JSON.stringify(document) } } as never,
+    [],
+    new Set(),
+  );
+  expect(notes).toEqual([expect.stringMatching(/^a address\.inner\.name is left out/)]);
+});
+
+test.each([
+  ["a lazy repetition", textNamed({ pattern: "^[0-9]{1,3}?$" })],
+  ["a minimum length", textNamed({ pattern: "^[a-z]+$", minLength: 40 })],
+  ["an exact length", textNamed({ pattern: "^id-[a-f0-9]*$", minLength: 64, maxLength: 64 })],
+  ["a maximum length", textNamed({ pattern: "^[a-z]*-[a-z]*$", maxLength: 2 })],
+  ["a date and time", textNamed({ format: "date-time", pattern: "^\\d{4}-\\d\\d-\\d\\dT[\\d:]{8}Z$" })],
+  ["milliseconds", textNamed({ format: "date-time", pattern: "\\.\\d{3}Z$" })],
+])("a required text with a pattern has a sample for any seed: %s", async (_, name) => {
+  for (let seed = 1; seed <= 20; seed++)
+    expect(await bodyFor(inner(name, ["name"]), seed)).toMatchObject({ name: expect.any(String) });
 });
