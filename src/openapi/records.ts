@@ -23,11 +23,9 @@ import type {
 } from "../sandbox/record.js";
 import {
   commitChange,
-  countRecords,
   draftRecord,
   hasRoom,
   matches,
-  maxRecords,
   ownerOf,
   placeIn,
   whyUnknown,
@@ -220,7 +218,7 @@ function find(call: Call): KeptRecord | OwnRejection {
 }
 
 const create: Respond = (call) => {
-  const { operation, form, rejection, mismatched, documentsKey, collection, sandbox, input } = call;
+  const { operation, form, rejection, documentsKey, collection, sandbox, input } = call;
   const owner = ownerOf(call.caller.key);
   const key = documentsKey ? input.idempotencyKey?.replace(/^"(.*)"$/, "$1") : undefined;
   if (key !== undefined && (key === "" || key.length > 255 || containsKey(key)))
@@ -232,12 +230,9 @@ const create: Respond = (call) => {
     const note = "the record that this Idempotency-Key has created was removed";
     return { ...rejection(reusedKey(operation)), note };
   }
-  const max = sandbox.given.maxRecords ?? maxRecords;
-  if (earlier === undefined && countRecords(sandbox.records) >= max)
-    return { ...rejection(mismatched), note: `the sandbox has ${max} records, its maximum: remove some` };
   const record = recordFrom(call, earlier);
   if (typeof record === "string") return invalid(call, record);
-  if (earlier === undefined && !hasRoom(sandbox.records, owner, record.members)) return rejection(tooLarge);
+  if (earlier === undefined && !hasRoom(sandbox.records, record.members)) return rejection(tooLarge);
   const response = withRecord(call, record.members);
   if (earlier !== undefined) return response;
   const keyed = { sha256, number: record.number, at: isoOf(input.now) };
@@ -298,7 +293,7 @@ const change = ofRecord((call, record) => {
   const hasKey = containsKey(JSON.stringify(given));
   const problem = hasKey ? "must not contain an API key" : form.problemOf(sandbox, members);
   if (problem !== undefined) return invalid(call, problem);
-  if (!hasRoom(sandbox.records, ownerOf(record), members, record.members)) return call.rejection(tooLarge);
+  if (!hasRoom(sandbox.records, members, record.members)) return call.rejection(tooLarge);
   const next = withMembers(collection, record, members, input.now);
   const commit = () => commitChange(sandbox, { collection: form.collection, record: next });
   return { ...withRecord(call, members), commit };

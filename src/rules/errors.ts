@@ -29,8 +29,7 @@ export const errorCauses = {
   overlap_out_of_range: "The overlap is below 0 or above 7 days (R39).",
   scopes_required: "A key needs at least one scope (R29).",
   unknown_scope: "The scenario does not have this scope (R29).",
-  record_limit_reached:
-    "A sandbox has at most 100,000 records, an instance 10,000, an organization and environment 4 MB. Remove some.",
+  record_limit_reached: "The records of a sandbox have at most 4 MB. Remove some.",
   scenario_invalid: "The scenario is not valid. `problems` lists each mistake.",
   scenario_not_found: "No bundled scenario has this name. The command `list` shows them.",
   usage: "A command, flag, variable, URL or argument is not valid.",

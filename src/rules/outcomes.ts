@@ -216,9 +216,9 @@ const apiOutcomes = [
     path: "422.too_large",
     status: 422,
     code: "too_large",
-    message: "The records of an organization in an environment have at most 4 MB. Remove some, or send less.",
+    message: "The records of a sandbox have at most 4 MB. Remove some, or send less.",
     ...ofRecords,
-    when: "a record with which those of its organization and environment would have more than 4 MB",
+    when: "a record with which those of the sandbox would have more than 4 MB",
     whatToDo: "Remove records, or send less in each.",
   },
 ] as const satisfies readonly Outcome[];

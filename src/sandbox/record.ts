@@ -70,8 +70,8 @@ export interface Collection {
   readonly ids: Map<number, string>;
   /** By owner, in the order of creation. */
   readonly owned: Map<string, KeptRecord[]>;
-  /** The bytes of their members in JSON, by owner. */
-  readonly bytes: Map<string, number>;
+  /** What they take of the limit. */
+  bytes: number;
   /** In the order of their next rule. */
   readonly due: KeptRecord[];
   readonly removed: Map<string, RemovedRecord>;

@@ -104,10 +104,7 @@ export interface SandboxState extends StartedScenario {
   renewIds?: (() => number) | undefined;
 }
 
-export type GivenOptions = Pick<
-  StartOptions,
-  "seed" | "now" | "frozen" | "profile" | "openapi" | "maxRecords"
->;
+export type GivenOptions = Pick<StartOptions, "seed" | "now" | "frozen" | "profile" | "openapi">;
 
 export interface StartOptions {
   readonly name?: string;
@@ -120,8 +117,6 @@ export interface StartOptions {
   readonly profile?: Profile | undefined;
   /** The document in place of the scenario's. Default: the scenario's, or none. */
   readonly openapi?: Scenario["openapi"] | undefined;
-  /** The maximum number of records. Default: 100,000. */
-  readonly maxRecords?: number | undefined;
 }
 
 /** The conditions of a run at work in its sandboxes. */

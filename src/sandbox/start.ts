@@ -42,9 +42,8 @@ export interface SandboxSettings {
   readonly idGroup?: number | undefined;
 }
 
-export function givenOptions({ maxRecords, ...options }: GivenOptions): GivenOptions {
-  const { seed, now, frozen, profile, openapi } = options;
-  return { seed, now, frozen, profile, openapi, maxRecords };
+export function givenOptions({ seed, now, frozen, profile, openapi }: GivenOptions): GivenOptions {
+  return { seed, now, frozen, profile, openapi };
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */

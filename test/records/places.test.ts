@@ -128,21 +128,19 @@ const kept = (count: number) => ({
   })),
 });
 
-test("an instance has at most 10,000 records; above, creating is rejected with the reason in the journal", async () => {
-  const records = { loans: { ...loanRecords.loans, kept: kept(10_000) } };
-  const { url, controlUrl, sandbox } = await served({ scenario: scenarioOf({ openapi: loans, records }) });
-  const { base_url, control_url, token, keys } = (await control(controlUrl, "POST /instances")).body.data;
-  const post = async (base: string, key: string) => {
-    const headers = { "x-api-key": key, "content-type": "application/json" };
-    return (await fetch(`${base}/loans`, { method: "POST", headers, body: "{}" })).status;
-  };
-  expect([await post(url, sandbox.secret("main")), await post(base_url, keys.main)]).toEqual([201, 422]);
-  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-  const [{ note }] = (await (await fetch(`${control_url}/requests`, { headers })).json()).data;
-  expect(note).toMatch(/has 10000 records/);
-  const body = JSON.stringify({ amount: 1 });
-  const added = await fetch(`${control_url}/records/loans`, { method: "POST", headers, body });
-  expect([added.status, (await added.json()).error.code]).toEqual([409, "record_limit_reached"]);
+test("a collection remembers 10,000 keys of creations, and forgets the oldest first", async () => {
+  const keyed = (number: number) => [
+    `bank test key-${number}`,
+    { sha256: "0".repeat(64), number, at: "2026-03-02T09:00:00Z" },
+  ];
+  const keys = Object.fromEntries(Array.from({ length: 10_000 }, (_, number) => keyed(number + 1)));
+  const records = { loans: { ...loanRecords.loans, kept: { ...kept(0), keys } } };
+  const { sandbox, ask } = sandboxOf({ openapi: loans, records });
+  const headers = { "Idempotency-Key": "new" };
+  expect((await ask("POST /loans", { body: { amount: 8 }, headers })).status).toBe(201);
+  const remembered = stateOf(sandbox).records.get("loans")?.keys;
+  expect(remembered?.size).toBe(10_000);
+  expect([..."12"].map((number) => remembered?.has(`bank test key-${number}`))).toEqual([false, true]);
 });
 
 test("a page of 100,000 records costs as many reads as one of ten", async () => {

@@ -6,14 +6,11 @@ import { isoOf } from "../clock.js";
 import type { Collection, KeptRecord } from "../record.js";
 import {
   commitChange,
-  countRecords,
   draftRecord,
   fillIn,
   hasRoom,
   matches,
-  maxBytesOfOwner,
-  maxRecords,
-  ownerOf,
+  maxBytesOfRecords,
   withMembers,
 } from "../records/records.js";
 import { newRecord } from "../records/start-records.js";
@@ -40,7 +37,7 @@ export function changeRecord(
   const given = fillIn(sandbox, set ?? {}) as Members;
   const members = collection.form.change(record.members, now, [given]);
   requireValid(sandbox, collection, given, members);
-  requireRoom(sandbox, record, members, record.members);
+  requireRoom(sandbox, members, record.members);
   const next = withMembers(collection, record, members, now);
   commitChange(sandbox, { collection: name, record: next });
   return { record: viewRecord(collection, next) };
@@ -53,18 +50,13 @@ function addRecord(
   now: number,
 ): RecordView {
   const { form, records, set } = collection;
-  const max = sandbox.given.maxRecords ?? maxRecords;
-  if (countRecords(sandbox.records) >= max) {
-    const message = `Failed to add a record: the sandbox has ${max}, its maximum. Remove some.`;
-    throw new SandboxError("record_limit_reached", message, { max });
-  }
   const { owner, at, members } = newRecord(sandbox.scenario, given, now);
   sandbox.registry.organization(owner.organization);
   const record = draftRecord(sandbox, collection, owner, at, [set, members], undefined, form.idIn(members));
   const id = idOf(collection, record);
   requireFields("add the record", { id: records.has(id) ? `${quote(id)} is another record's` : undefined });
   requireValid(sandbox, collection, members, record.members);
-  requireRoom(sandbox, record, record.members);
+  requireRoom(sandbox, record.members);
   commitChange(sandbox, { collection: form.collection, record });
   return viewRecord(collection, record);
 }
@@ -77,11 +69,10 @@ function requireValid(sandbox: SandboxState, { form }: Collection, given: Member
     });
 }
 
-function requireRoom({ records }: SandboxState, of: KeptRecord, members: Members, before?: Members): void {
-  if (hasRoom(records, ownerOf(of), members, before)) return;
-  const { organization, environment } = of;
-  const max = maxBytesOfOwner;
-  const message = `Failed to store a record: those of ${organization} in ${environment} have at most ${max} bytes in all. Remove some.`;
+function requireRoom({ records }: SandboxState, members: Members, before?: Members): void {
+  if (hasRoom(records, members, before)) return;
+  const max = maxBytesOfRecords;
+  const message = `Failed to store a record: those of a sandbox have at most ${max} bytes in all. Remove some.`;
   throw new SandboxError("record_limit_reached", message, { max });
 }
 

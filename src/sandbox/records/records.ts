@@ -12,14 +12,12 @@ import { filled, type IdAt } from "./placeholders.js";
 // Records of documented endpoints. A request costs the same with any number of them: each owner has its own list, and the
 // records that a rule will change are sorted by the time of the change.
 
-/** The maximum number of records in a sandbox, and in an instance. */
-export const maxRecords = 100_000;
-export const maxRecordsOfInstance = 10_000;
+/** The maximum size of all records of a sandbox: of each, its JSON and what it takes besides. */
+export const maxBytesOfRecords = 4_000_000;
+const besideMembers = 400;
 
-/** The maximum size of the records of an organization in an environment. */
-export const maxBytesOfOwner = 4_000_000;
-
-const maxRemoved = 10_000;
+/** How many removed records and how many keys of creations a collection remembers. */
+const maxRemembered = 10_000;
 /** Rules that change a record in turn end here. */
 const maxRulesRun = 20;
 
@@ -27,17 +25,15 @@ export function ownerOf({ organization, environment }: Pick<KeptRecord, "organiz
   return `${organization} ${environment}`;
 }
 
-export function countRecords(records: Records): number {
-  return [...records.values()].reduce((sum, one) => sum + one.records.size, 0);
+function bytesOf(members: Members | undefined): number {
+  return members === undefined ? 0 : besideMembers + new TextEncoder().encode(JSON.stringify(members)).length;
 }
 
-const bytesOf = (members: Members) => new TextEncoder().encode(JSON.stringify(members)).length;
-
-/** Whether an owner may have these members, in place of those of a record before. */
-export function hasRoom(records: Records, owner: string, members: Members, before: Members = {}): boolean {
+/** Whether a sandbox may have a record with these members, in place of those of a record before. */
+export function hasRoom(records: Records, members: Members, before?: Members): boolean {
   const more = bytesOf(members) - bytesOf(before);
-  const all = [...records.values()].reduce((sum, { bytes }) => sum + (bytes.get(owner) ?? 0), 0);
-  return more <= 0 || all + more <= maxBytesOfOwner;
+  const total = [...records.values()].reduce((sum, { bytes }) => sum + bytes, 0);
+  return more <= 0 || total + more <= maxBytesOfRecords;
 }
 
 /** Whether a value is as wanted: a list has its possible values, an object the members to compare. */
@@ -68,7 +64,7 @@ export const dueAt = ({ next }: KeptRecord) => (next ? Date.parse(next.at) : Num
 
 /** Applies a change to a collection. */
 export function applyChange(collection: Collection, { record, removed, key }: RecordChange): void {
-  const { form, records, owned, bytes, due, ids } = collection;
+  const { form, records, owned, due, ids } = collection;
   const id = removed?.id ?? String(form.idIn(record?.members ?? {}));
   const before = records.get(id);
   const owner = ownerOf(record ?? before ?? { organization: "", environment: "test" });
@@ -83,8 +79,7 @@ export function applyChange(collection: Collection, { record, removed, key }: Re
   if (before?.next !== undefined) due.splice(dueOf(before), 1);
   if (record?.next !== undefined) due.splice(dueOf(record), 0, record);
   if (key !== undefined) collection.keys.set(...key);
-  const more = bytesOf(record?.members ?? {}) - bytesOf(before?.members ?? {});
-  bytes.set(owner, (bytes.get(owner) ?? 0) + more);
+  collection.bytes += bytesOf(record?.members) - bytesOf(before?.members);
   if (record !== undefined) {
     list.splice(place, before === undefined ? 0 : 1, record);
     owned.set(owner, list);
@@ -95,10 +90,10 @@ export function applyChange(collection: Collection, { record, removed, key }: Re
     if (before !== undefined) list.splice(place, 1);
     records.delete(id);
     collection.removed.set(id, removed);
-    dropFirst(collection.removed, maxRemoved);
+    dropFirst(collection.removed, maxRemembered);
     ids.delete(number);
   }
-  dropFirst(collection.keys, maxRecords);
+  dropFirst(collection.keys, maxRemembered);
 }
 
 function dropFirst(map: Map<string, unknown>, max: number): void {
@@ -214,7 +209,7 @@ export function whyUnknown({ form, records, removed }: Collection, id: string, o
   ];
   if (gone !== undefined) return `${what} was removed at ${gone.at}`;
   if (other === undefined)
-    return `${what} was never created${removed.size < maxRemoved ? "" : ", or removed long ago"}`;
+    return `${what} was never created${removed.size < maxRemembered ? "" : ", or removed long ago"}`;
   return owner.startsWith(`${other.organization} `)
     ? `${what} belongs to the environment ${other.environment}`
     : `${what} belongs to another organization, ${other.organization}`;

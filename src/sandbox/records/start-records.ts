@@ -85,7 +85,7 @@ function emptyCollection(form: RecordForm, fields: CollectionFields, fill: Fill)
     records: new Map(),
     ids: new Map(),
     owned: new Map(),
-    bytes: new Map(),
+    bytes: 0,
     due: [],
     removed: new Map(),
     keys: new Map(),

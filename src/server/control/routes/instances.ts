@@ -11,7 +11,6 @@ import * as s from "../../../rules/schema/shape.js";
 import { base62From, randomStream } from "../../../rules/seed.js";
 import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
-import { maxRecordsOfInstance } from "../../../sandbox/records/records.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
@@ -105,7 +104,7 @@ export const instanceRoutes: readonly Route[] = [
       // already has its seed and profile.
       const ofServer = scenario === undefined ? {} : { seed, profile, openapi };
       const at = now === undefined ? undefined : parseTime(now);
-      const given = givenOptions({ ...ofServer, ...asked, now: at, maxRecords: maxRecordsOfInstance });
+      const given = givenOptions({ ...ofServer, ...asked, now: at });
       // Default: the server's own scenario, in its initial state.
       const source =
         scenario === undefined
