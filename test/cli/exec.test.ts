@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, test, vi } from "vitest";
 import { createSandbox } from "../../src/index.js";
 import { coverageText } from "../support/coverage.js";
 import { runCli } from "../support/run-cli.js";
@@ -187,4 +187,22 @@ describe("exec --break", () => {
       `Not tried: ${sentence}. Your command got no response on 200.test: send a request that ends there.\n`,
     ]);
   });
+});
+
+test
+  .skipIf(process.platform === "win32")
+  .each([
+    ["a pipe", 'mkfifo "$F"'],
+    ["a folder", 'mkdir "$F"'],
+    ["a link to itself", 'ln -s "$F" "$F"'],
+    ["a link to a device without an end", 'ln -s /dev/zero "$F"'],
+    ["a file of a terabyte", 'truncate -s 1T "$F"'],
+    ...["null", "1", '"x"', "[]", "{", '{"exchange":{}}', '{"exchange":null}', '{"seen":1}'].map((line) => [
+      `the line ${line}`,
+      `printf '%s\\n' '${line}' > "$F"`,
+    ]),
+  ])("%s in the folder of the run is a fault of the command", async (_what, script) => {
+  const command = ["sh", "-c", `F="$SVC_SANDBOX_RUN/requests-1-2.jsonl"; ${script}`];
+  const { code, stderr } = await execHere(["--min-coverage", "0", "--", ...command]);
+  expect([code, stderr]).toEqual([2, expect.stringMatching(/The command has changed the folder of its run/)]);
 });

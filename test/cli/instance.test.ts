@@ -1,10 +1,11 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { expect, test } from "vitest";
 import { runCli } from "../support/run-cli.js";
 import { mePath } from "../support/send.js";
-import { served } from "../support/servers.js";
+import { listening, served } from "../support/servers.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 
 // The owner of a server and a partner, each in a folder of their own.
@@ -111,16 +112,49 @@ test("R46 no output has the owner's token, and one in the arguments gets a warni
   for (const { stdout, stderr } of outputs) expect(stdout + stderr).not.toContain(controlToken);
 });
 
-test("claim writes nothing that a hostile server puts between its lines", async () => {
-  const { createServer } = await import("node:http");
-  const { listening } = await import("../support/servers.js");
-  const url = "http://127.0.0.1";
+/** A server that responds to every call with this. */
+async function hostile(response: (request: IncomingMessage) => object): Promise<string> {
+  const server = createServer((request, reply) => reply.end(JSON.stringify(response(request))));
+  return `http://127.0.0.1:${await listening(server)}`;
+}
+
+const url = "http://127.0.0.1";
+const key = "SVC_test_sbx0";
+test.each<[string, object]>([
+  ["puts between its lines", { SVC_BASE_URL: "http://x\nNODE_OPTIONS=--require=/tmp/x" }],
+  ["names for other commands", { SVC_SANDBOX_REPORT: "victim.txt" }],
+  ["names for a token", { SVC_SANDBOX_CONTROL_TOKEN: "abcdefgh" }],
+  ["gives as a URL", { SVC_CONTROL_URL: "file:///etc/passwd" }],
+  ["gives as a key", { SVC_KEY_ACTIVE: "a=b" }],
+])("claim writes nothing that a hostile server %s", async (_what, wrong) => {
   const data = {
     ...{ id: "a", label: null, base_url: url, control_url: url, scenario: "x", seed: 1, keys: {} },
     ...{ created_at: "2026-01-01T00:00:00Z", expires_at: null, token: "svci_abc" },
-    environment: { SVC_BASE_URL: "http://x\nNODE_OPTIONS=--require=/tmp/x" },
   };
-  const port = await listening(createServer((_, response) => response.end(JSON.stringify({ data }))));
-  const { code, stdout } = await runCli(["claim", `http://127.0.0.1:${port}/i/a/__sandbox/#code=x`]);
-  expect([code, stdout]).toEqual([2, ""]);
+  const claim = async (environment: object) => {
+    const link = `${await hostile(() => ({ data: { ...data, environment } }))}/i/a/__sandbox/#code=x`;
+    const { code, stdout } = await runCli(["claim", link]);
+    return { code, isWritten: stdout !== "" };
+  };
+  const sound = { SVC_BASE_URL: url, SVC_CONTROL_URL: url, SVC_API_KEY: key, SVC_KEY_UNKNOWN: key };
+  expect(await claim(sound)).toEqual({ code: 0, isWritten: true });
+  expect(await claim({ ...sound, ...wrong })).toEqual({ code: 2, isWritten: false });
+});
+
+test("R46 the own token is in no output, even if the server states it", async () => {
+  const token = "a-token-of-the-owner";
+  const echo = ({ headers }: IncomingMessage) => String(headers.authorization);
+  const rejecting = await hostile((request) => ({
+    error: { code: "x", message: `you sent ${echo(request)}` },
+  }));
+  const listing = await hostile((request) => ({
+    data: [{ id: "a", label: echo(request), expires_at: null, traffic: null }],
+  }));
+  const env = { SVC_SANDBOX_CONTROL_TOKEN: token };
+  for (const words of [[], ["list"], ["link", "a"], ["remove", "a"], ["--label", "b"]])
+    for (const server of [rejecting, listing]) {
+      const { stdout, stderr } = await runCli(["instance", ...words, "--url", server], { env });
+      expect((stdout + stderr).length).toBeGreaterThan(10);
+      expect(stdout + stderr).not.toContain(token);
+    }
 });

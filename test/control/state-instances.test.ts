@@ -8,6 +8,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
@@ -287,4 +288,19 @@ test("on a slow disk, a change waits for its own write, and nobody else for it; 
   letGo();
   expect((await change).status).toBe(200);
   await expect.poll(unsaved).toBe(0);
+});
+
+test("the file of an instance that is too long is not read, and the others are served", async () => {
+  const state = stateFile();
+  const before = await start(state);
+  const [long, whole] = [await create(before), await create(before)];
+  await before.close();
+  truncateSync(fileOf(state, long), 100 * 2 ** 20);
+  const server = await start(state);
+  const response = await send(server, long);
+  expect([response.status, (await response.json()) as object]).toEqual([
+    500,
+    { error: { code: "internal_error", message: expect.stringContaining("it has 100 MB") } },
+  ]);
+  expect((await send(server, whole)).status).toBe(200);
 });

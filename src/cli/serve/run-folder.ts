@@ -1,12 +1,28 @@
-import { closeSync, openSync, promises, readdirSync, readSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  promises,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { claimPlace, linesOf, type RunFile, type RunLine, runFile } from "../../library/run-folder.js";
+import { fileFailure } from "../../node/files/write-file.js";
 import { version } from "../../node/package-files.js";
+import { adviceIds } from "../../rules/advice.js";
+import { faultPathIds } from "../../rules/outcomes.js";
+import { mistakesIn } from "../../rules/schema/check.js";
 import { parsedJson } from "../../rules/schema/json.js";
+import * as s from "../../rules/schema/shape.js";
+import { pathText } from "../../rules/schema/shape.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
-import { unwritable } from "../exit-codes.js";
+import { unwritable, usageError } from "../exit-codes.js";
 
 export type RunFolder = Awaited<ReturnType<typeof openRunFolder>>;
 
@@ -26,6 +42,7 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   writeFileSync(join(folder, runFile), text, { mode: 0o600 });
   const files = new Map<string, () => RunLine[]>();
   const others = new Set<string>();
+  let fault: string | undefined;
   const isLines = new RegExp(`^${linesOf(".+")}$`);
   return {
     folder,
@@ -33,14 +50,26 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
     claim: (key: string): number => claimPlace(folder, key, process.getBuiltinModule("node:fs")),
     /** Adds the requests since the last call to the server's own sandbox, as if it had got them. */
     read(server: SandboxState): void {
-      for (const name of unlessRemoved(() => readdirSync(folder)).filter((one) => isLines.test(one))) {
-        const next = files.get(name) ?? followFile(join(folder, name));
-        files.set(name, next);
-        for (const line of unlessRemoved(next)) {
-          if (line.version !== undefined && line.version !== version) others.add(line.version);
-          addLine(server, line);
+      try {
+        if (fault !== undefined) return;
+        for (const name of readdirSync(folder).filter((one) => isLines.test(one))) {
+          const next = files.get(name) ?? followFile(join(folder, name));
+          files.set(name, next);
+          for (const line of next()) {
+            addLine(server, line);
+            if (line.version !== undefined && line.version !== version) others.add(line.version);
+          }
         }
+      } catch (error) {
+        // The command may remove the folder: its sandboxes then name what they could not count.
+        if ((error as NodeJS.ErrnoException).code !== "ENOENT") fault = fileFailure(error);
       }
+    },
+    /** Throws `usage` if the command has put there what no sandbox writes. */
+    requireSound(): void {
+      if (fault === undefined) return;
+      const where = "the folder of its run, SVC_SANDBOX_RUN";
+      throw usageError(`The command has changed ${where}: ${fault}. Leave it to sandboxes.`);
     },
     /** What could not be counted, as sentences. */
     notes(): string[] {
@@ -53,21 +82,55 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
   };
 }
 
-// The command may remove the folder: its sandboxes then name what they could not count.
-function unlessRemoved<Found>(read: () => readonly Found[]): readonly Found[] {
-  try {
-    return read();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return [];
-    throw error;
-  }
-}
+// What counts and the report need.
+const exchangeShape = s.openMapping({
+  ...{
+    number: s.number(),
+    id: s.text(),
+    at: s.number(),
+    method: s.text(),
+    path: s.text(),
+    status: s.number(),
+  },
+  ...{ fromStory: s.flag(), isProbe: s.flag(), isMisdirected: s.flag(), leaksRealKey: s.flag() },
+  ...{ presented: s.choice(["missing", "malformed", "well_formed"]), traits: s.openMapping({}) },
+  ...{ key: s.nullable(s.text()), fingerprint: s.nullable(s.text()), operation: s.nullable(s.text()) },
+  ...{
+    pathId: s.text({ pattern: /^(?:\d{3}|fault)\.\w+$/ }),
+    fault: s.orNull(s.choice(faultPathIds)),
+    code: s.nullable(s.text()),
+  },
+  ...{ client: s.list(s.text()), advice: s.list(s.choice(adviceIds)), durationMs: s.number() },
+  response: s.openMapping({ status: s.number(), headers: s.list(s.text()), body: s.text() }),
+});
+const seenShape = s.openMapping({ nth: s.number(), points: s.list(s.openMapping({})), scenario: s.text() });
+const lineShape = s.openMapping({
+  version: s.optional(s.text()),
+  exchange: s.optional(exchangeShape),
+  keys: s.optional(s.openMapping({})),
+  seen: s.optional(seenShape),
+});
 
-function addLine({ counters, history }: SandboxState, { exchange, keys, seen, isUnread }: RunLine): void {
+function addLine({ counters, history }: SandboxState, line: RunLine): void {
+  const [mistake] = mistakesIn(lineShape, line);
+  if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
+  const { exchange, keys, seen, isUnread } = line;
   if (isUnread) counters.countUnread(true);
   if (exchange === undefined) return;
   counters.count(exchange, keys, seen, true);
   history.record(exchange);
+}
+
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = constants;
+const longestFile = 256 * 1024 * 1024;
+
+/** Opens a file that any program may have put there: reading a pipe would wait, and a device has no end. */
+function openRegular(file: string): number {
+  const descriptor = openSync(file, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+  const { size } = fstatSync(descriptor);
+  if (fstatSync(descriptor).isFile() && size <= longestFile) return descriptor;
+  closeSync(descriptor);
+  throw new Error(`${basename(file)} is not a regular file of at most ${longestFile / 2 ** 20} MB`);
 }
 
 /** Reads the complete lines that were added since the last call. */
@@ -77,7 +140,7 @@ function followFile(file: string): () => RunLine[] {
   const part = Buffer.alloc(64 * 1024);
   return () => {
     const all = [rest];
-    const descriptor = openSync(file, "r");
+    const descriptor = openRegular(file);
     for (;;) {
       const length = readSync(descriptor, part, 0, part.length, position);
       if (length === 0) break;
@@ -89,6 +152,6 @@ function followFile(file: string): () => RunLine[] {
     const end = text.lastIndexOf("\n") + 1;
     rest = text.subarray(end);
     const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);
-    return lines.flatMap((line) => (parsedJson(line) as RunLine | undefined) ?? []);
+    return lines.map((line) => parsedJson(line) as RunLine);
   };
 }

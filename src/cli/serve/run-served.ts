@@ -59,6 +59,7 @@ export async function runServed(
     const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
     clearInterval(reading);
     read();
+    folder.requireSound();
     return { ...end, notes: [...(server.proxy?.notes() ?? []), ...folder.notes()] };
   } finally {
     // Requests in progress are counted as well.

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { requestDetailsShape } from "../../api/request-details.js";
 import { parseReport, type Report } from "../../report/report-shape.js";
 import { SandboxError } from "../../rules/errors.js";
-import { escapeControls, redactEncoded } from "../../rules/redact.js";
+import { escapeControls, redactEncoded, redactValue } from "../../rules/redact.js";
 import { mistakesIn } from "../../rules/schema/check.js";
 import { type InJson, inJsonOfAnyVersion, isTooDeep, parsedJson } from "../../rules/schema/json.js";
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
@@ -170,10 +170,12 @@ export async function ask(
 ): Promise<ControlReply> {
   const base = baseUrlIn(given);
   const url = new URL(base + controlPath + path);
+  // A server may state it, and outputs end up in logs.
+  const hide = (text: string) => (token === undefined ? text : text.replaceAll(token, "…"));
   const failed = (why: string) =>
     new SandboxError(
       "usage",
-      `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${why}`,
+      `Failed to ${what} ${redactEncoded(method === "GET" ? url.href : base)}: ${hide(why)}`,
     );
   const headers = { ...(token !== undefined && { authorization: `Bearer ${token}` }) };
   const response = await send(url, {
@@ -185,7 +187,7 @@ export async function ask(
     ...(json !== undefined && { body: JSON.stringify(json) }),
   });
   if (isNoResponse(response)) throw failed(`${response.found}. ${response.hint}`);
-  const { data, ...rest } = jsonOf(response) as { data?: unknown; error?: unknown };
+  const { data, ...rest } = redactValue(jsonOf(response), hide) as { data?: unknown; error?: unknown };
   const found = readAs(errorShape, rest.error);
   const error = found && { ...found, message: line(found.message) };
   if (error?.code === "control_token_required") {
@@ -195,7 +197,7 @@ export async function ask(
         : `it rejects the token from ${tokenFrom}. Give its own with --control-token.`,
     );
   }
-  const body = new TextDecoder().decode(response.body);
+  const body = hide(new TextDecoder().decode(response.body));
   return { url: base, status: response.status, data, error, text: body, failed };
 }
 

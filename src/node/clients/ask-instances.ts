@@ -27,12 +27,17 @@ const listedShape = s.list(
   }),
 );
 const brokenShape = s.list(s.openMapping({ id }));
-// Nothing else may get into a file that a shell reads.
+// Nothing else may get into a file that a shell reads, and later commands of ours.
+const urlText = s.text({ max: 500, pattern: /^https?:\/\/[\w.~/:@[\]%-]+$/ });
+const keyText = s.text({ max: 200, pattern: /^[\w.~-]+$/ });
 const claimedShape = s.openMapping({
   base_url: plain(500),
   control_url: plain(500),
-  token: s.text({ pattern: /^[\w.~+/=-]+$/ }),
-  environment: s.record(s.text({ pattern: /^[\w.~+/=:@[\]%-]+$/ }), s.text({ pattern: /^SVC_[A-Z0-9_]+$/ })),
+  token: s.text({ max: 200, pattern: /^[\w.~+/=-]+$/ }),
+  environment: s.record(
+    s.text(),
+    s.text({ pattern: /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_[A-Z0-9_]+)$/ }),
+  ),
 });
 
 export type InstanceSummary = ValueOf<typeof listedShape>[number];
@@ -83,7 +88,13 @@ export async function claimInstance(link: string, call: Omit<ControlAddress, "ur
   const claimed = await ask(address, "claim the link at", "POST", `/instances/${id}/claim`, {
     json: { code },
   });
-  return readOrFail(claimedShape, claimed, 200);
+  const instance = readOrFail(claimedShape, claimed, 200);
+  const wrong = Object.entries(instance.environment).find(
+    ([name, value]) => readAs(name.endsWith("_URL") ? urlText : keyText, value) === undefined,
+  );
+  if (wrong !== undefined)
+    throw claimed.failed(`its ${wrong[0]} is not ${wrong[0].endsWith("_URL") ? "a URL" : "a key"}.`);
+  return instance;
 }
 
 function readOrFail<Of extends Shape>(

@@ -42,7 +42,7 @@ export function openFolder(place: StatePlace): Folder {
     nameOf: (id) => placeOf(id).given,
     async read(id) {
       shown.set(id, shownOf(fileOf(id)));
-      return readState(placeOf(id));
+      return readState(placeOf(id), longest.instance);
     },
     async write(id, text) {
       requireOwn(id);
@@ -70,11 +70,18 @@ function shownOf(file: string): string | undefined {
   return ino === undefined ? undefined : `${ino} ${size} ${mtimeMs}`;
 }
 
-export function readState({ file, given }: StatePlace): string | undefined {
+/** The longest files that are read: an instance needs much less, and the server's own may be a whole export. */
+const longest = { instance: 64 * 1024 * 1024, own: 512 * 1024 * 1024 };
+
+export function readState({ file, given }: StatePlace, max = longest.own): string | undefined {
   return orUnreadable(given, () => {
     const stats = statSync(file, { throwIfNoEntry: false });
     // Reading a pipe would wait for a writer.
     if (stats?.isFile() === false) throw new Error("it is not a regular file");
+    if (stats !== undefined && stats.size > max)
+      throw new Error(
+        `it has ${Math.ceil(stats.size / 2 ** 20)} MB, and at most ${max / 2 ** 20} MB are read`,
+      );
     return stats && readFileSync(file, "utf8");
   });
 }
