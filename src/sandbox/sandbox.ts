@@ -84,6 +84,8 @@ export interface StartedScenario {
   requestIds: RequestIds;
 }
 
+export type FirstScenario = Pick<StartedScenario, "name" | "scenario" | "text">;
+
 /** Replaces members of a sandbox's state, all at the same time. */
 export function replaceState(sandbox: SandboxState, members: Partial<StartedScenario>): void {
   Object.assign(sandbox, members);
@@ -93,6 +95,8 @@ export function replaceState(sandbox: SandboxState, members: Partial<StartedScen
 export interface SandboxState extends StartedScenario {
   readonly platform: Platform;
   readonly given: GivenOptions;
+  /** The scenario that it was started with. Default: the running one. Changed in place when another one starts. */
+  first?: FirstScenario | undefined;
   readonly history: History<OtherEvent>;
   /** Counts the requests: the client stays the same after a reset. */
   readonly counters: Counters;

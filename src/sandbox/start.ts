@@ -23,6 +23,7 @@ import { farmersOf } from "./population/farmers.js";
 import { nextRuleAt } from "./records/records.js";
 import { startRecords } from "./records/start-records.js";
 import {
+  type FirstScenario,
   type GivenOptions,
   type Platform,
   replaceState,
@@ -191,6 +192,8 @@ export interface SavedSandbox {
   readonly name: string;
   readonly text: string | undefined;
   readonly scenario: Scenario;
+  /** The scenario that it was started with. Default: the running one. */
+  readonly first?: FirstScenario | undefined;
   /** The state as a scenario; `requests_responded` includes the series, so that no request id repeats. */
   readonly snapshot: Scenario;
   /** Includes the steps that ran, so that the others keep their numbers. */
@@ -217,7 +220,7 @@ export interface SavedSandbox {
 const maxDescribed = 100;
 
 export function describeSandbox(sandbox: SandboxState): SavedSandbox {
-  const { name, text, scenario, timeline, story, history, behavior, registry } = sandbox;
+  const { name, text, scenario, first, timeline, story, history, behavior, registry } = sandbox;
   const refs = (isMeant: (entry: KeyEntry) => boolean) =>
     [...registry.keys.values()].filter(isMeant).map(({ key }) => key.ref);
   // Read before the clock, so that a restored clock is never late.
@@ -227,6 +230,7 @@ export function describeSandbox(sandbox: SandboxState): SavedSandbox {
     name,
     text,
     scenario,
+    ...(first && { first }),
     snapshot: { ...snapshotSandbox(sandbox), requests_responded: sandbox.requestIds.responded() },
     timeline: { steps: timeline.steps, next: timeline.next, rejections: [...timeline.rejections] },
     stepsRun: story.next,
@@ -264,6 +268,7 @@ export function restoreSandbox(
     story,
     timeline: { ...sandbox.timeline, ...state.timeline, rejections },
   });
+  sandbox.first = state.first;
   const { clock, timeline, records: kept } = sandbox;
   sandbox.registry.sort(state.keys);
   restoreClients(sandbox, state.clients);

@@ -13,7 +13,7 @@ import { contentHashOf, originOf, requireSame } from "./origin.js";
 // each scenario once, and a checksum of all of it at its end.
 
 /** The number of the format. `test/store/format.test.ts` fails if the form changes, and this number does not. */
-export const stateFormat = 3;
+export const stateFormat = 4;
 
 export interface SavedState extends ServerState {
   /** The scenario that the server started with; another may have been loaded later. */
@@ -34,7 +34,10 @@ export function identityOf({ name, scenario }: NamedScenario): ScenarioIdentity 
 
 type Mapping = Readonly<Record<string, unknown>>;
 
-type WrittenSandbox = Omit<SavedSandbox, "scenario" | "text"> & { readonly scenario: string };
+interface WrittenSandbox extends Omit<SavedSandbox, "scenario" | "text" | "first"> {
+  readonly scenario: string;
+  readonly first?: { readonly name: string; readonly scenario: string } | undefined;
+}
 
 interface WrittenState {
   readonly version: string;
@@ -63,11 +66,16 @@ function requireWhole({ sum, ...content }: Mapping): void {
  */
 export function stateText({ startedWith, own, instances, ...about }: Partial<SavedState>): string {
   const scenarios: Record<string, unknown> = {};
-  const written = ({ text, scenario, ...state }: SavedSandbox): WrittenSandbox => {
+  const idOf = ({ text, scenario }: Pick<SavedSandbox, "scenario" | "text">) => {
     const id = contentHashOf({ scenario }).slice(0, 16);
     scenarios[id] ??= { scenario, text };
-    return { ...state, scenario: id };
+    return id;
   };
+  const written = ({ text, scenario, first, ...state }: SavedSandbox): WrittenSandbox => ({
+    ...state,
+    scenario: idOf({ scenario, text }),
+    ...(first && { first: { name: first.name, scenario: idOf(first) } }),
+  });
   const sandboxes = {
     own: own && written(own),
     instances: (instances ?? []).map((one) => ({ ...one, sandbox: written(one.sandbox) })),
@@ -103,12 +111,16 @@ export function parseState(
     // What has its checksum was written by this program.
     const state = content as unknown as WrittenState;
     const { started_with: startedWith, own, instances, scenarios } = state;
-    const stateOf = (sandbox: WrittenSandbox): SavedSandbox => {
-      const { scenario, text: source } = scenarios[sandbox.scenario] as (typeof scenarios)[string];
-      if (!known.has(sandbox.scenario)) known.set(sandbox.scenario, checkedScenario(scenario));
+    const scenarioOf = (id: string) => {
+      const { scenario, text: source } = scenarios[id] as (typeof scenarios)[string];
+      if (!known.has(id)) known.set(id, checkedScenario(scenario));
+      return { scenario: known.get(id) as Scenario, text: source };
+    };
+    const stateOf = ({ first, ...sandbox }: WrittenSandbox): SavedSandbox => {
       const snapshot = checkedScenario(sandbox.snapshot);
       if (snapshot.clock?.now === undefined) throw brokenState(given);
-      return { ...sandbox, text: source, scenario: known.get(sandbox.scenario) as Scenario, snapshot };
+      const before = first && { first: { name: first.name, ...scenarioOf(first.scenario) } };
+      return { ...sandbox, ...scenarioOf(sandbox.scenario), ...before, snapshot };
     };
     return {
       version: state.version,

@@ -16,7 +16,7 @@ test("--state creates the file, and continues from it, with a note; it wins over
   const cwd = temporaryFolder({ "a.yaml": sandbox("one") });
   const first = start(cwd, "--seed", "3", "--frozen");
   const url = await baseUrl(first);
-  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 3, version: "1.0.0-next.1", own: { name: "a.yaml" } });
+  expect(read(cwd)).toMatchObject({ svc_sandbox_state: 4, version: "1.0.0-next.1", own: { name: "a.yaml" } });
   await control(`${url}/__sandbox`, "POST /keys/one/revoke", {});
   expect((await first.stop()).stderr).not.toContain("Going on");
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createSandbox, type Sandbox } from "../../src/index.js";
+import { withStory } from "../../src/scenario/stories.js";
 import { coverage } from "../support/coverage.js";
 import { type Ask, serveControl } from "./client.js";
 
@@ -67,11 +68,31 @@ describe("an instance", () => {
   test("has the server's own scenario by default, as it was at its start", async () => {
     const control = await serveControl({ scenario: "rotation", seed: 5 });
     await control.ask("/keys/replacement/revoke", { method: "POST" });
-    const { id, scenario, seed, keys } = await create(control.ask);
+    const { id, scenario, seed, keys } = await create(control.ask, { seed: 5 });
     expect([scenario, seed]).toEqual(["rotation", 5]);
     expect(keys).toEqual(secretsOf(createSandbox({ scenario: "rotation", seed: 5 })));
     const { body } = await control.ask("/keys/replacement", { base: `/i/${id}` });
     expect(body.data.state).toBe("active");
+  });
+
+  test("has keys of its own: without a seed, one is drawn", async () => {
+    const { ask, server } = await serveControl();
+    const made = [
+      await create(ask),
+      await create(ask, { label: "partner" }),
+      await create(ask, { scenario: "key-states" }),
+    ];
+    const active = [server.sandbox.secret("active"), ...made.map(({ keys }) => keys.active)];
+    expect(new Set(active).size).toBe(4);
+    const again = await create(ask, { seed: made[0].seed });
+    expect(again.keys).toEqual(made[0].keys);
+  });
+
+  test("has the story of its bundled scenario", async () => {
+    const { ask } = await serveControl();
+    const { id } = await create(ask, { scenario: "revoked" });
+    const base = `/i/${id}`;
+    expect((await ask("/story", { base })).body.data.steps).toBe(withStory("revoked").story?.length);
   });
 
   test("shares nothing with others: clock, keys, requests, scenario, instances", async () => {

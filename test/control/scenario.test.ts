@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { assumptionsFor } from "../../src/rules/assumptions.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
+import { scenarioNames } from "../../src/scenario/bundled.js";
 import { requireQuickStart } from "../../src/server/control/routes/scenario.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
@@ -38,6 +39,42 @@ test("the running scenario is shown as it was written, comments included", async
   await ask("/scenario", yaml(`${own}# sent\n`));
   await ask("/reset", { method: "POST" });
   expect([await text(), await text(`/i/${id}`)]).toEqual([`${own}# sent\n`, own]);
+});
+
+test("the scenario that a sandbox was started with stays the first of the list, and starts again by its name", async () => {
+  const file = join(temporaryFolder(), "rotation.yaml");
+  writeFileSync(file, own);
+  const { ask } = await serveControl({ scenario: file });
+  const scenario = { version: 1, name: "Sent", organizations: { bank: { type: "bank", keys: {} } } };
+  const { id } = (await ask("/instances", { method: "POST", json: { scenario } })).body.data;
+  interface Listed {
+    readonly name: string;
+    readonly started_with: boolean;
+    readonly running: boolean;
+  }
+  const list = async (base: string): Promise<Listed[]> => (await ask("/scenarios", { base })).body.data;
+  for (const [base, first] of [
+    ["", file],
+    [`/i/${id}`, "Sent"],
+  ] as const) {
+    const start = async (json: object) => {
+      await ask("/scenario", { base, method: "PUT", json });
+      return (await list(base)).filter(({ running }) => running).map(({ name }) => name);
+    };
+    const before = (await ask("/scenario", { base })).text;
+    expect((await list(base)).map(({ name }) => name)).toEqual([first, ...scenarioNames]);
+    expect((await list(base)).findIndex((one) => one.started_with && one.running)).toBe(0);
+    expect(await start({ name: "revoked" })).toEqual(["revoked"]);
+    expect(await start({ name: "rotation" })).toEqual(["rotation"]);
+    expect((await list(base))[0]).toMatchObject({ name: first, started_with: true, running: false });
+    await ask("/scenario", { ...yaml(`${own}# sent`), base });
+    expect((await list(base)).filter(({ running }) => running)).toEqual([]);
+    expect(await start({ name: first })).toEqual([first]);
+    expect((await ask("/scenario", { base })).text).toBe(before);
+  }
+  const { ask: bundledOnes } = await serveControl({ scenario: "rotation" });
+  const names = (await bundledOnes("/scenarios")).body.data.map(({ name }: Listed) => name);
+  expect(names).toEqual(["rotation", ...scenarioNames.filter((name) => name !== "rotation")]);
 });
 
 test("a scenario that was never one text is rendered with the same meaning", async () => {

@@ -54,6 +54,20 @@ function killed(state: string): string {
   return copy;
 }
 
+test("the scenario that an instance was started with starts again after a restart of the server", async () => {
+  const state = stateFile();
+  const server = await start(state);
+  const bank = { type: "bank", keys: { main: { environment: "test" } } };
+  const made = await create(server, { scenario: { version: 1, name: "Sent", organizations: { bank } } });
+  await inside(server, made, "PUT /scenario", { name: "revoked" });
+  await server.close();
+  const next = await start(state);
+  const [first] = (await inside(next, made, "GET /scenarios")).body.data;
+  expect(first).toMatchObject({ name: "Sent", started_with: true, running: false });
+  await inside(next, made, "PUT /scenario", { name: "Sent" });
+  expect((await inside(next, made, "GET /keys")).body.data).toMatchObject([{ ref: "main" }]);
+});
+
 test("a change writes the file of its sandbox and no other, creating writes one, and removing deletes it", async () => {
   const state = stateFile();
   const server = await start(state);

@@ -76,6 +76,7 @@ async function wholeState(): Promise<string> {
     { seed: 2 },
     tenancy,
   );
+  made.sandbox.first = { name: "b", scenario: resolveSource("active").scenario, text: undefined };
   const startedWith = { name: "rotation", sha256: "0".repeat(64) };
   const states = [instanceState(made, describeSandbox(made.sandbox))];
   return stateText({ startedWith, own: describeSandbox(own), instances: states, without: ["e"] });

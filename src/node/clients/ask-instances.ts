@@ -46,7 +46,7 @@ interface NewInstance {
   readonly label?: string | undefined;
   readonly expires?: string | undefined;
   readonly scenario?: string | undefined;
-  readonly seed: number;
+  readonly seed?: number | undefined;
 }
 
 export async function askNewInstance(call: ControlAddress, settings: NewInstance) {

@@ -9,8 +9,8 @@ import type { Scenario } from "../scenario.generated.js";
 import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
-  faultsSchema,
   keyCreationFields,
+  laterFaultsSchema,
   members,
   organizationChangeFields,
   recordCreation,
@@ -24,11 +24,12 @@ type Timeline = NonNullable<Scenario["timeline"]>;
 // The inputs of the library have the same fields as scenarios, and so the same spelling, checks and messages.
 
 export const inputShapes = {
-  key_creation: s.mapping(keyCreationFields),
+  // Its duration counts from now.
+  key_creation: s.mapping({ ...keyCreationFields, expires: s.optional(timeOrDuration()) }),
   key_rotation: s.mapping({ overlap_minutes: s.optional(s.number()), as: replacementRef }),
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: s.mapping(organizationChangeFields),
-  faults_change: s.mapping({ faults: faultsSchema }),
+  faults_change: s.mapping({ faults: laterFaultsSchema }),
   instance_creation: s.mapping({
     scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
     seed: s.optional(s.count()),
@@ -73,7 +74,7 @@ export const controlBodies = {
   record_members: members(),
   sending: s.mapping({ key: ref(), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
-  scenario_choice: s.mapping({ name: shortText() }),
+  scenario_choice: s.mapping({ name: s.text() }),
   instance_claim: s.mapping({ code: shortText() }),
   nothing: s.mapping({}),
 } as const;

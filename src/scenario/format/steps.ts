@@ -51,7 +51,7 @@ const retryAfter = s.either(wait(), s.mapping({ date: wait() }));
 
 const positive = () => s.count({ min: 1 });
 
-const when = s.mapping({
+const conditionFields = {
   key: s.optional(ref()),
   organization: s.optional(ref()),
   path_id: s.optional(pathIdShape(apiPathIds) as Shape<ApiPathId>),
@@ -60,7 +60,7 @@ const when = s.mapping({
   every: s.optional(positive()),
   requests: s.optional(s.list(positive(), { min: 1, max: scenarioLimits.requestsOfFault })),
   probability: s.optional(s.number({ min: 0, max: 1 })),
-});
+};
 
 const failureStatus = s.count({ min: 400, max: 599 });
 
@@ -84,13 +84,26 @@ const then = s.needing(
   true,
 );
 
-export const faultSchema = s.mapping({
-  when: s.optional(when),
-  then,
-  requests_matched: s.ofSnapshots(s.count()),
-});
+const faultWith = (conditions: typeof conditionFields) =>
+  s.mapping({
+    when: s.optional(s.mapping(conditions)),
+    then,
+    requests_matched: s.ofSnapshots(s.count()),
+  });
+
+export const faultSchema = faultWith(conditionFields);
 
 export const faultsSchema = s.list(faultSchema, { max: maxFaults });
+
+/** Faults that are set while the sandbox runs: their durations count from then. */
+export const laterFaultsSchema = s.list(
+  faultWith({
+    ...conditionFields,
+    after: s.optional(timeOrDuration()),
+    until: s.optional(timeOrDuration()),
+  }),
+  { max: maxFaults },
+);
 
 const maxRepeats = 10_000;
 const longestNarration = 2000;

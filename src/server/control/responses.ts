@@ -244,7 +244,15 @@ export const responses = {
       organizations: s.list(records.Organization),
       keys: s.list(records.Key),
     }),
-    Scenario: s.mapping({ name: s.text(), title: s.text(), description: s.text() }),
+    Scenario: s.mapping({
+      name: s.text(),
+      title: s.text(),
+      description: s.text(),
+      // Whether the sandbox was started with it. Only the first one was.
+      startedWith: s.flag(),
+      // Whether it runs now. None does if a sent scenario runs.
+      running: s.flag(),
+    }),
     Validation: s.mapping({
       problems: s.list(
         s.mapping({

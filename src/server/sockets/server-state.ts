@@ -68,7 +68,7 @@ export type Server = ReturnType<typeof createServerState>;
 
 export function createServerState(store: Store, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario } = runDue(store.sandbox);
+  const { name, scenario, text } = runDue(store.sandbox);
   const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),
@@ -103,7 +103,7 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     /** Stops the server, and its process if that serves nothing else. */
     stop: options.onStop ?? (() => {}),
     baseUrlFor: (request: IncomingMessage): string => names.publicUrl ?? baseUrlFor(request, state.localUrl),
-    own: options.own ?? (() => ({ name, scenario })),
+    own: options.own ?? (() => ({ name, scenario, text })),
     /** Reports a defect of the sandbox; the client got a 500. */
     onDefect(error: unknown): void {
       if (!isOfMachine(error)) traffic.defects += 1;

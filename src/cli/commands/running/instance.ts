@@ -1,4 +1,3 @@
-import { randomInt } from "node:crypto";
 import { isLoopbackHost } from "../../../node/addresses.js";
 import { environmentLines } from "../../../node/client-variables.js";
 import {
@@ -55,7 +54,7 @@ export const instanceCommand = declareCommand({
     "svc-sandbox instance remove jUVHq5sHPLRh": "end an instance",
   },
   async run({ words: [action, id = "", ...more], flags, line, io }) {
-    const { label, expires, scenario, seed = randomInt(2 ** 31) } = flags;
+    const { label, expires, scenario, seed } = flags;
     const note = (text: string) => flags.quiet || io.stderr.say(`${text}\n`);
     const print = (data: object | null, text: string) =>
       io.stdout.write(flags.json ? `${JSON.stringify(data)}\n` : text);

@@ -13,8 +13,11 @@ import { isoOf } from "../../../sandbox/clock.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import { givenOptions } from "../../../sandbox/start.js";
 import { secretsForClients } from "../../../sandbox/story/run-step.js";
+import { isScenarioName } from "../../../scenario/bundled.js";
 import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
-import { resolveSource } from "../../../scenario/parse-scenario.js";
+import { type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
+import type { Scenario } from "../../../scenario/scenario.generated.js";
+import { withStory } from "../../../scenario/stories.js";
 import {
   endedInstance,
   type Instance,
@@ -90,7 +93,7 @@ export const instanceRoutes: readonly Route[] = [
     response: responses.Instance,
     async run(context, { server, request, response }) {
       const instances = requireInstances(context);
-      const { scenario, now, label, expires, requests_per_minute, ...asked } = context.body;
+      const { scenario, now, label, expires, requests_per_minute, ...options } = context.body;
       const repeatable = request.get("idempotency-key");
       // An encoded key is not shown either (R46).
       const isPlain =
@@ -99,17 +102,21 @@ export const instanceRoutes: readonly Route[] = [
       requireFields("start an instance", {
         label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
-      const { seed, profile, openapi } = context.sandbox.given;
-      // A client gets the same responses with and without instances; only the clock is separate. The server's own scenario
-      // already has its seed and profile.
-      const ofServer = scenario === undefined ? {} : { seed, profile, openapi };
-      const at = now === undefined ? undefined : parseTime(now);
-      const given = givenOptions({ ...ofServer, ...asked, now: at });
+      const { profile, openapi } = context.sandbox.given;
+      // The server's own scenario already has its profile.
+      const ofServer = scenario === undefined ? {} : { profile, openapi };
+      const given = givenOptions({
+        ...ofServer,
+        // No two instances have the same keys.
+        seed: nodePlatform.random() % 2 ** 31,
+        ...options,
+        now: now === undefined ? undefined : parseTime(now),
+      });
       // Default: the server's own scenario, in its initial state.
       const source =
         scenario === undefined
           ? context.sandbox
-          : resolveSource(scenario as ScenarioSource, openapi ?? context.document);
+          : sourceOf(scenario as ScenarioSource, openapi ?? context.document);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
       const time = context.sandbox.platform.time();
@@ -194,6 +201,12 @@ export const instanceRoutes: readonly Route[] = [
     },
   }),
 ];
+
+function sourceOf(scenario: ScenarioSource, openapi: Scenario["openapi"]): NamedScenario {
+  const source = resolveSource(scenario, openapi);
+  if (typeof scenario !== "string" || !isScenarioName(scenario)) return source;
+  return { ...source, scenario: { ...withStory(scenario), ...source.scenario } };
+}
 
 export function requireInstances({ instances }: Pick<RouteContext, "instances">): Instances {
   if (instances !== undefined) return instances;

@@ -17,7 +17,7 @@ import {
 } from "../../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { scenarioLimits } from "../../../scenario/limits.js";
-import { type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
+import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
 import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
@@ -36,14 +36,16 @@ export const sentScenario = (text: string): OpenScenario => openScenario(text, {
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
-    summary: "The bundled scenarios",
+    summary: "The scenario that the sandbox was started with, and the bundled ones",
     response: s.list(responses.Scenario),
-    isLocal: true,
-    run: () =>
-      scenarioNames.map((name) => {
-        const { name: title = name, description = "" } = bundledScenarios[name];
-        return { name, title, description };
-      }),
+    run({ sandbox }, { server, instance }) {
+      const first = firstScenario(sandbox, instance, server);
+      const others = scenarioNames.filter((name) => name !== first.name);
+      return [
+        listed(first, sandbox, true),
+        ...others.map((name) => listed({ name, scenario: bundledScenarios[name] }, sandbox)),
+      ];
+    },
   }),
   controlRoute("GET /scenario", {
     summary: "The running scenario as YAML, with its pinned keys hidden",
@@ -53,19 +55,22 @@ export const scenarioRoutes: readonly Route[] = [
       textResponse("application/yaml", await scenarioText(sandbox, state.given)),
   }),
   controlRoute("PUT /scenario", {
-    summary: "Starts a bundled scenario by name, or one sent as application/yaml",
+    summary:
+      "Starts a bundled scenario by name, the one that the sandbox was started with, or one sent as application/yaml",
     body: "scenario_choice",
     startsScenario: true,
     response: responses.Running,
-    run({ sandbox, body: { name } }) {
+    run({ sandbox, body: { name } }, { server, instance }) {
+      const first = firstScenario(sandbox, instance, server);
+      if (name === first.name) return startScenario(sandbox, first);
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
-      return startScenario(sandbox, withStory(name), name);
+      return startScenario(sandbox, { scenario: withStory(name), name });
     },
     async runYaml({ sandbox, body: { check, placeOf, text }, document }) {
       const scenario = check(sandbox.given.openapi ?? document);
       requireQuickStart(scenario);
       requireKnownNames(scenario, file, placeOf);
-      const started = startScenario(sandbox, scenario, scenario.name ?? "unnamed", text);
+      const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
       return { ...started, warnings: Object.values(scenarioFields(problems)) };
     },
@@ -103,9 +108,26 @@ export function requireQuickStart(scenario: Scenario): void {
   });
 }
 
+/** The scenario that a sandbox was started with; of a server, as its file is now. */
+function firstScenario(
+  { first, name, scenario, text }: SandboxState,
+  instance: string | undefined,
+  server: Server,
+): NamedScenario {
+  return instance === undefined ? server.own() : (first ?? { name, scenario, text });
+}
+
+function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
+  const { name: title = name, description = "" } = scenario;
+  const running = sandbox.name === name && sandbox.text === text;
+  return { name, title, description, startedWith, running };
+}
+
 // The options of the server's start also apply to this scenario.
-function startScenario(sandbox: SandboxState, scenario: Scenario, name: string, text?: string) {
-  enterScenario(sandbox, prepareScenario(sandbox, scenario, { ...sandbox.given, name, text }));
+function startScenario(sandbox: SandboxState, { scenario, name, text }: NamedScenario) {
+  const started = prepareScenario(sandbox, scenario, { ...sandbox.given, name, text });
+  sandbox.first ??= { name: sandbox.name, scenario: sandbox.scenario, text: sandbox.text };
+  enterScenario(sandbox, started);
   return running(runDue(sandbox));
 }
 
