@@ -134,6 +134,12 @@ test("no reset, scenario, instance, change of the assumptions or of the faults r
   expect(await limited.json()).toMatchObject({ error: { code: "slow_down" } });
 });
 
+test("an instance of a run has the same keys each time", async () => {
+  const { control } = await serve({ profile: "varied" });
+  const create = async () => (await control("POST", "/instances", {})).keys;
+  expect(await create()).toEqual(await create());
+});
+
 test("a client sees only its own profile, assumptions and faults, and never the conditions of its run", async () => {
   const { control } = await serve({
     profile: "varied",

@@ -102,13 +102,14 @@ export const instanceRoutes: readonly Route[] = [
       requireFields("start an instance", {
         label: isPlain ? undefined : "is any printable text of up to 80 characters, without a key",
       });
-      const { profile, openapi } = context.sandbox.given;
+      const { platform, given: ofStart } = context.sandbox;
+      const { profile, openapi } = ofStart;
       // The server's own scenario already has its profile.
       const ofServer = scenario === undefined ? {} : { profile, openapi };
       const given = givenOptions({
         ...ofServer,
-        // No two instances have the same keys.
-        seed: nodePlatform.random() % 2 ** 31,
+        // No two instances have the same keys. Under `certify`, a run is the same each time.
+        seed: platform.run === undefined ? nodePlatform.random() % 2 ** 31 : ofStart.seed,
         ...options,
         now: now === undefined ? undefined : parseTime(now),
       });
@@ -119,7 +120,7 @@ export const instanceRoutes: readonly Route[] = [
           : sourceOf(scenario as ScenarioSource, openapi ?? context.document);
       if (scenario !== undefined) requireQuickStart(source.scenario);
       const [token, code] = [newSecret(), newSecret()];
-      const time = context.sandbox.platform.time();
+      const time = platform.time();
       const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
       const madeBy = repeatable && nodePlatform.sha256(`${repeatable}\n${JSON.stringify(context.body)}`);
       const settings: Tenancy = {
