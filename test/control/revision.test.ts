@@ -9,9 +9,9 @@ const scenario = { ...createSandbox({ frozen: true }).snapshot(), story: [{ say:
 
 const serve = (options = {}) => serveControl({ scenario, ...options });
 
-const createInstance = async ({ ask }: ServedControl): Promise<{ id: string; base: string }> => {
-  const { id } = (await ask("/instances", { method: "POST", json: {} })).body.data;
-  return { id, base: `/i/${id}` };
+const createInstance = async ({ ask }: ServedControl) => {
+  const { id, keys } = (await ask("/instances", { method: "POST", json: {} })).body.data;
+  return { id, keys, base: `/i/${id}` };
 };
 
 const send = ({ server }: ServedControl, base = "") => fetch(server.url + base + mePath);
@@ -60,11 +60,14 @@ describe("the revision", () => {
   test("differs after a request of a client, and after a client has given up", async () => {
     const faults = [{ when: { key: "active" }, then: { latency: "1m" } }];
     const control = await serve({ scenario: { ...scenario, faults } });
-    const { base: ofInstance } = await createInstance(control);
-    for (const base of ["", ofInstance]) {
+    const { base: ofInstance, keys } = await createInstance(control);
+    for (const [base, key] of [
+      ["", control.server.sandbox.secret("active")],
+      [ofInstance, keys.active],
+    ] as const) {
       expect(await differsAfter(control, base, () => send(control, base))).toBe(true);
       const giveUp = new AbortController();
-      const headers = { "x-api-key": control.server.sandbox.secret("active") };
+      const headers = { "x-api-key": key };
       const waiting = fetch(control.server.url + base + mePath, { headers, signal: giveUp.signal });
       const requests = async () => (await control.ask("/requests", { base })).body.data;
       await expect.poll(async () => (await requests()).length).toBe(2);

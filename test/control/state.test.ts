@@ -163,8 +163,8 @@ test("a later scenario continues after a restart; new scenarios and instances st
   const after = await restart(file, { seed: 8 });
   const { sandbox } = after;
   expect([sandbox.name, sandbox.seed, sandbox.keys.get("ci").state]).toEqual(["rotation", 7, "active"]);
-  const { keys, seed } = await dataOf(after, "POST /instances", {});
-  expect([Object.keys(keys).includes("ci"), seed]).toEqual([false, 7]);
+  const { keys, scenario } = await dataOf(after, "POST /instances", {});
+  expect([Object.keys(keys).includes("ci"), scenario]).toEqual([false, "rotation"]);
   await call(after, "POST /reset", {});
   expect([sandbox.name, sandbox.seed]).toEqual(["rotation", 7]);
   await call(after, "PUT /scenario", { name: "active" });
