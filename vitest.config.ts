@@ -9,7 +9,7 @@ const files = ["src", "test"]
   )
   .filter((file) => file.endsWith(".test.ts"));
 
-// The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:all` both.
+// The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:rest` the others.
 const slow =
   /^test\/(?:certify\/|clients\/|dashboard\/|faults\/memory|runners\/|store\/|(?:control|report)\/browser|control\/(?:heap|state-kill)|docs\/(?:ci|code|deploy|generated|shell)|package\/(?:bundled|doors|editor|programs|tarball))/;
 // Some runs of `certify`, and one look at the page in Chromium.

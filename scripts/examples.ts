@@ -1,10 +1,11 @@
 import { readdirSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Ajv } from "ajv";
 import { parse } from "yaml";
 import { inParallel } from "../test/support/in-parallel.js";
+import { blocksOf } from "../test/support/pages.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
 import { buildJar, buildWheel, goModule, jar, junit, wheel } from "./plugins.js";
@@ -140,6 +141,12 @@ const examples: readonly Example[] = [
 ];
 
 const checks: Readonly<Record<string, (tarball: string) => Promise<string | undefined>>> = {
+  ...Object.fromEntries(
+    ["dash", "bash"].map((shell) => [
+      `README.md, In your project: ${shell}`,
+      (tarball: string) => runReadme(shell, tarball),
+    ]),
+  ),
   "the package: publint": (tarball) => runTool("publint", tarball, "--strict"),
   "the package: attw": (tarball) => runTool("attw", tarball, "--format", "ascii", "--no-color", "--no-emoji"),
   ".github/workflows": () => {
@@ -231,6 +238,26 @@ async function runExample({ name, commands, certified, needs, build }: Example, 
 async function succeeds([program, ...argv]: Command): Promise<boolean> {
   const end = await runProgram(program, argv, { cwd: folder }).catch(() => undefined);
   return end?.code === 0;
+}
+
+/** Pastes the README's lines for a project into a shell: in an empty folder, with the packages of the registry. */
+async function runReadme(shell: string, tarball: string): Promise<string | undefined> {
+  const home = join(folder, `readme-${shell}`);
+  const [cwd, clone] = [join(home, "your-project"), join(home, "svc-sandbox")];
+  for (const path of [cwd, clone]) await mkdir(path, { recursive: true });
+  await cp(tarball, join(clone, basename(tarball)));
+  const blocks = blocksOf("README.md").filter(({ text }) => /^(?:#|\/\/) In your project/.test(text));
+  for (const { text, language } of blocks) {
+    const file = /\w+\.test\.ts/.exec(text)?.[0] as string;
+    if (language === "ts") await writeFile(join(cwd, file), text);
+    // The line that packs the clone and the one that serves run in test/docs.
+    const lines =
+      language === "ts" ? `npx vitest run ${file}` : text.replaceAll(/^.*(?:npm pack|my\.yaml).*$/gm, "");
+    const env = { HOME: home, npm_config_cache: join(home, ".npm") };
+    const { code, output } = await runProgram(shell, ["-ec", lines], { cwd, env, timeout: 600_000 });
+    if (code !== 0) return output;
+  }
+  return blocks.length < 4 ? "it has no lines for a project" : undefined;
 }
 
 /** The packages that an example requires in another version than it ran with; `undefined` if none. */

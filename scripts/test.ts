@@ -6,15 +6,15 @@ import { noBalancer } from "../test/support/balancer.js";
 import { noBrowser } from "../test/support/chromium-page.js";
 import { inParallel } from "../test/support/in-parallel.js";
 import { noRedis } from "../test/support/redis-server.js";
-import { root, runProgram, typescript } from "./run-program.js";
+import { root, runProgram } from "./run-program.js";
 
 // `npm test`: lint, types and build (unless it is up to date) in parallel, and the quick tests after the build. `npm run
-// test:all`: all tests, then the checks that no single Node can show. Other words are Vitest's, such as the start of a path.
+// test:rest`: the slow tests, then the checks that no single Node can show. Other words are Vitest's, such as the start of a path.
 
 const words = process.argv.slice(2);
-const isWhole = words.includes("--all");
+const isRest = words.includes("--rest");
 const isSlowShown = words.includes("--slow");
-const ofVitest = words.filter((word) => !["--all", "--slow"].includes(word));
+const ofVitest = words.filter((word) => !["--rest", "--slow"].includes(word));
 /** What no single Node shows, the longest first. Each prints `<name>: N passed, N failed` at its end. */
 const checks: readonly string[][] = [
   ["scripts/examples.ts"],
@@ -46,7 +46,7 @@ async function step(name: string, commands: readonly string[][], failure = /^/):
 async function runTests(): Promise<boolean> {
   const folder = await mkdtemp(join(tmpdir(), "svc-sandbox-tests-"));
   const results = join(folder, "results.json");
-  const chosen = isWhole ? ofVitest : ["--project", "quick*", ...ofVitest];
+  const chosen = ["--project", isRest ? "slow*" : "quick*", ...ofVitest];
   const reporters = ["--reporter", "minimal", "--reporter", "json", "--outputFile", results];
   const passed = await step(
     "tests",
@@ -94,22 +94,18 @@ async function runChecks(): Promise<boolean> {
   return results.every(Boolean);
 }
 
-console.log("… lint, types, build");
-const checked = [
-  step("lint", [["npx", "biome", "check", "."]]),
-  step("types", [
-    ["npx", "tsx", "scripts/generate.ts"],
-    ["node", typescript, "--noEmit", "--pretty", "false"],
-  ]),
-];
+const checked = isRest
+  ? []
+  : [step("lint", [["npx", "biome", "check", "."]]), step("types", [["npm", "run", "--silent", "types"]])];
+console.log(isRest ? "… build" : "… lint, types, build");
 let passed = await step("build", [["node", "scripts/prepare.js"]]);
 if (passed) {
   console.log("… tests");
   passed = await runTests();
-  if (isWhole) passed = (await runChecks()) && passed;
+  if (isRest) passed = (await runChecks()) && passed;
 }
 passed = (await Promise.all(checked)).every(Boolean) && passed;
 if (noBrowser) console.log(`The tests in a browser were skipped: ${noBrowser}`);
-if (isWhole && noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
-if (isWhole && noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
+if (isRest && noRedis) console.log(`The tests of the shared store were skipped: ${noRedis}`);
+if (isRest && noBalancer) console.log(`The tests behind a load balancer were skipped: ${noBalancer}`);
 process.exitCode = passed ? 0 : 1;

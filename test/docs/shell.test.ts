@@ -14,7 +14,8 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 
 /** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci` and all tests. */
 const run: Readonly<Record<string, readonly string[]>> = {
-  "README.md": [...["npm start", "curl -i"]],
+  // `npm run examples` runs those of a project as well, with the packages of the registry.
+  "README.md": [...["npm start", "curl -i", "npm ci && npm test", "npm pack", "exec --", "start my.yaml"]],
   "docs/host.md": [
     ...["payments", "--instance-rate 600\n", "> link.txt", "claim ", "instance link", "create namespace"],
     "get secret",
@@ -28,8 +29,8 @@ test.each(Object.entries(run))("every block of %s is run", (page, words) => {
 });
 
 /** A command of a page that serves, on a free port; it is stopped when the test is over. */
-function serving(command: string, cwd: string): RunningCommand {
-  const running = runCommand(command, { cwd, env: { SVC_SANDBOX_PORT: "0" } });
+function serving(command: string, cwd: string, shell = "bash"): RunningCommand {
+  const running = runCommand(command, { cwd, env: { SVC_SANDBOX_PORT: "0" }, shell });
   onTestFinished(async () => {
     expect((await running.stop()).stderr).not.toMatch(/fail/i);
   });
@@ -66,73 +67,100 @@ function cleanClone(folder: string): string {
   return clone;
 }
 
-test("README.md: its first screen works in a clean clone with an empty HOME, and elsewhere from a tarball", async () => {
-  const folder = temporaryFolder({ "home/.keep": "", "your-project/package.json": '{ "private": true }\n' });
-  const clone = cleanClone(folder);
-  // Nothing of the npm and the project that these tests run under.
-  const path = process.env.PATH?.split(delimiter).filter((one) => !one.includes("node_modules"));
-  const env = { PATH: path?.join(delimiter) ?? "", HOME: join(folder, "home"), NO_COLOR: "1" };
-  const inClone = (command: string) => runCommand(command, { cwd: clone, only: env });
+const shells = ["dash", "bash"];
 
-  const explain = "npx --no-install svc-sandbox explain live-suspended";
-  expect(pageOf("README.md")).toContain(`\`${explain}\``);
-  for (const early of ["npm start", "npx --no-install svc-sandbox", explain]) {
-    const { code, stdout, stderr } = await inClone(early).ended;
-    expect([early, code, stdout, stderr]).toEqual([
-      early,
-      2,
-      early === "npm start" ? expect.any(String) : "",
-      expect.stringContaining("Run `npm ci`"),
-    ]);
-  }
-  expect((await inClone("npm pack").ended).code).not.toBe(0);
-
-  // The result of `npm ci`, which leaves a build that is up to date alone; install-check builds a clone.
-  symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
-  cpSync(join(root, "dist"), join(clone, "dist"), { recursive: true });
-  const builtAt = statSync(join(clone, "dist/openapi.json")).mtimeMs;
-  expect(await inClone("node scripts/prepare.js").ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
-  expect(statSync(join(clone, "dist/openapi.json")).mtimeMs).toBe(builtAt);
-
-  const start = "npm start";
-  expect(readme("npm start")).toContain(`npm ci && ${start}\n`);
-  const started = runCommand(start, { cwd: clone, only: { ...env, SVC_SANDBOX_PORT: "0" } });
-  onTestFinished(() => void started.stop());
-  const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
-  const port = address.exec(await started.until(address))?.[1] as string;
-  const called = await inClone(readme("curl -i", port)).ended;
-  const [head = "", body = ""] = blockWith("README.md", "http").trimEnd().split("\n\n");
-  const printed = called.stdout.replaceAll("\r", "").split("\n");
-  expect(printed).toEqual(expect.arrayContaining([...head.split("\n"), body]));
-  const { stdout } = await inClone("npx --no-install svc-sandbox keys --format env").ended;
-  const keys = [...stdout.matchAll(/(SVC_KEY_\w+)='?([\w-]*)/g)];
-  const seen = keys.map(async ([, name, key = ""]) => {
-    const url = `http://127.0.0.1:${port}/v1/relying-party/me`;
-    return `${(await fetch(url, { headers: { "x-api-key": key } })).status} ${name}`;
-  });
-  expect((await Promise.all(seen)).sort()).toEqual(toldOfKeys().sort());
-  expect((await inClone(explain).ended).stdout).toContain("403.live_suspended");
-
-  expect((await inClone("npx --no-install svc-sandbox lits").ended).stderr).toContain(
-    "`npx --no-install svc-sandbox list`",
-  );
-
-  const elsewhere = await inClone(
-    `export npm_config_ignore_scripts=true\n${blockWith("docs/install.md", "sh", "npm pack")}`,
-  ).ended;
-  expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
-  expect(existsSync(join(folder, "your-project/node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
+test("README.md: each block shows first where it runs, and none runs the tests of this project under a command", () => {
+  const blocks = blocksOf("README.md").filter(({ language }) => language === "sh");
+  const places = blocks.map(({ text }) => /^# In (any folder|the clone|your project)\b/.exec(text)?.[1]);
+  expect(new Set(places)).toEqual(new Set(["any folder", "the clone", "your project"]));
+  for (const [index, { text }] of blocks.entries())
+    expect(/svc-sandbox (?:exec|certify)/.test(text) && places[index] !== "your project").toBe(false);
 });
 
-test("README.md: a scenario is served with its line, and init writes one that validate and start accept", async () => {
-  const cwd = userFolder({ "my.yaml": blockWith("README.md", "yaml") });
-  const [line = ""] = /npx --no-install svc-sandbox start my\.yaml --watch/.exec(pageOf("README.md")) ?? [];
-  await serving(line, cwd).until(/listening on/);
-  await serving("npx --no-install svc-sandbox init && npx --no-install svc-sandbox start --watch", cwd).until(
-    /listening on/,
-  );
-  expect(existsSync(join(cwd, "svc-sandbox.yaml"))).toBe(true);
-});
+test.each(shells)(
+  "README.md: its first screen works in %s, in a clean clone with an empty HOME, and elsewhere from a tarball",
+  async (shell) => {
+    const folder = temporaryFolder({
+      "home/.keep": "",
+      "your-project/package.json": '{ "private": true }\n',
+    });
+    const clone = cleanClone(folder);
+    // Nothing of the npm and the project that these tests run under.
+    const path = process.env.PATH?.split(delimiter).filter((one) => !one.includes("node_modules"));
+    const env = { PATH: path?.join(delimiter) ?? "", HOME: join(folder, "home"), NO_COLOR: "1" };
+    const inClone = (command: string) => runCommand(command, { cwd: clone, only: env, shell });
+
+    // `.ci/run` runs the tests.
+    const explain = readme("explain").replace("npm ci && npm test\n", "");
+    expect(explain).toMatch(/^#.*\nnpx --no-install svc-sandbox explain .*\n$/);
+    for (const early of ["npm start", "npx --no-install svc-sandbox", explain]) {
+      const { code, stdout, stderr } = await inClone(early).ended;
+      expect([early, code, stdout, stderr]).toEqual([
+        early,
+        2,
+        early === "npm start" ? expect.any(String) : "",
+        expect.stringContaining("Run `npm ci`"),
+      ]);
+    }
+    expect((await inClone("npm pack").ended).code).not.toBe(0);
+
+    // The result of `npm ci`, which leaves a build that is up to date alone; install-check builds a clone.
+    symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
+    cpSync(join(root, "dist"), join(clone, "dist"), { recursive: true });
+    const builtAt = statSync(join(clone, "dist/openapi.json")).mtimeMs;
+    expect(await inClone("node scripts/prepare.js").ended).toMatchObject({ code: 0, stdout: "", stderr: "" });
+    expect(statSync(join(clone, "dist/openapi.json")).mtimeMs).toBe(builtAt);
+
+    const start = "npm start";
+    expect(readme("npm start")).toContain(`npm ci && ${start}\n`);
+    const started = runCommand(start, { cwd: clone, only: { ...env, SVC_SANDBOX_PORT: "0" }, shell });
+    onTestFinished(() => void started.stop());
+    const address = /listening on http:\/\/127\.0\.0\.1:(\d+)/;
+    const port = address.exec(await started.until(address))?.[1] as string;
+    const called = await inClone(readme("curl -i", port)).ended;
+    const [head = "", body = ""] = blockWith("README.md", "http").trimEnd().split("\n\n");
+    const printed = called.stdout.replaceAll("\r", "").split("\n");
+    expect(printed).toEqual(expect.arrayContaining([...head.split("\n"), body]));
+    const { stdout } = await inClone("npx --no-install svc-sandbox keys --format env").ended;
+    const keys = [...stdout.matchAll(/(SVC_KEY_\w+)='?([\w-]*)/g)];
+    const seen = keys.map(async ([, name, key = ""]) => {
+      const url = `http://127.0.0.1:${port}/v1/relying-party/me`;
+      return `${(await fetch(url, { headers: { "x-api-key": key } })).status} ${name}`;
+    });
+    expect((await Promise.all(seen)).sort()).toEqual(toldOfKeys().sort());
+    expect((await inClone(explain).ended).stdout).toContain("403.live_suspended");
+
+    expect((await inClone("npx --no-install svc-sandbox lits").ended).stderr).toContain(
+      "`npx --no-install svc-sandbox list`",
+    );
+
+    const unscripted = "export npm_config_ignore_scripts=true";
+    const elsewhere = await inClone(`${unscripted}\n${blockWith("docs/install.md", "sh", "npm pack")}`).ended;
+    expect(elsewhere).toMatchObject({ code: 0, stdout: expect.stringMatching(/^key-states /m) });
+    const project = join(folder, "your-project");
+    expect(existsSync(join(project, "node_modules/svc-sandbox/dist/cjs/cli.js"))).toBe(true);
+    // Without the packages of the registry.
+    const lines = readme("npm pack").replace(" vitest msw ", " ").replace("--client vitest", "--client node");
+    const install = runCommand(`${unscripted}\n${lines}`, { cwd: project, only: env, shell });
+    expect(await install.ended).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("npm run test:sandbox"),
+    });
+  },
+);
+
+test.each(shells)(
+  "README.md: a scenario is served by its line in %s, and init writes one that start accepts",
+  async (shell) => {
+    const cwd = userFolder({ "my.yaml": blockWith("README.md", "yaml") });
+    await serving(readme("start my.yaml"), cwd, shell).until(/listening on/);
+    await serving(
+      "npx --no-install svc-sandbox init && npx --no-install svc-sandbox start --watch",
+      cwd,
+    ).until(/listening on/);
+    expect(existsSync(join(cwd, "svc-sandbox.yaml"))).toBe(true);
+  },
+);
 
 /* docs/control-plane.md */
 

@@ -33,13 +33,22 @@ export interface RunningCommand {
   readonly stop: () => Promise<Ended>;
 }
 
-/** Runs a shell command in a folder, in a process group of its own; `only` is its whole environment. */
+interface Surroundings {
+  readonly cwd: string;
+  readonly env?: Record<string, string>;
+  /** The whole environment. */
+  readonly only?: Record<string, string>;
+  /** Default: bash. */
+  readonly shell?: string;
+}
+
+/** Runs a shell command in a folder, in a process group of its own. */
 export function runCommand(
   command: string,
-  { cwd, env, only }: { cwd: string; env?: Record<string, string>; only?: Record<string, string> },
+  { cwd, env, only, shell = "bash" }: Surroundings,
 ): RunningCommand {
   // The shell outlives the interrupt that ends its command, to say with which code that ended.
-  const child = spawn("bash", ["-c", `trap : INT\n${command}`], {
+  const child = spawn(shell, ["-c", `trap : INT\n${command}`], {
     cwd,
     env: only ?? { ...process.env, NO_COLOR: "1", ...env },
     detached: true,

@@ -162,7 +162,6 @@ export const samples: Readonly<Record<string, Readonly<Record<string, Part>>>> =
       ...report,
       ranges: [[/^Paths/, /SVC_KEY_LIVE$/], [/^Resent/, /revoked/], [/^Coverage/]],
     }),
-    cause: printed("certify -- npm-test", { client: naive, ranges: [[/^ +fails when/, /what to do/]] }),
   },
   "docs/exec.md": {
     report: printed("exec -- npm-test", {
