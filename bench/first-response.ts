@@ -1,69 +1,139 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { root } from "../scripts/run-program.js";
 import { withStory } from "../src/scenario/stories.js";
 import { type Figure, figureOf } from "./figure.js";
-import { type Bundle, childEnvironment, commandFile, scenarioFile, startCommand } from "./programs.js";
+import { type Bundle, childEnvironment, scenarioFile, startCommand } from "./programs.js";
 import type { BenchArguments } from "./rounds.js";
 
+/** A start, measured in a folder that has this version, or an earlier one, among its packages; in milliseconds. */
+interface Start {
+  readonly name: string;
+  /** The target of its ratio to `node -e 0`. Default: none. */
+  readonly atMost?: number;
+  readonly measure: (project: string) => Promise<number> | number;
+}
+
 /**
- * Compares the start of the command up to its first 200, and `exec -- true` up to its end, with the start and end of an
- * empty program. Also imports the library after an empty module, and the handlers after msw.
+ * Compares starts of the command up to their first 200 or their end, imports and a test with an empty program, and in turns
+ * with an earlier version.
  */
 export async function measureFirstResponse(
-  { node, quick }: BenchArguments,
+  { node, quick, against }: BenchArguments,
   bundle: Bundle,
 ): Promise<Figure[]> {
-  const { story: _, ...sandbox } = withStory("key-states");
-  const file = await scenarioFile(bundle, sandbox);
-  // Without a request, `exec` ends with 4.
-  const exec = () => timeOf(() => runToEnd(node, [commandFile, "exec", "--", "true"], 4));
-  const nothing = "data:text/javascript,";
-  const over = (time: () => Promise<number>) => async (empty: number) => (await time()) / empty;
-  const figures = [
-    ["first response: a bundled scenario / node -e 0", 2.6, over(() => timeToResponse(node, "key-states"))],
-    ["first response: a YAML file / node -e 0", 3.2, over(() => timeToResponse(node, file))],
-    ["exec -- true / node -e 0", 3.4, over(exec)],
-    ["import of svc-sandbox: ms over an empty module", 25, () => timeOfImport(node, "svc-sandbox", nothing)],
-    ["import of svc-sandbox/msw: ms over msw", 25, () => timeOfImport(node, "svc-sandbox/msw", "msw")],
-  ] as const;
-  const rounds: number[][] = figures.map(() => []);
-  for (let run = 0; run <= (quick ? 5 : 21); run++) {
+  const starts = await startsOn(node, bundle);
+  const ours = await projectWith(root, join(bundle.folder, "ours"));
+  const theirs = against && (await projectWith(against, join(bundle.folder, "theirs")));
+  const toEmpty: number[][] = starts.map(() => []);
+  const toEarlier: number[][] = starts.map(() => []);
+  for (let round = 0; round <= (quick ? 5 : 21); round++) {
     const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
-    for (const [index, [, , measure]] of figures.entries()) {
-      const value = await measure(empty);
-      // The first run fills the caches of the system and of the command.
-      if (run > 0) rounds[index]?.push(value);
+    for (const [index, { measure }] of starts.entries()) {
+      const earlierFirst = round % 2 === 0 && theirs ? await measure(theirs) : undefined;
+      const time = await measure(ours);
+      const earlier = earlierFirst ?? (theirs && (await measure(theirs)));
+      // The first round fills the caches of the system and of the command.
+      if (round === 0) continue;
+      toEmpty[index]?.push(time / empty);
+      if (earlier) toEarlier[index]?.push(time / earlier);
     }
   }
-  return figures.map(([name, atMost], index) => figureOf(name, rounds[index] as number[], { atMost }));
+  return [
+    ...starts.map(({ name, atMost }, index) =>
+      figureOf(
+        `${name} / node -e 0`,
+        toEmpty[index] as number[],
+        atMost === undefined ? undefined : { atMost },
+      ),
+    ),
+    ...(theirs
+      ? starts.map(({ name }, index) => figureOf(`${name}: this / ${against}`, toEarlier[index] as number[]))
+      : []),
+  ];
 }
 
-function timeOfImport(node: string, name: string, before: string): number {
-  const code = `await import("${before}");
-const start = performance.now();
-await import("${name}");
-console.log(performance.now() - start);`;
-  const argv = ["--input-type=module", "-e", code];
-  return Number(execFileSync(node, argv, { cwd: root, encoding: "utf8", env: childEnvironment() }));
+async function startsOn(node: string, bundle: Bundle): Promise<Start[]> {
+  const { story: _, ...sandbox } = withStory("key-states");
+  const file = await scenarioFile(bundle, sandbox);
+  const nothing = "data:text/javascript,";
+  const importOf = (name: string, before: string) => (project: string) =>
+    timeIn(
+      node,
+      ["--input-type=module", "-e", timed(`await import("${name}")`, `await import("${before}");`)],
+      project,
+    );
+  return [
+    { name: "start", atMost: 2.3, measure: (project) => timeToResponse(node, "key-states", project) },
+    { name: "start my.yaml", atMost: 2.8, measure: (project) => timeToResponse(node, file, project) },
+    {
+      name: "exec -- true",
+      // Without a request, `exec` ends with 4.
+      measure: (project) => timeOf(() => runToEnd(node, [commandIn(project), "exec", "--", "true"], 4)),
+    },
+    { name: 'import "svc-sandbox"', measure: importOf("svc-sandbox", nothing) },
+    { name: 'import "svc-sandbox/msw", beyond msw', measure: importOf("svc-sandbox/msw", "msw") },
+    {
+      name: 'require("svc-sandbox")',
+      measure: (project) => timeIn(node, ["-e", timed('require("svc-sandbox")')], project),
+    },
+    {
+      name: "a Vitest file with one MSW test",
+      measure: (project) =>
+        timeOf(() => runToEnd(node, ["node_modules/vitest/vitest.mjs", "run"], 0, project)),
+    },
+  ];
 }
 
-export async function timeOf(work: () => Promise<unknown>): Promise<number> {
+const timed = (work: string, before = "") =>
+  `${before} const start = performance.now(); ${work}; console.log(performance.now() - start);`;
+
+function timeIn(node: string, argv: readonly string[], cwd: string): number {
+  return Number(execFileSync(node, argv, { cwd, encoding: "utf8", env: childEnvironment() }));
+}
+
+const commandIn = (project: string) => join(project, "node_modules/svc-sandbox/bin/svc-sandbox.js");
+
+const mswTest = `import { setupServer } from "msw/node";
+import { createSandbox } from "svc-sandbox";
+import { createHandlers } from "svc-sandbox/msw";
+import { expect, test } from "vitest";
+test("a key is active", async () => {
+  const sandbox = createSandbox({ scenario: "key-states" });
+  setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" })).listen();
+  const headers = { "x-api-key": sandbox.secret("active") };
+  expect((await fetch("https://api.example/v1/relying-party/me", { headers })).status).toBe(200);
+});
+`;
+
+/** Creates the project of a user who has this built copy of svc-sandbox, msw and vitest among its packages. */
+async function projectWith(copy: string, project: string): Promise<string> {
+  await mkdir(join(project, "node_modules"), { recursive: true });
+  await symlink(copy, join(project, "node_modules/svc-sandbox"));
+  for (const name of ["msw", "vitest"])
+    await symlink(join(copy, "node_modules", name), join(project, "node_modules", name));
+  await writeFile(join(project, "me.test.mjs"), mswTest);
+  return project;
+}
+
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
   const started = performance.now();
   await work();
   return performance.now() - started;
 }
 
-export async function runToEnd(node: string, argv: readonly string[], expected = 0): Promise<void> {
-  const [code] = await once(spawn(node, argv, { env: childEnvironment(), stdio: "ignore" }), "exit");
+async function runToEnd(node: string, argv: readonly string[], expected = 0, cwd = root): Promise<void> {
+  const [code] = await once(spawn(node, argv, { cwd, env: childEnvironment(), stdio: "ignore" }), "exit");
   if (code !== expected) throw new Error(`${argv.join(" ")} ended with ${code}`);
 }
 
 /** Milliseconds from the start of the command to its first 200. */
-export async function timeToResponse(node: string, scenario: string, command = commandFile): Promise<number> {
+async function timeToResponse(node: string, scenario: string, project: string): Promise<number> {
   const started = performance.now();
-  const { port, keys, stop } = await startCommand(node, scenario, [], command);
+  const { port, keys, stop } = await startCommand(node, scenario, [], commandIn(project));
   const socket = connect(port, "127.0.0.1");
   socket.write(`GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: ${keys[0]}\r\n\r\n`);
   const [response] = (await once(socket, "data")) as [Buffer];

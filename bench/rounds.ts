@@ -5,6 +5,8 @@ export interface BenchArguments {
   readonly node: string;
   /** Whether to take fewer and shorter rounds: enough to see that the bench works, too few to trust. */
   readonly quick: boolean;
+  /** The folder of a built earlier version, which is measured in turns with this one. Default: none. */
+  readonly against?: string | undefined;
 }
 
 /** One round on each of two servers, close together, so that other work of the machine affects both. */

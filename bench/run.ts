@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { missing } from "../test/support/programs.js";
-import { measureAgainst } from "./against.js";
 import { measureDashboard } from "./dashboard.js";
+import { earlierVersion } from "./earlier-version.js";
 import { type Figure, figureTable } from "./figure.js";
 import { measureFirstResponse } from "./first-response.js";
 import { measureGrowth } from "./growth.js";
@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
   options: {
     node: { type: "string", default: process.execPath },
     quick: { type: "boolean" },
-    // Another built copy of the project.
+    // A commit, or the folder of a built copy of the project.
     against: { type: "string" },
   },
 });
@@ -33,17 +33,20 @@ const names = Object.keys(measurements);
 const unknown = positionals.find((name) => !names.includes(name));
 if (unknown !== undefined)
   throw new Error(`Failed to find the measurement "${unknown}": there are ${names.join(", ")}.`);
+// What is compared with an earlier version.
+const compared = ["throughput", "first-response"];
+const chosen = positionals.length > 0 ? positionals : values.against === undefined ? names : compared;
+const against = values.against && (await earlierVersion(values.against));
+const args = { quick: false, ...values, against };
 const bundle = await bundlePrograms();
 const figures: Figure[] = [];
 try {
   for (const [name, { measure, ...more }] of Object.entries(measurements)) {
-    if (values.against !== undefined || (positionals.length > 0 && !positionals.includes(name))) continue;
+    if (!chosen.includes(name)) continue;
     const why = "needs" in more ? missing(more.needs) : undefined;
     console.error(why === undefined ? `measuring ${name} …` : `leaving out ${name}: ${why}`);
-    if (why === undefined) figures.push(...(await measure({ quick: false, ...values }, bundle)));
+    if (why === undefined) figures.push(...(await measure(args, bundle)));
   }
-  if (values.against !== undefined)
-    figures.push(...(await measureAgainst({ quick: false, ...values }, bundle, values.against)));
 } finally {
   // Also if a measurement fails: the others take minutes.
   console.log(figureTable(figures));

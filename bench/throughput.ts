@@ -15,11 +15,29 @@ export async function measureThroughput(args: BenchArguments, bundle: Bundle): P
   const keptRounds = await alternate(bundle, kept, amountOf(args));
   const ratios = (all: readonly Round[], member: "perSecond" | "p99") =>
     all.map(({ ours: one, theirs: other }) => one[member] / other[member]);
+  const earlier =
+    args.against === undefined
+      ? []
+      : await alternate(
+          bundle,
+          {
+            ours: await start(),
+            theirs: await startCommand(args.node, file, [], join(args.against, "bin/svc-sandbox.js")),
+          },
+          amountOf(args),
+        );
   const latency = "99th percentile of latency: sandbox / bare node:http";
   return [
     figureOf("requests per second: sandbox / bare node:http", ratios(rounds, "perSecond"), { atLeast: 0.8 }),
     figureOf(latency, ratios(rounds, "p99"), { atMost: 2 }),
     figureOf("requests per second: --state / without", ratios(keptRounds, "perSecond"), { atLeast: 0.9 }),
+    ...(earlier.length === 0
+      ? []
+      : [
+          figureOf(`requests per second: this / ${args.against}`, ratios(earlier, "perSecond"), {
+            atLeast: 0.99,
+          }),
+        ]),
   ];
 }
 

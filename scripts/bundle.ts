@@ -42,10 +42,10 @@ const moduleChunks = inOrder([
 const commonJsChunks = inOrder([
   {
     name: "core",
-    test: /\/src\/(?:api\/(?!promises)|rules\/|sandbox\/|library\/real-time\.|report\/plain-text\.|scenario\/(?:bundled|problems)\.)/,
+    test: /(?:\/src\/(?:api\/(?!conditions|experiment|promises|variation\/words)|rules\/|sandbox\/)|\/src\/(?:library\/real-time|report\/plain-text|scenario\/(?:bundled|problems))\.|^(?!.*node_modules).*\/package\.json$)/,
   },
   { name: "farmers", test: /\/src\/farmers\// },
-  { name: "promises", test: /\/src\/api\/promises\.ts$/ },
+  { name: "conditions", test: /\/src\/api\/conditions\.ts$/ },
   { name: "checks", test: /\/src\/scenario\/(?:format\/inputs|parse-scenario)\.ts$/ },
   { name: "report", test: /\/src\/report\/report\.ts$/ },
   { name: "library", test: /\/src\/index\.ts$/ },
@@ -185,7 +185,7 @@ const readLate: Plugin = {
   name: "read-late",
   renderChunk(code, { isEntry }) {
     // Tests may replace a property of an entry point, so `createSandbox` has no getter.
-    const names = isEntry ? "farmers|checks" : "farmers|checks|library|promises|report";
+    const names = isEntry ? "farmers|checks" : "farmers|checks|conditions|library|report";
     const late = new RegExp(`^const (\\w+) = (require\\("\\./(?:${names})-[^"]+"\\));$`, "gm");
     return [...code.matchAll(late)].reduce(
       (text, [line, name, required]) =>

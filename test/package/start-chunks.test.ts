@@ -1,0 +1,153 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { parseAst } from "rolldown/parseAst";
+import { expect, test } from "vitest";
+import { root } from "../support/pages.js";
+import { startBin } from "../support/running-command.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
+
+// The built files that a start reads before its first response. Each costs time in every process, and each test worker.
+
+/** Why a start may read each of them. */
+const reasons = {
+  core: "the rules, the states and the responses",
+  library: "createSandbox, and the folder of a run",
+  server: "the sockets, and the store in memory",
+  start: "the command line, with its flags",
+  checks: "the reader of YAML, with its checks",
+  "dry-run": "runs a scenario's timeline and story once",
+  exec: "the command exec",
+  "exec-report": "its report while it runs",
+  "run-command": "starts the user's command",
+  "run-folder": "where the user's processes append their requests",
+  "java-trust-store": "the certificates of a JVM that the user's command may start",
+  report: "counts and advice",
+  "report-document": "what every format of a report shows",
+  brief: "the summary for agents",
+  render: "the report as text",
+  "users-package": "tells which package of the user is missing",
+};
+
+type Chunk = keyof typeof reasons;
+
+const command: readonly Chunk[] = ["core", "server", "start"];
+const yaml = "version: 1\norganizations: { bank: { type: bank, keys: { main: { environment: test } } } }\n";
+
+/** Writes the files that a process has required when it ends. */
+const hook = `const { writeFileSync } = require("node:fs");
+process.on("exit", () => writeFileSync(process.env.REQUIRED, Object.keys(require.cache).join("\\n")));`;
+
+function watching() {
+  const folder = temporaryFolder({ "hook.cjs": hook, "my.yaml": yaml });
+  const file = join(folder, "required");
+  const env = { REQUIRED: file, NODE_OPTIONS: `--require "${join(folder, "hook.cjs")}"` };
+  return {
+    folder,
+    env,
+    files: () =>
+      readFileSync(file, "utf8")
+        .split("\n")
+        .filter((name) => name.includes("/dist/")),
+  };
+}
+
+async function startedWith(...argv: string[]): Promise<string[]> {
+  const { folder, env, files } = watching();
+  const running = startBin(argv, { cwd: folder, env });
+  if (argv[0] === "start") {
+    const line = await running.until(/^\{.*\}$/m);
+    const { base_url, keys } = JSON.parse(line);
+    const [key = ""] = Object.values<string>(keys);
+    const response = await fetch(`${base_url}/v1/relying-party/me`, { headers: { "x-api-key": key } });
+    expect(response.status).toBe(200);
+    running.child.kill("SIGTERM");
+  }
+  await running.ended;
+  return files();
+}
+
+function required(name: string): string[] {
+  const { env, files } = watching();
+  execFileSync(process.execPath, ["-e", `require("${name}")`], {
+    cwd: root,
+    env: { ...process.env, ...env },
+  });
+  return files();
+}
+
+/** The files that a module imports before it runs, itself among them. */
+function imported(file: string, files = new Set<string>()): string[] {
+  if (files.has(file) || !existsSync(file)) return [...files];
+  files.add(file);
+  for (const [, next = ""] of readFileSync(file, "utf8").matchAll(/^(?:im|ex)port\b[^;]*?"(\.\/[^"]+)";$/gm))
+    imported(join(dirname(file), next), files);
+  return [...files];
+}
+
+const chunkOf = (file: string) => basename(file, ".js").replace(/-[\w-]{8}$/, "");
+// The entry points themselves, and the bundler's own functions.
+const without = ["cli", "index", "msw", "rolldown-runtime"];
+
+const served = ["--port", "0", "--json", "--log", "off"];
+test.each<[string, readonly Chunk[], () => Promise<string[]> | string[]]>([
+  ["start", command, () => startedWith("start", "key-states", ...served)],
+  ["start my.yaml", [...command, "checks", "dry-run"], () => startedWith("start", "my.yaml", ...served)],
+  [
+    "exec -- true",
+    [
+      ...command,
+      "brief",
+      "exec",
+      "exec-report",
+      "java-trust-store",
+      "library",
+      "render",
+      "report",
+      "report-document",
+      "run-command",
+      "run-folder",
+    ],
+    () => startedWith("exec", "--", "true"),
+  ],
+  ['require("svc-sandbox")', ["core", "library"], () => required("svc-sandbox")],
+  ['require("svc-sandbox/msw")', ["core", "library", "users-package"], () => required("svc-sandbox/msw")],
+  ['import "svc-sandbox"', ["library"], () => imported(join(root, "dist/esm/index.js"))],
+  ['import "svc-sandbox/msw"', ["library", "users-package"], () => imported(join(root, "dist/esm/msw.js"))],
+])("%s reads only the chunks of its list, without a slow literal", async (_name, list, read) => {
+  const files = await read();
+  const chunks = new Set(files.map(chunkOf).filter((name) => !without.includes(name)));
+  expect([...chunks].sort()).toEqual([...list].sort());
+  for (const file of files) expect([file, slowIn(readFileSync(file, "utf8"))]).toEqual([file, []]);
+});
+
+/** What makes V8 load tables of Unicode when it parses or first uses it. */
+function slowIn(code: string): string[] {
+  const slow: string[] = [];
+  walk(parseAst(code), (node) => {
+    if (node.regex?.flags.includes("v")) slow.push(node.raw ?? "");
+    if (node.type === "NewExpression" && code.slice(node.start, node.end).startsWith("new Intl.Segmenter"))
+      slow.push("Intl.Segmenter");
+  });
+  return code.includes("\\p{RGI_Emoji}") ? [...slow, "\\p{RGI_Emoji}"] : slow;
+}
+
+interface SyntaxNode {
+  readonly type: string;
+  readonly start: number;
+  readonly end: number;
+  readonly raw?: string;
+  readonly regex?: { readonly flags: string };
+}
+
+function walk(value: unknown, visit: (node: SyntaxNode) => void): void {
+  if (typeof value !== "object" || value === null) return;
+  if ("type" in value) visit(value as SyntaxNode);
+  for (const child of Object.values(value)) walk(child, visit);
+}
+
+test.each([
+  ["const a = /^[\\p{L}]$/v;", ["/^[\\p{L}]$/v"]],
+  ["const a = () => new Intl.Segmenter();", ["Intl.Segmenter"]],
+  ["const a = /v/u, b = c / v / d;", []],
+])("%s is found as %j", (code, slow) => expect(slowIn(code)).toEqual(slow));
