@@ -3,7 +3,9 @@ import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js"
 import { formatWords, reportFormats } from "../report/render/document.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
+import { listed } from "../rules/schema/words.js";
 import { parseDuration, parseTime } from "../scenario/format/fields.js";
+import { type AccountLimits, instanceLimits, type LimitName, limitText } from "../store/account.js";
 import {
   type FlagValues,
   fileName,
@@ -35,9 +37,26 @@ const readHost = reader(
 );
 
 function bytesFrom(text: string): number | undefined {
-  const [, digits, unit] = /^(\d{1,6}) ?(MB|GB)$/i.exec(text) ?? [];
-  return Number(digits) * (unit?.toUpperCase() === "GB" ? 1e9 : 1e6) || undefined;
+  const [, digits, unit = ""] = /^(\d{1,6}) ?(kB|MB|GB)$/i.exec(text) ?? [];
+  return Number(digits) * 1000 ** (["KB", "MB", "GB"].indexOf(unit.toUpperCase()) + 1) || undefined;
 }
+
+const limitNames = Object.keys(instanceLimits) as LimitName[];
+const limitWords = listed(limitNames, "or");
+const usualLimits = limitNames.map((name) => `${name}=${limitText(name)}`).join(",");
+
+const readLimit = reader((text) => {
+  const [, name, value = ""] = /^(\w+)=(.+)$/.exec(text) ?? [];
+  const limit = limitNames.find((one) => one === name);
+  if (limit === undefined) return undefined;
+  const { unit } = instanceLimits[limit];
+  const read = { bytes: bytesFrom, milliseconds: parseDuration, count: Number }[unit];
+  const number = read(value) || 0;
+  return Number.isSafeInteger(number) && number > 0 ? ([limit, number] as const) : undefined;
+}, `a limit such as ${usualLimits}`);
+
+const readLimits = (text: string, from: string): Partial<AccountLimits> =>
+  Object.fromEntries(separated(readLimit)(text, from));
 
 const readHostNames = separated(
   reader(readHostName, "a name such as sandbox.example, with its port if it has one"),
@@ -143,6 +162,11 @@ export const serverFlags = {
     "--instance-rate <number>",
     "requests per minute that each instance accepts over all its keys, unless it has its own limit (default: no limit)",
     wholeNumber(1, 1_000_000),
+  ),
+  instanceLimits: option(
+    "--instance-limit <name=value>",
+    `another limit of each instance, repeatable or separated by commas: ${limitWords} (default: ${usualLimits})`,
+    readLimits,
   ),
   maxMemory: option(
     "--max-memory <size>",

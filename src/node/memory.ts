@@ -39,6 +39,13 @@ const scarcePart = 0.85;
 /** Milliseconds between two garbage collections, which block the server: for a new instance, and otherwise. */
 const pauses = { asked: 1000, unasked: 5000 };
 
+export function fullMemory(max: number): SandboxError {
+  return new SandboxError(
+    "memory_limit_reached",
+    `The server uses its ${Math.round(max / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
+  );
+}
+
 /** Only memory that survives a garbage collection counts. `discard` discards journals when little memory is left. */
 export function createMemoryBudget(
   given: number | undefined,
@@ -66,14 +73,11 @@ export function createMemoryBudget(
     return now <= scarce() ? now : Math.min(now, measured);
   };
   return {
-    check: () => collectAfter(pauses.unasked),
+    check: () => collectAfter(heapUsed() > max() ? pauses.asked : pauses.unasked),
     requireRoom(): void {
       collectAfter(pauses.asked);
       if (used() <= max()) return;
-      throw new SandboxError(
-        "memory_limit_reached",
-        `The server uses its ${Math.round(max() / 1e6)} MB of memory: remove unused instances with DELETE /__sandbox/instances/{id}, or start with a higher --max-memory.`,
-      );
+      throw fullMemory(max());
     },
     status(): MemoryStatus {
       const now = used();

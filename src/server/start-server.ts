@@ -50,6 +50,7 @@ const optionNames: Readonly<Record<Exclude<keyof ServerOptions, (typeof sandboxO
   controlToken: true,
   instanceTtl: true,
   instanceRate: true,
+  instanceLimits: true,
   maxInstances: true,
   maxMemory: true,
   publicUrl: true,

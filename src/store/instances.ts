@@ -6,6 +6,7 @@ import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../sandbox/sandbox.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
+import type { AccountLimits } from "./account.js";
 
 export interface Tenancy {
   readonly label?: string | undefined;
@@ -85,6 +86,8 @@ export interface InstanceLimits {
   readonly maxInstances?: number | undefined;
   /** Idle milliseconds before an instance is removed. Default: an hour. */
   readonly instanceTtl?: number | undefined;
+  /** The limits of each instance in place of the usual ones: bytes, keys, milliseconds. */
+  readonly instanceLimits?: Partial<AccountLimits> | undefined;
 }
 
 export function limitsOf({ maxInstances = 1000, instanceTtl = 60 * 60_000, maxMemory }: InstanceLimits) {

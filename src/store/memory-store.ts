@@ -177,28 +177,55 @@ function isOver({ tenancy: { expiresAt }, idle }: Instance, ttl: number, now: nu
   return expiresAt === undefined ? idle >= ttl : expiresAt <= now;
 }
 
-/** Limits the journals of instances together: each loses its oldest requests, half of its bytes. */
+/** What one journal may have: a thousand usual requests. */
+const maxJournal = 2e6;
+
+/** Limits each journal of an instance, and all together: the longest ones lose their oldest requests. */
 function limitJournals(instances: () => readonly Pick<Instance, "sandbox">[], max: number) {
   /** At least the bytes of all journals. */
   let bytes = 0;
-  const discard = () => {
+  const discard = (target = bytes / 2) => {
+    const journals = instances().map(({ sandbox }) => sandbox.history);
+    const level = levelFor(
+      journals.map((history) => history.bytes()),
+      target,
+    );
     bytes = 0;
-    for (const { sandbox } of instances()) {
-      sandbox.history.keep(sandbox.history.bytes() / 2);
-      bytes += sandbox.history.bytes();
+    for (const history of journals) {
+      if (history.bytes() > level) history.keep(level);
+      bytes += history.bytes();
     }
   };
   const count = (more: number) => {
     bytes += more;
-    if (bytes > max) discard();
+    if (bytes > max) discard(max / 2);
   };
   return {
-    discard,
+    discard: () => discard(),
     add({ history }: Pick<SandboxState, "history">): void {
-      count(history.bytes());
+      let size = history.bytes();
+      count(size);
       history.subscribe((event) => {
-        if (event.type === "request") count(bytesOf(event.exchange));
+        if (event.type !== "request") return;
+        const more = bytesOf(event.exchange);
+        size += more;
+        count(more);
+        if (size <= maxJournal) return;
+        history.keep(maxJournal / 2);
+        size = history.bytes();
       });
     },
   };
+}
+
+/** The most that each may have so that all together fit: who has less loses nothing. */
+function levelFor(sizes: readonly number[], target: number): number {
+  let left = target;
+  const sorted = [...sizes].sort((a, b) => a - b);
+  for (const [index, size] of sorted.entries()) {
+    const level = left / (sorted.length - index);
+    if (size > level) return level;
+    left -= size;
+  }
+  return Number.POSITIVE_INFINITY;
 }

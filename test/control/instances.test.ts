@@ -59,7 +59,8 @@ describe("an instance", () => {
     expect([response.status, response.headers.has("ratelimit-policy")]).toEqual([200, true]);
     const [listed] = (await ask("/instances")).body.data;
     const traffic = { requests: 1, errors: 0, coverage: coverage(1).percent, last_path_id: "200.test" };
-    expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number), traffic });
+    const account = expect.objectContaining({ bytes_kept: expect.any(Number) });
+    expect(listed).toEqual({ id, ...made, idle_seconds: expect.any(Number), traffic, account });
     expect(listed.idle_seconds).toBeLessThan(600);
     await callMe(made.base_url, "wrong");
     expect((await ask("/instances")).body.data[0].traffic).toMatchObject({ requests: 2, errors: 1 });

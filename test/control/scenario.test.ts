@@ -5,7 +5,8 @@ import { parseScenario } from "../../src/index.js";
 import { assumptionsFor } from "../../src/rules/assumptions.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
-import { requireQuickStart } from "../../src/server/control/routes/scenario.js";
+import { requireFewKeys } from "../../src/server/control/routes/scenario.js";
+import { accountLimits, createAccounts } from "../../src/store/account.js";
 import { temporaryFolder } from "../support/temporary-folder.js";
 import { serveControl } from "./client.js";
 
@@ -136,7 +137,7 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   const endless = "version: 1\npopulation: { organizations: 100000, keys_per_organization: 10 }\n";
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
   const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
-  expect(requireQuickStart(max)).toBeUndefined();
+  expect(requireFewKeys(max, { accounts: createAccounts(accountLimits()) }, false)).toBeUndefined();
   expect(runDue(sandbox).registry).toBe(registry);
 });
 

@@ -143,6 +143,12 @@ describe("an instance's own token", () => {
         ...summary,
         idle_seconds: expect.any(Number),
         traffic: { requests: 0, errors: 0, coverage: 0, last_path_id: null },
+        account: {
+          bytes_kept: expect.any(Number),
+          bytes_waiting: 0,
+          calls: 1,
+          processor_ms: expect.any(Number),
+        },
         base_url: expect.any(String),
         control_url: expect.any(String),
       },
@@ -180,6 +186,7 @@ test("a limit of an instance differs from the API's, applies to all its keys, an
   const send = (base: string, key: string) => fetch(base + mePath, { headers: { "x-api-key": key } });
   expect((await send(one.base_url, one.keys.active)).status).toBe(200);
   expect((await send(one.base_url, "wrong")).status).toBe(401);
+  expect((await send(one.base_url, one.keys.revoked)).status).toBe(401);
   const rejected = await send(one.base_url, one.keys.active);
   expect(rejected.status).toBe(429);
   expect(rejected.headers.get("x-sandbox-limit")).toBe("requests_per_minute=2");
@@ -189,7 +196,7 @@ test("a limit of an instance differs from the API's, applies to all its keys, an
   expect((await send(other.base_url, other.keys.active)).status).toBe(200);
   // What was rejected is no request of the sandbox, and its dashboard still opens.
   const journal = await ask("/requests", { base: `/i/${one.id}` });
-  expect(journal.body.data).toHaveLength(2);
+  expect(journal.body.data).toHaveLength(3);
   expect((await ask("/metrics")).text).toMatch(/^svc_sandbox_instance_rejections_total 1$/m);
 });
 

@@ -39,6 +39,7 @@ export function createHistory<Event>(capacity = maxKept) {
   let earlier: readonly Exchange[] = [];
   let total = 0;
   let after = 0;
+  let measured = { at: -1, bytes: 0 };
   const list = (): Exchange[] =>
     [...earlier, ...requests.after(after).map(({ entry }) => entry)].slice(-capacity);
 
@@ -99,7 +100,12 @@ export function createHistory<Event>(capacity = maxKept) {
     find: (id: string): Exchange | undefined => list().find((one) => one.id === id),
     /** Returns the number of requests since the start or the last `clear`, including discarded ones but not probes. */
     total: () => total,
-    bytes: () => bytesIn(earlier) + bytesIn(requests.after(0).map(({ entry }) => entry)),
+    /** The bytes of its requests, counted again only after something has happened. */
+    bytes(): number {
+      if (measured.at !== latest)
+        measured = { at: latest, bytes: bytesIn(earlier) + bytesIn(requests.entries()) };
+      return measured.bytes;
+    },
     /** Discards requests except the latest `count` since the start that fit into `max` bytes. The total stays. */
     keep(max: number, count = capacity): void {
       const recent = requests.after(after);
@@ -108,10 +114,12 @@ export function createHistory<Event>(capacity = maxKept) {
       const restored = all.length - recent.length;
       earlier = all.slice(first, restored);
       requests.discard(recent[first - restored - 1]?.position ?? after);
+      measured.at = -1;
     },
     /** Discards the requests, and continues from the latest ones of `responded`. */
     enter(kept: readonly Exchange[] = [], responded = 0): void {
       [earlier, total, after] = [[...kept], responded, latest];
+      measured.at = -1;
     },
   };
 }
@@ -198,6 +206,7 @@ function createKept<Content>(capacity: number) {
       if (excess() === spare) drop(spare);
       kept.push({ position, entry });
     },
+    entries: (): Content[] => kept.map(({ entry }) => entry),
     after: (position: number): Entry<Content>[] =>
       kept.slice(excess()).filter((one) => one.position > position),
     /** Discards those after a position. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import express, { type NextFunction, type Request, type Response } from "express";
+import express, { type NextFunction, type Request, type RequestHandler, type Response } from "express";
 import { controlPath } from "../../node/addresses.js";
+import { fullMemory } from "../../node/memory.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactPath } from "../../rules/redact.js";
 import { checkValue } from "../../rules/schema/check.js";
@@ -10,15 +11,17 @@ import { isMapping, shapeOf } from "../../rules/schema/shape.js";
 import { listed } from "../../rules/schema/words.js";
 import { requireAdministrator } from "../../sandbox/operations/keys.js";
 import { runDue } from "../../sandbox/operations/operations.js";
+import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Actor } from "../../sandbox/steps.js";
 import { checkInput, controlBodies } from "../../scenario/format/inputs.js";
 import type { OpenScenario } from "../../scenario/parse-scenario.js";
+import { type Account, bytesKept, sentenceOf } from "../../store/account.js";
 import { type ControlPlace, controlPlace, type SandboxPlace } from "../../store/store.js";
 import type { ControlHandler, Server } from "../sockets/server-state.js";
 import { documentSent } from "./documents.js";
 import { auditChange, guardControl } from "./guard.js";
 import { sendCompressed, servePageFiles } from "./page.js";
-import { sendControlError } from "./rejections.js";
+import { HttpRejection, sendControlError } from "./rejections.js";
 import {
   isTextResponse,
   type LocalContext,
@@ -38,18 +41,22 @@ export function createControlApp(server: Server): ControlHandler {
   app.disable("etag");
   app.set("query parser", "simple");
   app.set("case sensitive routing", true);
-  app.use(guardControl(server, (request) => targets.get(request)?.instance));
+  app.use(guardControl(server, (request) => targets.get(request) as SandboxPlace));
   app.use(servePageFiles);
   for (const path of new Set(routes.map((row) => row.path))) {
     const mounted = app.route(controlPath + path.replace(/\{(\w+)\}/g, ":$1"));
     const rows = routes.filter((row) => row.path === path);
     for (const row of rows) {
-      const run = (request: Request, response: Response) =>
-        runRoute(row, { ...(targets.get(request) as SandboxPlace), server, request, response });
+      const run = (request: Request, response: Response) => {
+        const { account } = response.locals as { readonly account?: Account };
+        const measure: LocalContext["measure"] = (work) => (account ? account.measure(work) : work());
+        const target = targets.get(request) as SandboxPlace;
+        return measure(() => runRoute(row, { ...target, server, request, response, measure }));
+      };
       const method = row.method.toLowerCase() as "get" | "post" | "put" | "patch" | "delete";
-      const audits = row.isReading ? [] : [auditChange];
-      const raw = { limit: row.longestBody ?? 1024 * 1024, type: () => true };
-      mounted[method](...(method === "get" ? [] : [...audits, requireType(row), express.raw(raw)]), run);
+      const audits = row.kind === "local" ? [] : [auditChange];
+      const body = readBody(row.longestBody, server, (request) => targets.get(request)?.instance);
+      mounted[method](...(method === "get" ? [] : [...audits, requireType(row), body]), run);
     }
     // A wrong method must never look like a success.
     mounted.all(rejectMethod(rows.flatMap(({ method }) => (method === "GET" ? ["GET", "HEAD"] : [method]))));
@@ -67,7 +74,7 @@ export function createControlApp(server: Server): ControlHandler {
 }
 
 async function runRoute(row: Route, local: LocalContext) {
-  const { request, response } = local;
+  const { request, response, measure } = local;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
   const body = runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request));
   // Before the call, which must not wait for anything before it changes something.
@@ -83,10 +90,32 @@ async function runRoute(row: Route, local: LocalContext) {
   response.status(row.status);
   if (row.status === 204) return void response.end();
   const data = () => jsonOf(row.response ?? s.anything(), result);
-  const { type, text } = isTextResponse(result)
-    ? result
-    : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) };
-  await sendCompressed(request, response.type(type), Buffer.from(text));
+  const { type, text } = measure(() =>
+    isTextResponse(result)
+      ? result
+      : { type: "json", text: JSON.stringify(row.isBare ? data() : { data: data() }) },
+  );
+  const content = Buffer.from(text);
+  const { account } = response.locals as { readonly account?: Account };
+  account?.hold(response, content.length);
+  await sendCompressed(request, response.type(type), content);
+}
+
+/** Reads a body of at most so many bytes; of a call in an instance, at most as many as its host allows a scenario. */
+function readBody(
+  longest = 1024 * 1024,
+  { accounts }: Server,
+  instanceOf: (request: Request) => string | undefined,
+): RequestHandler {
+  const max = Math.min(longest, accounts.limits.scenario);
+  const [read, readLess] = [longest, max].map((limit) => express.raw({ limit, type: () => true }));
+  const why = (amount = max + 1) => sentenceOf({ limit: "scenario", amount, max });
+  return (request, response, next) => {
+    if (max === longest || instanceOf(request) === undefined) return read?.(request, response, next);
+    readLess?.(request, response, (error?: { type?: string; length?: number }) => {
+      next(error?.type === "entity.too.large" ? Object.assign(error, { why: why(error.length) }) : error);
+    });
+  };
 }
 
 function perform(
@@ -95,15 +124,32 @@ function perform(
   local: LocalContext,
   input: RouteInput,
 ): unknown {
-  const { server, request, sandbox, instance } = local;
+  const { server, request, sandbox, instance, measure } = local;
   const { store, baseUrlFor } = server;
   const from = { sandbox, instance, baseUrl: () => baseUrlFor(request) };
   // Its shapes have checked the body.
   const run = (place: ControlPlace) =>
-    act({ ...place, ...input, body: input.body as never, sandbox: runDue(place.sandbox) }, local);
-  if (row.isLocal) return run(controlPlace(from, store.instances));
+    measure(() =>
+      act({ ...place, ...input, body: input.body as never, sandbox: runDue(place.sandbox) }, local),
+    );
+  if (instance !== undefined) requireRoom(row, server, sandbox);
+  if (row.kind === "local") return run(controlPlace(from, store.instances));
   if (row.method === "GET") return store.run("read", run, from);
-  return store.run(row.isOfInstances ? "list" : "change", run, from);
+  return store.run(row.kind === "instances" ? "list" : "change", run, from);
+}
+
+/** Rejects a call with which an instance would keep more than it may, or the server more than it has. */
+function requireRoom(
+  { grows, startsScenario }: Route,
+  { store, accounts }: Server,
+  sandbox: SandboxState,
+): void {
+  const { isFull, max: memory } = store.memory();
+  if (isFull && (grows || startsScenario)) throw fullMemory(memory);
+  const [amount, max] = [grows ? bytesKept(sandbox) : 0, accounts.limits.bytes];
+  if (amount < max) return;
+  const remedy = "Remove records, clear the requests, or reset the sandbox.";
+  throw new HttpRejection("instance_full", `${sentenceOf({ limit: "bytes", amount, max })} ${remedy}`);
 }
 
 function queryOf({ query }: Route, request: Request): Readonly<Record<string, unknown>> {

@@ -1,40 +1,46 @@
-import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler, Response } from "express";
+import { stopwatch } from "../../library/real-time.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactPath } from "../../rules/redact.js";
+import type { Account } from "../../store/account.js";
 import type { ListedInstance } from "../../store/instances.js";
+import type { SandboxPlace } from "../../store/store.js";
+import { ofControl, rejectExcess } from "../sockets/excess.js";
 import { isPagePath } from "../sockets/messages.js";
 import type { Server } from "../sockets/server-state.js";
+import { instanceTokenPrefix, isOwners, isSame, tokenIn } from "../sockets/token.js";
 import { HttpRejection } from "./rejections.js";
 
 // Probes of containers and load balancers have no token.
 const probePaths = [`${controlPath}/health`, `${controlPath}/ready`];
 
-/** The prefix of instance tokens, so that secret scanners and this server recognize them. */
-export const instanceTokenPrefix = "svci_";
-
 // Partners have no token yet, but a link's code, which is checked.
 const claimPath = new RegExp(`^${controlPath}/instances/[^/]+/claim$`);
 
 /** Rejects a foreign `Host` on a loopback address, cross-site requests except a click on a link, and calls without the token. */
-export function guardControl(server: Server, instanceOf: InstanceOf): RequestHandler[] {
-  return [auditCalls(server, instanceOf), keepForeignOut(server), requireToken(server, instanceOf)];
+export function guardControl(server: Server, targetOf: TargetOf): RequestHandler[] {
+  return [auditCalls(server, targetOf), keepForeignOut(server), admitCallers(server, targetOf)];
 }
 
-type InstanceOf = (request: IncomingMessage) => string | undefined;
+type TargetOf = (request: IncomingMessage) => SandboxPlace;
 
 export const auditChange: RequestHandler = (_request, { locals }, next) => {
   locals.isChange = true;
   next();
 };
 
+const idForm = /^[0-9A-Za-z]{12}$/;
+
 // Records each change and each rejected token, once its response is known.
-function auditCalls({ store, audit }: Server, instanceOf: InstanceOf): RequestHandler {
+function auditCalls({ store, audit }: Server, targetOf: TargetOf): RequestHandler {
   return (request, response, next) => {
+    response.locals.startedAt = stopwatch();
     const path = request.path.slice(controlPath.length);
-    const named = instanceOf(request) ?? /^\/instances\/([0-9A-Za-z]+)/.exec(path)?.[1];
+    const inPath = targetOf(request).instance ?? /^\/instances\/([^/]+)/.exec(path)?.[1] ?? "";
+    // In place of an id may be a link's code.
+    const named = idForm.test(inPath) ? inPath : undefined;
     // Before it is removed.
     const existing = named === undefined ? undefined : store.instances.find(named);
     response.once("close", () => {
@@ -55,11 +61,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   const allowedNames = allowedHosts.map(nameIn);
   return ({ headers, method, path }, response, next) => {
     // The page shows state: other pages must not frame it, and caches must not keep it.
-    response.set({
-      "Cache-Control": "no-store",
-      "X-Frame-Options": "DENY",
-      "X-Content-Type-Options": "nosniff",
-    });
+    response.set(ofControl);
     const { host = "", origin, "sec-fetch-site": site } = headers;
     if (loopback && host !== "" && !isLoopbackHost(host) && !allowedNames.includes(nameIn(host))) {
       throw new HttpRejection(
@@ -71,7 +73,7 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
     const isForeign =
       origin !== undefined &&
       ![host.toLowerCase(), ...allowedHosts].some(
-        (own) => origin === `http://${own}` || origin === `https://${own}`,
+        (name) => origin === `http://${name}` || origin === `https://${name}`,
       );
     const isCrossSite = site === "cross-site" || site === "same-site";
     const opensPage =
@@ -87,32 +89,74 @@ function keepForeignOut({ loopback, allowedHosts }: Server): RequestHandler {
   };
 }
 
-function requireToken({ token, store }: Server, instanceOf: InstanceOf): RequestHandler {
+/** Who makes a call. */
+interface Caller {
+  readonly kind: "caller";
+  readonly actor: "control_token" | "instance_token" | "anyone" | "link";
+  /** Whether the caller could read everything in this place. */
+  readonly mayKnowAll: boolean;
+  /** Who pays for the call. Default: nobody, because it is the owner's, or a probe. */
+  readonly payer?: "instance" | "sender";
+}
+
+type Identity = Caller | { readonly kind: "rejected" };
+
+const stranger = { actor: "unknown", mayKnowAll: false, payer: "sender" } as const;
+
+/** Decides who makes a call from its token and its path. */
+function identify(
+  server: Server,
+  request: IncomingMessage & { readonly path: string },
+  instance: string | undefined,
+): Identity | Promise<Identity> {
+  const { store } = server;
+  const { path } = request;
+  const sent = tokenIn(request);
+  const opensAll = isOwners(server, sent);
+  const isForInstance = !opensAll && sent.startsWith(instanceTokenPrefix);
+  const hash = nodePlatform.sha256(sent.slice(instanceTokenPrefix.length));
+  const isOf = (listed: Pick<ListedInstance, "tenancy"> | undefined) =>
+    isForInstance && isSame(hash, listed?.tenancy.tokenHash);
+  if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
+    const mayKnowAll = opensAll || (instance !== undefined && isOf(store.instances.find(instance)));
+    const isFree = opensAll || probePaths.includes(path);
+    return { kind: "caller", actor: "link", mayKnowAll, ...(!isFree && { payer: "sender" }) };
+  }
+  const actor = server.token === undefined || sent === "" ? "anyone" : "control_token";
+  if (opensAll) return { kind: "caller", actor, mayKnowAll: true };
+  if (!isForInstance || instance === undefined) return { kind: "rejected" };
+  // Another replica may just have replaced the token.
+  return Promise.resolve(store.instances.get(instance)).then((listed) =>
+    isOf(listed)
+      ? { kind: "caller", actor: "instance_token", mayKnowAll: true, payer: "instance" }
+      : { kind: "rejected" },
+  );
+}
+
+function admitCallers(server: Server, targetOf: TargetOf): RequestHandler {
   return (request, response, next) => {
-    const { path } = request;
-    const given = /^Bearer (.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
-    const isServers = isSame(given, token);
-    const isForInstance = !isServers && given.startsWith(instanceTokenPrefix);
-    const opensAll = !isForInstance && (isServers || token === undefined);
-    const id = isForInstance ? instanceOf(request) : undefined;
-    const opensOne = (found: Pick<ListedInstance, "tenancy"> | undefined) =>
-      isSame(nodePlatform.sha256(given.slice(instanceTokenPrefix.length)), found?.tenancy.tokenHash);
-    if (probePaths.includes(path) || isPagePath(path) || claimPath.test(path)) {
-      response.locals.mayKnowAll = opensAll || (id !== undefined && opensOne(store.instances.find(id)));
-      response.locals.actor = "link";
-      return next();
-    }
-    response.locals.mayKnowAll = true;
-    response.locals.actor = isServers ? "control_token" : "anyone";
-    if (opensAll) return next();
-    response.locals.actor = "unknown";
-    if (id === undefined) throw noToken(response);
-    // Another replica may just have replaced the token.
-    Promise.resolve(store.instances.get(id)).then((found) => {
-      if (!opensOne(found)) return next(noToken(response));
-      response.locals.actor = "instance_token";
-      next();
-    }, next);
+    const { sandbox, instance } = targetOf(request);
+    const { accounts } = server;
+    const admit = (identity: Identity) => {
+      const { payer, ...caller } = identity.kind === "rejected" ? stranger : identity;
+      Object.assign(response.locals, caller);
+      const account: Account | undefined =
+        payer &&
+        (payer === "instance" ? accounts.of(sandbox) : accounts.ofSender(request.socket.remoteAddress));
+      if (account === undefined) return next();
+      response.locals.account = account;
+      const excess = account.excess();
+      if (excess !== undefined) {
+        server.traffic.excess += 1;
+        return rejectExcess(excess, response);
+      }
+      account.count(false, stopwatch() - response.locals.startedAt);
+      const error = identity.kind === "rejected" ? noToken(response) : undefined;
+      account.measure(() => next(error));
+    };
+    const identity = identify(server, request, instance);
+    if (identity instanceof Promise) identity.then(admit).catch(next);
+    else admit(identity);
   };
 }
 
@@ -122,10 +166,4 @@ function noToken(response: Response): HttpRejection {
     "control_token_required",
     "Send the control token from the server's start, or inside an instance its own token: Authorization: Bearer <token>.",
   );
-}
-
-// Hashes have the same length, so that the comparison takes the same time for every wrong text.
-function isSame(given: string, right: string | undefined): boolean {
-  const digest = (text: string) => createHash("sha256").update(text).digest();
-  return right !== undefined && timingSafeEqual(digest(given), digest(right));
 }

@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, type MetricConfiguration, Regist
 import { version } from "../../node/package-files.js";
 import { keyStateAt, keyStates } from "../../rules/api-key.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
+import { bytesKept } from "../../store/account.js";
 import type { StoreStatus } from "../../store/store.js";
 import { latencyBounds, type Server, type Traffic, unreadiness } from "../sockets/server-state.js";
 
@@ -64,7 +65,7 @@ function addTraffic(registry: Registry, { paths, latencies, totalMs, excess, def
       ],
     }),
   } as never);
-  const above = "Requests rejected because their instance was above its limit per minute.";
+  const above = "Requests and calls rejected because their instance or sender had reached a limit.";
   new Counter(named(registry, "instance_rejections_total", above)).inc(excess);
   const help = "Defects of the sandbox, each with a 500 response.";
   new Counter(named(registry, "defects_total", help)).inc(defects);
@@ -81,6 +82,19 @@ function addSandbox(registry: Registry, { clock, registry: { keys } }: SandboxSt
   const set = gaugesIn(registry);
   set("instances", "Instances that exist now.", store.instances.count());
   set("instances_loaded", "Instances whose sandbox is in this process.", store.instances.loaded().length);
+  const totals = { bytesKept: 0, bytesWaiting: 0, calls: 0, processorMs: 0 };
+  for (const { sandbox: loaded } of store.instances.loaded()) {
+    const { bytesWaiting, calls, processorMs } = server.accounts.of(loaded).status();
+    totals.bytesKept += bytesKept(loaded);
+    totals.bytesWaiting += bytesWaiting;
+    totals.calls += calls;
+    totals.processorMs += processorMs;
+  }
+  set("instances_kept_bytes", "What the loaded instances keep.", totals.bytesKept);
+  set("instances_waiting_bytes", "What waits until clients of instances read it.", totals.bytesWaiting);
+  set("instances_minute_calls", "Requests and calls of instances, each in its current minute.", totals.calls);
+  const seconds = "Processor time of instances, each in its current minute.";
+  set("instances_minute_processor_seconds", seconds, totals.processorMs / 1000);
   const isReady = unreadiness(server) === undefined;
   set("ready", "1 when the server is ready for requests, 0 when not.", isReady ? 1 : 0);
   const { max, used } = store.memory();

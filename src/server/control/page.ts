@@ -27,7 +27,7 @@ export const pageRoute: Route = controlRoute("GET /", {
   summary: "The dashboard, a page for browsers",
   response: s.text(),
   types: ["text/html"],
-  isLocal: true,
+  kind: "local",
   run(_context, { request, response }) {
     // Relative, because an instance's page has another path.
     if (!request.path.endsWith("/")) return response.redirect(308, `.${controlPath}/`);

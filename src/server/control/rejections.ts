@@ -18,7 +18,11 @@ export const httpRejections = {
   ],
   instance_rate_limited: [
     429,
-    "The instance got more requests in a minute than its host allows. The API has no such limit.",
+    "The instance, or the sender of requests without a known key or token, has reached a limit of its host. The API has no such limit.",
+  ],
+  instance_full: [
+    507,
+    "The instance keeps more than its host allows. Remove records, clear the requests, or reset it.",
   ],
   not_ready: [503, "From `GET /ready` and `GET /revision`: the server accepts no requests now."],
   machine_exhausted: [503, "The machine has reached a limit, such as its number of open files."],
@@ -119,10 +123,11 @@ function rejectionOf(error: unknown, onDefect: (error: unknown) => void): Reject
     status = 500,
     type = "",
     limit = 0,
-  } = error as Partial<{ status: number; type: string; limit: number }>;
+    why = bodyProblems[type]?.(limit),
+  } = error as Partial<{ status: number; type: string; limit: number; why: string }>;
   if (status >= 400 && status < 500) {
     const code = status === 415 ? "unsupported_media_type" : "bad_request";
-    return { status, code, message: bodyProblems[type]?.(limit) ?? rejections.bad_request };
+    return { status, code, message: why ?? rejections.bad_request };
   }
   onDefect(error);
   if (isOfMachine(error)) {

@@ -291,9 +291,20 @@ export const responses = {
               lastPathId: s.nullable(pathId),
             }),
           ),
+          /** What it costs here: the last three in its current minute. `null` for an instance that this server has not loaded. */
+          account: s.orNull(
+            s.mapping({
+              bytesKept: s.count(),
+              bytesWaiting: s.count(),
+              calls: s.count(),
+              processorMs: s.count(),
+            }),
+          ),
         }),
       ),
       total: s.count(),
+      /** What each may cost, by the names of `--instance-limit`. */
+      limits: s.record(s.count()),
       /** Instances whose file cannot be read: their requests get 500. Left out for none. */
       broken: s.optional(s.list(s.mapping({ id: s.text(), reason: s.text() }))),
       /** An instance without an expiry is removed after this time without requests. */

@@ -31,6 +31,8 @@ export interface LocalContext extends SandboxPlace {
   readonly server: Server;
   readonly request: Request;
   readonly response: Response;
+  /** Runs the synchronous part of some work on the account of the caller. */
+  readonly measure: <Result>(work: () => Result) => Result;
 }
 
 export interface Route<
@@ -50,12 +52,13 @@ export interface Route<
   readonly response?: Of;
   readonly isBare?: true;
   readonly types?: readonly string[];
-  /** Whether it is about this process, or never changes. Default: false. */
-  readonly isLocal?: true;
-  /** Whether it may change the list of instances. Default: false. */
-  readonly isOfInstances?: true;
-  /** Whether it changes nothing, although it is no GET. Default: false. */
-  readonly isReading?: true;
+  /**
+   * What it does: read or change its sandbox, read or change the list of instances, or neither: it is about this process, or its
+   * response never changes. Default: a GET reads, any other changes.
+   */
+  readonly kind?: "read" | "change" | "instances" | "local";
+  /** Whether its sandbox may keep more after it. Default: false. */
+  readonly grows?: true;
   /** Whether its body names or has a scenario that starts. Default: false. */
   readonly startsScenario?: true;
   /** Returns the response: a value of its shape, or a `textResponse`. */

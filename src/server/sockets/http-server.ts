@@ -14,6 +14,7 @@ import { outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { redactPath } from "../../rules/redact.js";
 import type { ApiRequest } from "../../rules/request.js";
 import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
+import type { Excess } from "../../store/account.js";
 import { endedInstance, type Instance } from "../../store/instances.js";
 import type { SandboxPlace } from "../../store/store.js";
 import {
@@ -23,7 +24,7 @@ import {
   rejectInTurn,
   startInTurn,
 } from "./connections.js";
-import { rejectExcess } from "./instance-limit.js";
+import { rejectExcess } from "./excess.js";
 import {
   isControlPath,
   isPagePath,
@@ -38,6 +39,7 @@ import {
 } from "./messages.js";
 import { latencyBounds, type Server, type Traffic } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
+import { isOwners, tokenIn } from "./token.js";
 
 const arrivedAt = Symbol("arrived at");
 type TimedResponse = ServerResponse & { [arrivedAt]: number };
@@ -111,8 +113,11 @@ function serve(state: Server, response: ServerResponse) {
       // The page shows people why it has no sandbox.
       response.req.url = place.path;
       state.control(response.req, response, { ...own, instance: place.id });
-    } else if (entered === undefined) serveTarget(state, own, read, response);
-    else if ("ended" in entered) fail(state, endedInstance(entered), response);
+    } else if (entered === undefined) {
+      const account = state.accounts.ofSender(response.req.socket.remoteAddress);
+      if (isAccepted(state, account.excess(), response))
+        account.measure(() => serveTarget(state, own, read, response));
+    } else if ("ended" in entered) fail(state, endedInstance(entered), response);
     else serveInstance(state, entered, { ...read, path: place.path }, response);
   });
 }
@@ -120,20 +125,29 @@ function serve(state: Server, response: ServerResponse) {
 function serveInstance(state: Server, instance: Instance, read: ApiRequest, response: ServerResponse) {
   const { id, sandbox } = instance;
   const { req: request } = response;
-  // Clients above the limit can still look at their requests: the control plane has its own limit.
-  // A page asks for the revision so often that it would use up a low limit.
-  const limit = state.limits[isControlPath(read.path) ? "control" : "api"];
-  const excess = read.path === revisionPath ? undefined : limit(instance);
-  if (excess !== undefined) {
-    state.traffic.excess += 1;
-    return rejectExcess(excess, response);
-  }
+  const { accounts } = state;
+  const isControl = isControlPath(read.path);
+  const account = accounts.of(sandbox);
+  // Clients above their rate can still look at their requests. The owner can always.
+  const excess = account.excess(isControl ? undefined : instance.tenancy.requestsPerMinute);
+  if (!(isControl && isOwners(state, tokenIn(request))) && !isAccepted(state, excess, response)) return;
+  const ofSender = isControl ? undefined : accounts.excessOf(request.socket.remoteAddress);
+  const isRecognized = () => sandbox.registry.find(sandbox.platform.sha256(read.apiKey ?? "")) !== undefined;
+  if (ofSender !== undefined && !isRecognized()) return void isAccepted(state, ofSender, response);
   // Paths inside an instance start after its id.
   request.url = read.path + queryOf(request.url ?? "");
   serveTarget(state, { sandbox, instance: id }, read, response);
 }
 
 const revisionPath = `${controlPath}/revision`;
+
+/** Rejects a request with which a limit would be exceeded. */
+function isAccepted({ traffic }: Server, excess: Excess | undefined, response: ServerResponse): boolean {
+  if (excess === undefined) return true;
+  traffic.excess += 1;
+  rejectExcess(excess, response);
+  return false;
+}
 
 function serveTarget(state: Server, target: SandboxPlace, read: ApiRequest, response: ServerResponse) {
   const { control } = state;
@@ -148,8 +162,28 @@ function serveTarget(state: Server, target: SandboxPlace, read: ApiRequest, resp
 }
 
 function respond(state: Server, target: SandboxPlace, read: ApiRequest, response: ServerResponse) {
-  const start = () => state.store.request(read, target);
-  whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
+  const { store, accounts } = state;
+  if (target.instance === undefined) {
+    const start = () => store.request(read, target);
+    return whenDone(state, start, response, (exchange) => send(state, target, exchange, response));
+  }
+  // Without the time until it is stored.
+  let ms = 0;
+  const timed = <Result>(work: () => Result): Result => {
+    const started = stopwatch();
+    const result = work();
+    ms += stopwatch() - started;
+    return result;
+  };
+  const start = () => timed(() => store.request(read, target));
+  whenDone(state, start, response, (exchange) => {
+    timed(() => send(state, target, exchange, response));
+    const isRecognized = exchange.key !== null;
+    const { socket } = response.req;
+    const account = isRecognized ? accounts.of(target.sandbox) : accounts.ofSender(socket.remoteAddress);
+    account.count(isRecognized, ms);
+    if (socket.writableLength > 0) account.hold(response, exchange.response.body.length);
+  });
 }
 
 // A promise would delay the responses of a sandbox in memory.

@@ -7,9 +7,9 @@ import { SandboxError } from "../../rules/errors.js";
 import type { PathId } from "../../rules/outcomes.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
+import { accountLimits, createAccounts } from "../../store/account.js";
 import { type InstanceLimits, limitsOf } from "../../store/instances.js";
 import type { SandboxPlace, Store } from "../../store/store.js";
-import { createInstanceLimit } from "./instance-limit.js";
 import type { CertificatePair } from "./tls.js";
 
 export interface ServeOptions extends InstanceLimits {
@@ -87,8 +87,7 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     explain,
     instanceRate,
     ...names,
-    /** Count the requests of instances in the current minute. */
-    limits: { api: createInstanceLimit(), control: createInstanceLimit() },
+    accounts: createAccounts(accountLimits(options.instanceLimits)),
     startedAt: nodePlatform.time(),
     /** Tells this start of the server from others. */
     started: nodePlatform.random(),

@@ -10,7 +10,7 @@ import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { secretFor } from "../../../sandbox/story/run-step.js";
 import type { KeyView } from "../../../sandbox/view-shapes.js";
 import { viewKey, viewKeys, viewOrganization, viewOrganizations } from "../../../sandbox/views.js";
-import type { ControlBody, ControlBodyName, Query } from "../../../scenario/format/inputs.js";
+import type { ControlBodyName, Query } from "../../../scenario/format/inputs.js";
 import { describedKeys } from "../../../scenario/population.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { responses } from "../responses.js";
@@ -44,7 +44,12 @@ export const dashboardRoutes: readonly Route[] = [
     run: ({ sandbox, params: { ref = "" } }) =>
       viewOrganization(sandbox.registry.organization(ref).organization),
   }),
-  operation("organization", { body: "organization_update", response: responses.Organization }),
+  action("organization", {
+    body: "organization_update",
+    response: responses.Organization,
+    run: ({ sandbox, actor, params: { ref = "" }, body }) =>
+      operations.organization(sandbox, { ...body, ref }, { actor }).organization,
+  }),
   controlRoute("GET /keys", {
     summary:
       "The keys, each with the result of its next request; `created` counts the keys made since the start",
@@ -66,64 +71,71 @@ export const dashboardRoutes: readonly Route[] = [
     response: responses.Directory,
     run: ({ sandbox, query }) => directoryOf(sandbox, query),
   }),
-  operation("create_key", { body: "key_creation", response: responses.IssuedKey }),
+  action("create_key", {
+    body: "key_creation",
+    grows: true,
+    response: responses.IssuedKey,
+    run: ({ sandbox, actor, body }) =>
+      refInBody("organization", () => operations.create_key(sandbox, body, { actor })),
+  }),
   controlRoute("GET /keys/{ref}", {
     summary: "One key, with the result of its next request",
     response: responses.ListedKey,
     run: ({ sandbox, params: { ref = "" } }) =>
       withNextRequest(viewKey(sandbox.registry.key(ref), sandbox), sandbox),
   }),
-  operation("rotate", {
+  action("rotate", {
     body: "key_rotation",
-    // Minutes may have fractions, milliseconds must not.
-    inputOf: ({ overlap_minutes: minutes, as }) => ({ overlap: minutes && Math.round(minutes * 60_000), as }),
+    grows: true,
     response: responses.IssuedKey,
-    view: ({ replacement: key, secret }) => ({ key, secret }),
+    run({ sandbox, actor, params: { ref: key = "" }, body: { overlap_minutes: minutes, as } }) {
+      // Minutes may have fractions, milliseconds must not.
+      const overlap = minutes && Math.round(minutes * 60_000);
+      const { replacement, secret } = operations.rotate(sandbox, { key, overlap, as }, { actor });
+      return { key: replacement, secret };
+    },
   }),
-  operation("revoke", { response: responses.ChangedKey }),
+  action("revoke", {
+    response: responses.ChangedKey,
+    run: ({ sandbox, actor, params: { ref: key = "" } }) => operations.revoke(sandbox, { key }, { actor }),
+  }),
   controlRoute("POST /keys/{ref}/secret", {
     summary: "The secret of a key that the seed made; `ref` may also be `unknown` or `malformed`",
     response: responses.Secret,
-    isLocal: true,
-    isReading: true,
+    kind: "local",
     run: ({ sandbox, params: { ref = "" } }) => ({ secret: seededSecret(sandbox, ref) }),
   }),
-  operation("expire", { body: "key_expiry", response: responses.ChangedKey }),
+  action("expire", {
+    body: "key_expiry",
+    response: responses.ChangedKey,
+    run: ({ sandbox, actor, params: { ref: key = "" }, body }) =>
+      operations.expire(sandbox, { ...body, key }, { actor }),
+  }),
 ];
 
-interface OperationRow<Body extends ControlBodyName, Of extends Shape>
-  extends Pick<Route<Body, Query, Of>, "body" | "response"> {
-  /** Returns its input for a body, besides the ref in the path. Default: the body. */
-  readonly inputOf?: (body: ControlBody<Body>) => object;
-  /** Returns the response for its result. Default: the member with its name, or all. */
-  readonly view?: (result: Result) => object;
-}
-type Result = Readonly<Record<string, object>>;
-
-function operation<Of extends Shape, Body extends ControlBodyName = "nothing">(
-  name: Extract<ActionName, keyof typeof operations>,
-  { inputOf = (body) => body, view = (result) => result[name] ?? result, ...shapes }: OperationRow<Body, Of>,
+/** The route of a change that a scenario's steps can also make. */
+function action<Of extends Shape, Body extends ControlBodyName = "nothing">(
+  name: ActionName,
+  row: Pick<Route<Body, Query, Of>, "body" | "grows" | "response" | "run">,
 ): Route {
-  const { key, organization = "", makes, route } = actionRow(name);
+  const { makes, route } = actionRow(name);
   const [call, summary] = route as NonNullable<typeof route>;
   return controlRoute<Body, Query, Of>(call, {
-    ...shapes,
+    ...row,
     summary,
     ...(makes !== undefined && { status: 201 }),
-    run({ sandbox, actor, params: { ref }, body }) {
-      const run = operations[name as keyof typeof operations] as (...given: readonly unknown[]) => Result;
-      const input = { ...inputOf(body), ...(ref !== undefined && { [key ?? organization]: ref }) };
-      try {
-        return view(run(sandbox, input, { actor })) as ValueOf<Of>;
-      } catch (error) {
-        const isUnknown = error instanceof SandboxError && error.code === "unknown_ref";
-        if (!isUnknown || ref !== undefined) throw error;
-        // An unknown ref is not found in a path, but invalid in a body.
-        const fields = { [organization]: error.message };
-        throw new SandboxError("validation_failed", error.message, { ...error.details, fields });
-      }
-    },
   });
+}
+
+/** An unknown ref is not found in a path, but invalid in a body. */
+function refInBody<Result>(field: string, run: () => Result): Result {
+  try {
+    return run();
+  } catch (error) {
+    if (!(error instanceof SandboxError) || error.code !== "unknown_ref") throw error;
+    const { message, details } = error;
+    throw new SandboxError("validation_failed", message, { ...details, fields: { [field]: message } });
+  }
 }
 
 /** Everybody who has the seed can compute it. A pinned secret is the user's own, and stays hidden. */

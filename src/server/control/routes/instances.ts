@@ -18,6 +18,7 @@ import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
+import { bytesKept } from "../../../store/account.js";
 import {
   endedInstance,
   type Instance,
@@ -25,15 +26,16 @@ import {
   type ListedInstance,
   type Tenancy,
 } from "../../../store/instances.js";
-import { instanceTokenPrefix } from "../guard.js";
+import type { Server } from "../../sockets/server-state.js";
+import { instanceTokenPrefix } from "../../sockets/token.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, type RouteContext } from "../route.js";
-import { requireQuickStart } from "./scenario.js";
+import { requireFewKeys } from "./scenario.js";
 
 export const instanceRoutes: readonly Route[] = [
   controlRoute("GET /instances", {
     summary: "All instances",
-    isOfInstances: true,
+    kind: "instances",
     query: s.mapping({
       label: s.optional(
         s.described(s.text(), "Only instances with this text in their label or id, in any case."),
@@ -76,9 +78,11 @@ export const instanceRoutes: readonly Route[] = [
           ...summaryOf(one, context),
           idleSeconds: Math.max(0, Math.floor(one.idle / 1000)),
           traffic: traffic(one),
+          account: accountOf(instances.find(one.id), server),
         })),
         total: sorted.length,
         ...(broken.length > 0 && { broken }),
+        limits: server.accounts.limits,
         idleLimitSeconds: server.instanceTtl / 1000,
       };
     },
@@ -89,7 +93,7 @@ export const instanceRoutes: readonly Route[] = [
     body: "instance_creation",
     status: 201,
     startsScenario: true,
-    isOfInstances: true,
+    kind: "instances",
     response: responses.Instance,
     async run(context, { server, request, response }) {
       const instances = requireInstances(context);
@@ -118,7 +122,7 @@ export const instanceRoutes: readonly Route[] = [
         scenario === undefined
           ? context.sandbox
           : sourceOf(scenario as ScenarioSource, openapi ?? context.document);
-      if (scenario !== undefined) requireQuickStart(source.scenario);
+      if (scenario !== undefined) requireFewKeys(source.scenario, server);
       const [token, code] = [newSecret(), newSecret()];
       const time = platform.time();
       const hashes = { tokenHash: token.sha256, claimHash: code.sha256 };
@@ -150,7 +154,7 @@ export const instanceRoutes: readonly Route[] = [
   controlRoute("POST /instances/{id}/link", {
     summary: "Makes a new one-time link; an earlier link stops working",
     status: 201,
-    isOfInstances: true,
+    kind: "instances",
     response: responses.InstanceLink,
     async run(context) {
       const code = newSecret();
@@ -164,7 +168,7 @@ export const instanceRoutes: readonly Route[] = [
     body: "instance_claim",
     // Anybody can call it.
     longestBody: 1024,
-    isOfInstances: true,
+    kind: "instances",
     response: responses.ClaimedInstance,
     async run(context, { server }) {
       const token = newSecret();
@@ -196,7 +200,7 @@ export const instanceRoutes: readonly Route[] = [
   }),
   controlRoute("DELETE /instances/{id}", {
     summary: "Removes an instance",
-    isOfInstances: true,
+    kind: "instances",
     async run(context) {
       await requireInstances(context).remove(context.params.id as string);
     },
@@ -289,6 +293,11 @@ function trafficOf(instance: Instance | undefined): InstanceTraffic | null {
     coverage: Math.floor((met.length * 100) / promised.length),
     lastPathId: last?.pathId ?? null,
   };
+}
+
+function accountOf(instance: Instance | undefined, { accounts }: Server) {
+  if (instance === undefined) return null;
+  return { bytesKept: bytesKept(instance.sandbox), ...accounts.of(instance.sandbox).status() };
 }
 
 // The code follows `#`, because mails and logs of proxies keep the rest of an address.

@@ -34,6 +34,7 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("POST /records/{collection}", {
     summary: "Adds a record: its owner and its members",
     body: "record_creation",
+    grows: true,
     response: responses.Record,
     status: 201,
     run: ({ sandbox, params: { collection = "" }, body }) =>
@@ -42,6 +43,7 @@ export const recordRoutes: readonly Route[] = [
   controlRoute("PATCH /records/{collection}/{id}", {
     summary: "Changes members of a record, no matter what its moves allow",
     body: "record_members",
+    grows: true,
     response: responses.Record,
     run: ({ sandbox, params: { collection = "", id = "" }, body }) =>
       operations.record(sandbox, { in: collection, id, set: body as NonNullable<RecordInput["set"]> }).record,

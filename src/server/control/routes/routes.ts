@@ -28,7 +28,7 @@ export const routes: readonly Route[] = [
     summary: "The sandbox and its instances as a state file, for --import",
     response: document,
     isBare: true,
-    isLocal: true,
+    kind: "local",
     async run(context, { server: { store, own } }) {
       requireInstances(context);
       const without = store.status()?.broken?.map(({ id }) => id);
@@ -39,10 +39,11 @@ export const routes: readonly Route[] = [
   controlRoute("POST /stop", {
     summary: "Stops the server",
     response: responses.Stopping,
-    isLocal: true,
+    kind: "local",
     run(context, { response, server }) {
       const { sandbox } = context;
       requireInstances(context);
+      response.locals.isChange = true;
       // After the response is sent.
       response.once("close", server.stop);
       return { scenario: sandbox.name, seed: sandbox.seed, startedAt: isoOf(server.startedAt) };
@@ -52,7 +53,7 @@ export const routes: readonly Route[] = [
     summary: "Metrics in the Prometheus text format",
     response: s.text(),
     types: ["text/plain"],
-    isLocal: true,
+    kind: "local",
     async run(context, { server, response }) {
       requireInstances(context);
       // Loaded when needed: most servers are not monitored.
@@ -71,7 +72,7 @@ export const routes: readonly Route[] = [
     summary: "The OpenAPI document of the control plane",
     response: document,
     isBare: true,
-    isLocal: true,
+    kind: "local",
     run: () => controlOpenApiDocument(routes),
   }),
   pageRoute,

@@ -24,7 +24,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Status and version; with any required control token, also the scenario",
     response: responses.Health,
     isBare: true,
-    isLocal: true,
+    kind: "local",
     run({ sandbox }, { server, response, instance }) {
       const store = server.store.status();
       return {
@@ -49,7 +49,7 @@ export const sandboxRoutes: readonly Route[] = [
     summary: "Whether to send requests here; 503 not_ready has the reason",
     response: responses.Readiness,
     isBare: true,
-    isLocal: true,
+    kind: "local",
     run(_context, { server }) {
       const why = unreadiness(server);
       if (why !== undefined) throw new HttpRejection("not_ready", why);
@@ -124,7 +124,7 @@ export const sandboxRoutes: readonly Route[] = [
   controlRoute("GET /profiles", {
     summary: "Each assumption: its values, and its value in each profile",
     response: s.list(responses.AssumptionRow),
-    isLocal: true,
+    kind: "local",
     run: () => Object.entries(assumptionTable).map(profileRow),
   }),
   controlRoute("GET /faults", {
@@ -134,6 +134,7 @@ export const sandboxRoutes: readonly Route[] = [
   }),
   controlRoute("PUT /faults", {
     summary: "Replaces the active faults; durations in them count from now",
+    grows: true,
     body: "faults_change",
     response: s.list(responses.Fault),
     run({ sandbox, body }) {

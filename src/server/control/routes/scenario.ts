@@ -18,16 +18,16 @@ import {
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { scenarioLimits } from "../../../scenario/limits.js";
 import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
-import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
+import { keysIn, sentenceOf } from "../../../store/account.js";
 import type { Server } from "../../sockets/server-state.js";
 import { documentSent } from "../documents.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
-import { controlRoute, type Route, textResponse } from "../route.js";
+import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
@@ -66,9 +66,9 @@ export const scenarioRoutes: readonly Route[] = [
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(sandbox, { scenario: withStory(name), name });
     },
-    async runYaml({ sandbox, body: { check, placeOf, text }, document }) {
+    async runYaml({ sandbox, instances, body: { check, placeOf, text }, document }, { server }) {
       const scenario = check(sandbox.given.openapi ?? document);
-      requireQuickStart(scenario);
+      requireFewKeys(scenario, server, instances === undefined);
       requireKnownNames(scenario, file, placeOf);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
@@ -79,30 +79,33 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     response: responses.Validation,
-    isLocal: true,
-    isReading: true,
-    run: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
+    kind: "local",
+    run: async ({ sandbox, body }, local) => ({
+      problems: await problemsOf(sentScenario(body.text), sandbox.given, local),
     }),
-    runYaml: async ({ sandbox, body }, { server }) => ({
-      problems: await problemsOf(body, sandbox.given, server),
-    }),
+    runYaml: async ({ sandbox, body }, local) => ({ problems: await problemsOf(body, sandbox.given, local) }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
     response: s.record(s.anything()),
     isBare: true,
-    isLocal: true,
+    kind: "local",
     run: () => scenarioJsonSchema(scenarioNames),
   }),
 ];
 
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
-export function requireQuickStart(scenario: Scenario): void {
-  const { organizations, keysEach } = populationOf(scenario);
-  const keys = organizations * Math.max(1, keysEach);
-  if (keys <= scenarioLimits.keysSent) return;
-  const message = `population makes ${keys} keys; the limit for a sent scenario is ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
+export function requireFewKeys(
+  scenario: Scenario,
+  { accounts }: Pick<Server, "accounts">,
+  isInInstance = true,
+): void {
+  const max = isInInstance ? accounts.limits.keys : scenarioLimits.keysSent;
+  const amount = keysIn(scenario);
+  if (amount <= max) return;
+  const message = isInInstance
+    ? sentenceOf({ limit: "keys", amount, max })
+    : `the scenario has ${amount} keys, and a sent one at most ${max}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
@@ -138,14 +141,14 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 async function problemsOf(
   { fields, check, placeOf }: OpenScenario,
   given: GivenOptions,
-  server: Server,
+  { server, instance, measure }: LocalContext,
 ): Promise<TextProblem[]> {
   try {
     const document = await documentSent(fields(), server);
-    const scenario = check(given.openapi ?? document);
-    requireQuickStart(scenario);
-    requireKnownNames(scenario, file, placeOf);
-    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
+    const scenario = measure(() => check(given.openapi ?? document));
+    requireFewKeys(scenario, server, instance !== undefined);
+    measure(() => requireKnownNames(scenario, file, placeOf));
+    const failed = await measure(() => dryRunProblems({ scenario, name: file }, placeOf, given));
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
