@@ -1,6 +1,7 @@
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
 import { clearInterval, nodeCrypto, setInterval } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
+import { accountLimits, createAccounts } from "../store/account.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { Store } from "../store/store.js";
 import { mountControl } from "./control/mount.js";
@@ -62,6 +63,7 @@ export async function serve(store: Store, options: ServeOptions & Hosting): Prom
   state.localUrl = baseUrlOf(address, certificate === undefined ? "http" : "https");
   state.loopback = isLoopback(address.address);
   if (!state.loopback) state.token ??= nodeCrypto.randomBytes(24).toString("base64url");
+  state.accounts = createAccounts(accountLimits(options.instanceLimits, state.token === undefined));
   const proxy = await proxyOf(state, options);
   const due = setInterval(store.runDue, pauseOfDue).unref();
   const close = async (grace = 2000, drained?: Promise<unknown>) => {

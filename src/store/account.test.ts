@@ -12,7 +12,14 @@ import {
 /** An account on a clock that only the test moves. */
 function accountAt(limits = {}) {
   const clock = { now: 0 };
-  return { clock, account: new Account(accountLimits(limits), () => clock.now) };
+  return {
+    clock,
+    account: new Account(
+      accountLimits(limits),
+      () => clock.now,
+      () => clock.now,
+    ),
+  };
 }
 
 test("a minute starts with its first request, and a rejection shows the seconds until the next one", () => {
@@ -29,8 +36,8 @@ test("a minute starts with its first request, and a rejection shows the seconds 
   expect(account.status()).toEqual({ calls: 101, processorMs: 0, bytesWaiting: 0 });
 });
 
-test("the time of nested work counts once, also if it throws, and too much of it ends the minute", () => {
-  const { clock, account } = accountAt({ time: 100 });
+test("the time of nested work counts once, also if it throws", () => {
+  const { clock, account } = accountAt({ time: 600 });
   const work = (ms: number) =>
     account.measure(() => {
       clock.now += ms;
@@ -43,8 +50,21 @@ test("the time of nested work counts once, also if it throws, and too much of it
     }),
   ).toThrow("a defect");
   expect([account.status().processorMs, account.excess()]).toEqual([90, undefined]);
-  work(10);
-  expect(account.excess()).toEqual({ limit: "time", amount: 100, max: 100, retryAfter: 60 });
+});
+
+test("a sixth of a minute's processor time may be used at once, and passing time pays for it", () => {
+  const { clock, account } = accountAt({ time: 600 });
+  account.count(false, 99);
+  expect(account.excess()).toBeUndefined();
+  account.count(false, 101);
+  expect(account.excess()).toEqual({ limit: "time", amount: 200, max: 600, retryAfter: 10 });
+  clock.now += 9999;
+  expect(account.excess()?.retryAfter).toBe(1);
+  clock.now += 2;
+  expect(account.excess()).toBeUndefined();
+  clock.now += 50_000;
+  account.count(false, 99);
+  expect([account.excess(), account.status().processorMs]).toEqual([undefined, 99]);
 });
 
 test("bytes wait until somebody has read them", () => {

@@ -17,16 +17,22 @@ export const instanceLimits = {
     what: "in the text of a scenario, or another body of a call",
   },
   keys: { usual: 2000, unit: "count", what: "keys of a scenario, with its population" },
-  time: { usual: 10_000, unit: "milliseconds", what: "of processor time in a minute" },
+  time: {
+    usual: 6000,
+    unit: "milliseconds",
+    what: "of processor time in this minute, or a sixth of its limit at once",
+  },
   waiting: { usual: 16_000_000, unit: "bytes", what: "of responses that its clients have not read yet" },
 } as const satisfies Readonly<Record<string, { usual: number; unit: Unit; what: string }>>;
 
 export type LimitName = keyof typeof instanceLimits;
 export type AccountLimits = Readonly<Record<LimitName, number>>;
 
-export function accountLimits(raised: Partial<AccountLimits> = {}): AccountLimits {
+/** The limits of a host, who may have changed some; on an open server, all callers are the host, and only what is kept has usual limits. */
+export function accountLimits(changed: Partial<AccountLimits> = {}, isOpen = false): AccountLimits {
   const usual = Object.entries(instanceLimits).map(([name, row]) => [name, row.usual] as const);
-  return { ...(Object.fromEntries(usual) as AccountLimits), ...raised };
+  const open = isOpen && { time: Number.POSITIVE_INFINITY, waiting: Number.POSITIVE_INFINITY };
+  return { ...(Object.fromEntries(usual) as AccountLimits), ...open, ...changed };
 }
 
 /** A limit that a call has reached. */
@@ -97,6 +103,17 @@ export function keysIn(scenario: Scenario): number {
 
 const minute = 60_000;
 
+/** The part of a minute's processor time that may be used at once: more would make the others wait for seconds. */
+const burst = 1 / 6;
+
+const inSeconds = (ms: number) => Math.max(1, Math.ceil(ms / 1000));
+
+/** Not the passing time, which is longer on a busy machine. Too slow for each request, which is short. */
+export function processorTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
+
 /** Whose work this process measures now: inside of it, nothing is measured again. */
 let isMeasured = false;
 
@@ -104,15 +121,20 @@ let isMeasured = false;
 export class Account {
   readonly #limits: AccountLimits;
   readonly #now: () => number;
+  readonly #cpu: () => number;
   #since = Number.NEGATIVE_INFINITY;
   #calls = 0;
   #requests = 0;
   #ms = 0;
+  /** Milliseconds of processor time that the passing time has not paid yet, and until when it has. */
+  #debt = 0;
+  #paidAt = 0;
   #waiting = 0;
 
-  constructor(limits: AccountLimits, now: () => number = nodePlatform.stopwatch) {
+  constructor(limits: AccountLimits, now: () => number = nodePlatform.stopwatch, cpu = processorTime) {
     this.#limits = limits;
     this.#now = now;
+    this.#cpu = cpu;
   }
 
   /** Counts a call, and a request to the API against the limit of requests. */
@@ -120,20 +142,20 @@ export class Account {
     this.#startMinute();
     this.#calls += 1;
     if (isRequest) this.#requests += 1;
-    this.#ms += ms;
+    this.#spend(ms);
   }
 
   /** Runs the synchronous part of some work, and counts its time. */
   measure<Result>(work: () => Result): Result {
     if (isMeasured) return work();
-    const started = this.#now();
+    const started = this.#cpu();
     isMeasured = true;
     try {
       return work();
     } finally {
       isMeasured = false;
       this.#startMinute();
-      this.#ms += this.#now() - started;
+      this.#spend(this.#cpu() - started);
     }
   }
 
@@ -152,11 +174,15 @@ export class Account {
   /** The limit that the next call would exceed; `requestsPerMinute` is the one of requests. */
   excess(requestsPerMinute = Number.POSITIVE_INFINITY): Excess | undefined {
     this.#startMinute();
-    const retryAfter = Math.max(1, Math.ceil((this.#since + minute - this.#now()) / 1000));
     const { time, waiting } = this.#limits;
-    if (this.#requests >= requestsPerMinute)
+    if (this.#requests >= requestsPerMinute) {
+      const retryAfter = inSeconds(this.#since + minute - this.#now());
       return { limit: "requests_per_minute", amount: this.#requests, max: requestsPerMinute, retryAfter };
-    if (this.#ms >= time) return { limit: "time", amount: this.#ms, max: time, retryAfter };
+    }
+    this.#pay();
+    const late = this.#debt - time * burst;
+    if (late >= 0)
+      return { limit: "time", amount: this.#ms, max: time, retryAfter: inSeconds((late * minute) / time) };
     if (this.#waiting < waiting) return undefined;
     return { limit: "waiting", amount: this.#waiting, max: waiting, retryAfter: 1 };
   }
@@ -164,6 +190,18 @@ export class Account {
   status() {
     this.#startMinute();
     return { calls: this.#calls, processorMs: Math.round(this.#ms), bytesWaiting: this.#waiting };
+  }
+
+  #spend(ms: number): void {
+    this.#pay();
+    this.#ms += ms;
+    this.#debt += ms;
+  }
+
+  #pay(): void {
+    const now = this.#now();
+    this.#debt = Math.max(0, this.#debt - ((now - this.#paidAt) * this.#limits.time) / minute);
+    this.#paidAt = now;
   }
 
   #startMinute(): void {

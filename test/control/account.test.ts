@@ -22,7 +22,9 @@ interface Made {
 }
 
 async function open(options: Parameters<typeof serveControl>[0] = {}) {
-  const { ask } = await serveControl({ controlToken, ...options });
+  // Enough for a busy machine, except where a test is about it.
+  const instanceLimits = { time: 600_000, ...options.instanceLimits };
+  const { ask } = await serveControl({ controlToken, ...options, instanceLimits });
   const made: Made[] = [];
   while (made.length < 2)
     made.push((await ask("/instances", { method: "POST", json: {}, headers: { ...owner } })).body.data);
@@ -132,20 +134,20 @@ describe("an instance", () => {
   });
 
   test("pays with its time for what it sends, and then waits for its next minute; others do not", async () => {
-    const { ask, one, other, call, put, me, account } = await open({ instanceLimits: { time: 50 } });
+    const { ask, one, other, call, put, me, account } = await open({ instanceLimits: { time: 300 } });
     let last = await put(keys(1000), "/scenario/validate", "POST");
     for (let count = 0; last.status === 200 && count < 100; count += 1)
       last = await put(keys(1000), "/scenario/validate", "POST");
     expect([last.status, last.body.error]).toEqual([
       429,
-      { code: "instance_rate_limited", message: expect.stringMatching(/processor time .*time=0\.1s/) },
+      { code: "instance_rate_limited", message: expect.stringMatching(/processor time .*time=0\.6s/) },
     ]);
-    expect(last.headers["x-sandbox-limit"]).toBe("time=50");
+    expect(last.headers["x-sandbox-limit"]).toBe("time=300");
     expect(Number(last.headers["retry-after"])).toBeGreaterThan(0);
     expect((await me(one.keys.active as string)).status).toBe(429);
     const { processor_ms, calls, limits } = await account();
     expect(processor_ms).toBeGreaterThanOrEqual(50);
-    expect([calls > 0, limits.time]).toEqual([true, 50]);
+    expect([calls > 0, limits.time]).toEqual([true, 300]);
     expect((await me(other.keys.active as string, other)).status).toBe(200);
     expect((await call("/clock", {}, other)).status).toBe(200);
     // The owner can always look.
@@ -209,15 +211,15 @@ describe("a stranger who knows only the URL of an instance", () => {
   });
 
   test("is counted by the address, and partners at the same address are still recognized", async () => {
-    const { ask, one, call, me } = await open({ instanceLimits: { time: 5 } });
+    const { ask, one, other, call, me } = await open({ instanceLimits: { time: 6 } });
     const wrong = () => call("/clock", {}, { ...one, token: "svci_wrong" });
     let status = 401;
-    for (let count = 0; status === 401 && count < 500; count += 1) ({ status } = await wrong());
+    for (let count = 0; status === 401 && count < 2000; count += 1) ({ status } = await wrong());
     expect(status).toBe(429);
     expect((await me("SVC_test_wrong")).status).toBe(429);
     expect((await fetch(`${one.base_url.replace(one.id, "no-instance")}/nope`)).status).toBe(429);
     expect((await me(one.keys.active as string)).status).toBe(200);
-    expect((await call("/clock")).status).toBe(200);
+    expect((await call("/clock", {}, other)).status).toBe(200);
     // A balancer at this address still sees that the server is ready.
     expect((await ask("/ready")).status).toBe(200);
   });

@@ -1,10 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { RequestHandler, Response } from "express";
-import { stopwatch } from "../../library/real-time.js";
 import { controlPath, isLoopbackHost, nameIn } from "../../node/addresses.js";
 import { nodePlatform } from "../../node/platform.js";
 import { redactPath } from "../../rules/redact.js";
-import type { Account } from "../../store/account.js";
+import { type Account, processorTime } from "../../store/account.js";
 import type { ListedInstance } from "../../store/instances.js";
 import type { SandboxPlace } from "../../store/store.js";
 import { ofControl, rejectExcess } from "../sockets/excess.js";
@@ -36,7 +35,7 @@ const idForm = /^[0-9A-Za-z]{12}$/;
 // Records each change and each rejected token, once its response is known.
 function auditCalls({ store, audit }: Server, targetOf: TargetOf): RequestHandler {
   return (request, response, next) => {
-    response.locals.startedAt = stopwatch();
+    response.locals.startedAt = processorTime();
     const path = request.path.slice(controlPath.length);
     const inPath = targetOf(request).instance ?? /^\/instances\/([^/]+)/.exec(path)?.[1] ?? "";
     // In place of an id may be a link's code.
@@ -150,7 +149,7 @@ function admitCallers(server: Server, targetOf: TargetOf): RequestHandler {
         server.traffic.excess += 1;
         return rejectExcess(excess, response);
       }
-      account.count(false, stopwatch() - response.locals.startedAt);
+      account.count(false, processorTime() - response.locals.startedAt);
       const error = identity.kind === "rejected" ? noToken(response) : undefined;
       account.measure(() => next(error));
     };

@@ -87,6 +87,7 @@ export function createServerState(store: Store, options: Partial<ServeOptions> &
     explain,
     instanceRate,
     ...names,
+    /** What its instances and senders cost. */
     accounts: createAccounts(accountLimits(options.instanceLimits)),
     startedAt: nodePlatform.time(),
     /** Tells this start of the server from others. */

@@ -18,7 +18,7 @@ import { parseDuration, parseTime } from "../../../scenario/format/fields.js";
 import { type NamedScenario, resolveSource } from "../../../scenario/parse-scenario.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
-import { bytesKept } from "../../../store/account.js";
+import { type AccountLimits, bytesKept } from "../../../store/account.js";
 import {
   endedInstance,
   type Instance,
@@ -82,7 +82,7 @@ export const instanceRoutes: readonly Route[] = [
         })),
         total: sorted.length,
         ...(broken.length > 0 && { broken }),
-        limits: server.accounts.limits,
+        limits: finite(server.accounts.limits),
         idleLimitSeconds: server.instanceTtl / 1000,
       };
     },
@@ -293,6 +293,10 @@ function trafficOf(instance: Instance | undefined): InstanceTraffic | null {
     coverage: Math.floor((met.length * 100) / promised.length),
     lastPathId: last?.pathId ?? null,
   };
+}
+
+function finite(limits: AccountLimits): Record<string, number> {
+  return Object.fromEntries(Object.entries(limits).filter(([, max]) => Number.isFinite(max)));
 }
 
 function accountOf(instance: Instance | undefined, { accounts }: Server) {
