@@ -118,6 +118,9 @@ interface Derivable {
 /** Finds each pinned secret and id that another key or organization has, pinned or derived from the seed (R12). */
 export function sharedValues(scenario: Scenario) {
   const { seed = defaultSeed } = scenario;
+  const written = Object.values(scenario.organizations ?? {});
+  // Comparing derives those of the whole population.
+  if (!written.some(({ id, keys = {} }) => id ?? Object.values(keys).some(({ secret }) => secret))) return [];
   const keys = Array.from(describedKeys(scenario), (one): Derivable => {
     const path = ["organizations", one.organization, "keys", one.ref, "secret"];
     return { ref: one.ref, path, pinned: one.given.secret, value: () => secretOf(one, seed) };

@@ -36,7 +36,7 @@ test("export and --import move a sandbox with its run-time keys, journal and ins
   expect([wrote.code, wrote.stderr]).toEqual([0, expect.stringContaining("Wrote backup.json")]);
   const text = readFileSync(join(cwd, "backup.json"), "utf8");
   expect(findKeys(text)).toEqual([]);
-  expect((await runCli(["export", first.url], { cwd })).stdout).toContain('"svc_sandbox_state":3');
+  expect((await runCli(["export", first.url], { cwd })).stdout).toMatch(/^\{"svc_sandbox_state":\d/);
   const inside = await runCli(["export", first.instance.base_url], { cwd });
   expect([inside.code, inside.stderr]).toEqual([2, expect.stringContaining("only its server")]);
   await first.stop();

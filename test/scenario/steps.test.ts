@@ -44,6 +44,9 @@ const shapes: Readonly<Record<string, (size: number) => string>> = {
   "steps that make keys": (size) =>
     `${bank}${key("a")}story:\n${times(size, (n) => `  - create_key: { organization: bank, environment: test, name: a, ref: kay-${n} }\n`)}`,
   "a population": (size) => `version: 1\npopulation: { organizations: 10 }\n#${"x".repeat(size * 50)}`,
+  "a population of many keys": (size) => `version: 1\npopulation: { organizations: ${size * 100} }\n`,
+  "a population of too many keys, and a pinned one": (size) =>
+    `${bank}${key("a", `, secret: SVC_test_sbx${"a".repeat(29)}`)}population: { organizations: ${size * 100}, keys_per_organization: 10 }\n`,
 };
 
 let worker: Worker;

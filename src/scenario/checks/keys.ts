@@ -88,12 +88,17 @@ function stateAtStart({ fields }: KeyFacts, { start }: Facts): KeyStateName | un
   return keyStateAt(endsFrom(start ?? 0, ends), start ?? 0);
 }
 
-/** A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count. */
-const keysWithinMaximum: ScenarioRule = ({ scenario, keys, wrong }) => {
+function countKeys({ scenario, keys }: Facts) {
   const { organizations, keysEach } = populationOf(scenario);
   const populated = organizations * keysEach;
-  const count = populated + keys.filter(({ fields }) => fields.sha256 === undefined).length;
+  return { populated, count: populated + keys.filter(({ fields }) => fields.sha256 === undefined).length };
+}
+
+/** A scenario's keys fit in memory. Keys created at run time, which snapshots write as hashes, do not count. */
+const keysWithinMaximum: ScenarioRule = (facts) => {
+  const { populated, count } = countKeys(facts);
   if (count <= scenarioLimits.keys) return;
+  const { wrong } = facts;
   const message = `the scenario has ${count} keys; the maximum is ${scenarioLimits.keys}`;
   const hint =
     populated > 0 ? "lower population.organizations or population.keys_per_organization" : "remove keys";
@@ -127,8 +132,10 @@ function isCounted(key: KeyFacts, facts: Facts): boolean {
 }
 
 /** A pinned secret or id is unique; a secret is well-formed and agrees with the key's fields (R3, R10, R16). */
-const secretsFit: ScenarioRule = ({ scenario, keys, wrong }) => {
-  for (const { code, path, message, hint } of sharedValues(scenario)) wrong(code, path, message, hint);
+const secretsFit: ScenarioRule = (facts) => {
+  const { scenario, keys, wrong } = facts;
+  const shared = countKeys(facts).count > scenarioLimits.keys ? [] : sharedValues(scenario);
+  for (const { code, path, message, hint } of shared) wrong(code, path, message, hint);
   for (const { path, fields } of keys) {
     const { secret, environment, legacy } = fields;
     if (secret === undefined) continue;

@@ -31,7 +31,7 @@ import {
   textOf,
 } from "./route.js";
 import { routes } from "./routes/routes.js";
-import { sentScenario } from "./routes/scenario.js";
+import { longestIn, sentScenario } from "./routes/scenario.js";
 
 /** No error ends the process or changes a sandbox. */
 export function createControlApp(server: Server): ControlHandler {
@@ -76,7 +76,8 @@ export function createControlApp(server: Server): ControlHandler {
 async function runRoute(row: Route, local: LocalContext) {
   const { request, response, measure } = local;
   const runYaml = isYamlIn(request) ? row.runYaml : undefined;
-  const body = runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request));
+  const body =
+    runYaml === undefined ? inputOf(row, request) : sentScenario(textOf(request), longestIn(local));
   // Before the call, which must not wait for anything before it changes something.
   const document = row.startsScenario && (await documentSent(scenarioIn(body), local.server));
   const result = await perform(row, runYaml ?? row.run, local, {

@@ -5,7 +5,9 @@ import { readBundledScenario } from "../../../node/package-files.js";
 import { startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
+import type { Members } from "../../../rules/schema/messages.js";
 import * as s from "../../../rules/schema/shape.js";
+import { isMapping } from "../../../rules/schema/shape.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
@@ -32,7 +34,15 @@ import { running } from "./sandbox.js";
 
 const file = "request body";
 
-export const sentScenario = (text: string): OpenScenario => openScenario(text, { file });
+/** A piece is a name, a value or a mark; a text of many takes long to read. */
+const bytesOfPiece = 4;
+
+/** The scenario in a text; `longest` is its host's limit if it is for an instance. */
+export function sentScenario(text: string, longest: number | undefined): OpenScenario {
+  if (longest === undefined) return openScenario(text, { file });
+  const pieces = Math.min(scenarioLimits.pieces, longest / bytesOfPiece);
+  return openScenario(text, { file, limits: { ...scenarioLimits, pieces } });
+}
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
@@ -66,9 +76,11 @@ export const scenarioRoutes: readonly Route[] = [
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(sandbox, { scenario: withStory(name), name });
     },
-    async runYaml({ sandbox, instances, body: { check, placeOf, text }, document }, { server }) {
+    async runYaml({ sandbox, instances, body: { fields, check, placeOf, text }, document }, { server }) {
+      const isInInstance = instances === undefined;
+      requireFewKeys(populationIn(fields()), server, isInInstance);
       const scenario = check(sandbox.given.openapi ?? document);
-      requireFewKeys(scenario, server, instances === undefined);
+      requireFewKeys(scenario, server, isInInstance);
       requireKnownNames(scenario, file, placeOf);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
@@ -81,7 +93,7 @@ export const scenarioRoutes: readonly Route[] = [
     response: responses.Validation,
     kind: "local",
     run: async ({ sandbox, body }, local) => ({
-      problems: await problemsOf(sentScenario(body.text), sandbox.given, local),
+      problems: await problemsOf(sentScenario(body.text, longestIn(local)), sandbox.given, local),
     }),
     runYaml: async ({ sandbox, body }, local) => ({ problems: await problemsOf(body, sandbox.given, local) }),
   }),
@@ -94,6 +106,19 @@ export const scenarioRoutes: readonly Route[] = [
   }),
 ];
 
+export function longestIn({
+  instance,
+  server,
+}: Pick<LocalContext, "instance" | "server">): number | undefined {
+  return instance === undefined ? undefined : server.accounts.limits.scenario;
+}
+
+/** The population in unchecked fields: checking a large one takes long. */
+function populationIn(fields: Members | undefined): Scenario {
+  const { population } = fields ?? {};
+  return { version: 1, ...(isMapping(population) && { population: population as object }) };
+}
+
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
 export function requireFewKeys(
   scenario: Scenario,
@@ -102,7 +127,8 @@ export function requireFewKeys(
 ): void {
   const max = isInInstance ? accounts.limits.keys : scenarioLimits.keysSent;
   const amount = keysIn(scenario);
-  if (amount <= max) return;
+  // Before its check, a population may have anything.
+  if (!(amount > max)) return;
   const message = isInInstance
     ? sentenceOf({ limit: "keys", amount, max })
     : `the scenario has ${amount} keys, and a sent one at most ${max}. For more, start the server with this scenario.`;
@@ -145,6 +171,7 @@ async function problemsOf(
 ): Promise<TextProblem[]> {
   try {
     const document = await documentSent(fields(), server);
+    requireFewKeys(populationIn(fields()), server, instance !== undefined);
     const scenario = measure(() => check(given.openapi ?? document));
     requireFewKeys(scenario, server, instance !== undefined);
     measure(() => requireKnownNames(scenario, file, placeOf));
