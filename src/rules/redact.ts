@@ -1,5 +1,6 @@
 import { eastAsianWidth } from "get-east-asian-width";
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
+import { unicodePattern } from "./schema/words.js";
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
 export function findKeys(text: string): string[] {
@@ -140,11 +141,14 @@ export function isOfWords(text: string, longest: number, others: string): boolea
   let length = 0;
   for (const one of text) {
     if (others.includes(one)) length = 0;
-    else if (length === longest || !/[\p{L}\p{M}\p{N}]/u.test(one)) return false;
+    else if (length === longest || !isInWord(one)) return false;
     else length += 1;
   }
   return true;
 }
+
+const inWord = unicodePattern("[\\p{L}\\p{M}\\p{N}]", "u");
+const isInWord = (sign: string) => /[\dA-Za-z]/.test(sign) || inWord().test(sign);
 
 /** A text without keys, even if they are encoded repeatedly, and truncated after the prefix of a key in hex or Base64 (R46). */
 export function redactEncoded(text: string, end = "…"): string {
@@ -177,9 +181,10 @@ function cutBehind(text: string, prefix: string, mark: string): string {
 }
 
 // Controls (C0, C1), lone surrogates, line separators, marks that change the text direction, and characters that XML
-// forbids.
+// forbids. Ranges, not `\p{…}`: V8 loads the tables of Unicode for a literal that names them, at each start.
 const unprintable =
-  /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uFEFF\uFFFE\uFFFF]/gu;
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text must not contain.
+  /[\0-\x1F\x7F-\x9F\u061C\u200E\u200F\u2028\u2029\u202A-\u202E\u2066-\u2069\uD800-\uDFFF\uFEFF\uFFFE\uFFFF]/gu;
 
 // The runner of GitHub carries out a line that starts with `::`, and `##[` anywhere in a line.
 const logCommand = /(?<=^[^\S\n]*):(?=:)|#(?=#\[)/gm;
@@ -214,7 +219,8 @@ export function encodePath(path: string): string {
 
 // The only sequences that we print.
 const color = /^\[\d{1,2}m/;
-const colors = /\p{Cc}\[\d{1,2}m/gu;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: a color starts with one.
+const colors = /[\0-\x1F\x7F-\x9F]\[\d{1,2}m/g;
 
 /** Replaces control characters except line ends, tabs and, if `colored`, colors. */
 export function printable(text: string, colored = false): string {
@@ -229,28 +235,21 @@ export function printable(text: string, colored = false): string {
 // Emoji of several signs, and the letters of a Korean syllable: two columns, whatever their parts have.
 const pairs =
   "\\p{RI}{2}|[\\d#*]\\uFE0F?\\u20E3|\\p{ExtPict}(?:[\\uFE0F\\p{EMod}\\u{E0020}-\\u{E007F}]|\\u200D\\p{ExtPict})+|[\\u1100-\\u115F][\\u1160-\\u11A7][\\u11A8-\\u11FF]?";
-// No literals: V8 checks them, with the tables of Unicode that they name, at each start.
-const loadPatterns = () => ({
-  pair: new RegExp(pairs, "gu"),
-  character: new RegExp(`${pairs}|.[\\p{M}\\u200C\\u200D]*`, "gsu"),
-  visible: /^[^\p{DI}\p{Cc}\p{Cf}\p{Mn}\p{Me}\p{Cs}]$/u,
-});
-let patterns: ReturnType<typeof loadPatterns> | undefined;
+const pair = unicodePattern(pairs, "gu");
+const character = unicodePattern(`${pairs}|.[\\p{M}\\u200C\\u200D]*`, "gsu");
+const visible = unicodePattern("^[^\\p{DI}\\p{Cc}\\p{Cf}\\p{Mn}\\p{Me}\\p{Cs}]$", "u");
 
 /** Returns the columns of a text in a terminal: a color has none, a Chinese letter or a family two. */
 export function textWidth(text: string): number {
   const plain = text.replaceAll(colors, "");
   if (/^[ -~\u00A1-\u00AC\u00AE-\u02FF\u2010-\u2027]*$/.test(plain)) return plain.length;
-  patterns ??= loadPatterns();
-  const { pair, visible } = patterns;
   let columns = 0;
-  for (const sign of plain.replace(pair, "\u{1F46A}"))
-    columns += visible.test(sign) ? eastAsianWidth(sign.codePointAt(0) as number) : 0;
+  for (const sign of plain.replace(pair(), "\u{1F46A}"))
+    columns += visible().test(sign) ? eastAsianWidth(sign.codePointAt(0) as number) : 0;
   return columns;
 }
 
 /** Returns what a reader calls characters: a family is one. */
 export function charactersOf(text: string): string[] {
-  patterns ??= loadPatterns();
-  return text.match(patterns.character) ?? [];
+  return text.match(character()) ?? [];
 }

@@ -216,7 +216,7 @@ const textRows: readonly VariationRow[] = [
   }),
   row("escapes", anyStatus, "few", {
     slashes: spelled(/\//g, () => "\\/"),
-    not_ascii: spelled(/[^\p{ASCII}]/gu, unicodeEscapes),
+    not_ascii: spelled(/[\x80-\uFFFF]/g, unicodeEscapes),
     html: spelled(/[<>&'\u2028\u2029]/g, unicodeEscapes),
     first_letters: spelled(/(?<=")[a-z]/g, unicodeEscapes),
   }),

@@ -2,16 +2,27 @@ import { distance } from "fastest-levenshtein";
 
 const longestQuote = 60;
 
-const invisible = /\p{Cf}|\p{Zl}|\p{Zp}|(?! )\p{Zs}/gu;
-const lookAlike = /[\p{Script=Cyrillic}\p{Script=Greek}\uFF01-\uFF5E]/gu;
+/**
+ * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. As
+ * arguments, since the minifier writes a literal for constants.
+ */
+export function unicodePattern(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, flags));
+}
+
+const invisible = unicodePattern("\\p{Cf}|\\p{Zl}|\\p{Zp}|(?! )\\p{Zs}", "gu");
+const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");
+const isPlain = (text: string) => /^[ -~]*$/.test(text);
 const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
     const shown = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
-    const escaped = shown.replace(invisible, codePoint);
-    return /[A-Za-z]/.test(value) ? escaped.replace(lookAlike, codePoint) : escaped;
+    if (isPlain(shown)) return shown;
+    const escaped = shown.replace(invisible(), codePoint);
+    return /[A-Za-z]/.test(value) ? escaped.replace(lookAlike(), codePoint) : escaped;
   }
   if (value === undefined || value === null) return "nothing";
   if (Array.isArray(value)) return "a list";

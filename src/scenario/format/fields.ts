@@ -2,6 +2,7 @@ import { parse } from "@lukeed/ms";
 import { scopePattern } from "../../rules/assumptions.js";
 import { redactKeys } from "../../rules/redact.js";
 import { count, mapping, optional, text } from "../../rules/schema/shape.js";
+import { unicodePattern } from "../../rules/schema/words.js";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 
@@ -227,9 +228,8 @@ function refHint(given: string, others: Readonly<Record<string, unknown>> = {}):
   return `write it ${how}${isSure ? `: ${proposal}` : ""}`;
 }
 
-function withoutAccents(text: string): string {
-  return text.normalize("NFD").replace(/\p{Mn}/gu, "");
-}
+const accents = unicodePattern("\\p{Mn}", "gu");
+const withoutAccents = (text: string) => text.normalize("NFD").replace(accents(), "");
 
 /**
  * Makes a ref from the name of a key; a name without usable letters gets a general ref.

@@ -180,7 +180,7 @@ const path = s.text({
   pattern: /^\/[!-~]{0,1000}$/,
   hint(given) {
     const target = given.replace(/^[A-Z]+ +/, "").replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, "");
-    if (target.length > 200 || /\p{Surrogate}/u.test(target)) return undefined;
+    if (target.length > 200 || /[\uD800-\uDFFF]/u.test(target)) return undefined;
     const encoded = target.replace(/[^!-~]/gu, encodeURIComponent);
     return `a path starts with / and is encoded: ${encoded.startsWith("/") ? encoded : `/${encoded}`}`;
   },
