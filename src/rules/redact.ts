@@ -1,6 +1,14 @@
 import { eastAsianWidth } from "get-east-asian-width";
 import { isKeyCharacter, keyPrefixes } from "./api-key.js";
-import { unicodePattern } from "./schema/words.js";
+
+/**
+ * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. As
+ * arguments, since the minifier writes a literal for constants.
+ */
+export function unicodePattern(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined;
+  return () => (pattern ??= new RegExp(source, flags));
+}
 
 /** Everything that looks like a key, also percent-encoded: a prefix and at least one character. */
 export function findKeys(text: string): string[] {

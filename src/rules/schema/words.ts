@@ -1,15 +1,7 @@
 import { distance } from "fastest-levenshtein";
+import { unicodePattern } from "../redact.js";
 
 const longestQuote = 60;
-
-/**
- * A pattern with properties of Unicode, made when first used: for a literal, V8 loads their tables at each start. As
- * arguments, since the minifier writes a literal for constants.
- */
-export function unicodePattern(source: string, flags: string): () => RegExp {
-  let pattern: RegExp | undefined;
-  return () => (pattern ??= new RegExp(source, flags));
-}
 
 const invisible = unicodePattern("\\p{Cf}|\\p{Zl}|\\p{Zp}|(?! )\\p{Zs}", "gu");
 const lookAlike = unicodePattern("[\\p{Script=Cyrillic}\\p{Script=Greek}\\uFF01-\\uFF5E]", "gu");

@@ -1,8 +1,7 @@
 import { parse } from "@lukeed/ms";
 import { scopePattern } from "../../rules/assumptions.js";
-import { redactKeys } from "../../rules/redact.js";
+import { redactKeys, unicodePattern } from "../../rules/redact.js";
 import { count, mapping, optional, text } from "../../rules/schema/shape.js";
-import { unicodePattern } from "../../rules/schema/words.js";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 
