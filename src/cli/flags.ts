@@ -3,8 +3,8 @@ import { isLoopbackHost, readBaseUrl, readHostName } from "../node/addresses.js"
 import { formatWords, reportFormats } from "../report/render/document.js";
 import { type AdviceLevel, adviceLevels } from "../rules/advice.js";
 import { profiles } from "../rules/assumptions.js";
-import { listed } from "../rules/schema/words.js";
-import { parseDuration, parseTime } from "../scenario/format/fields.js";
+import { listed, quote } from "../rules/schema/words.js";
+import { parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
 import { type AccountLimits, instanceLimits, type LimitName, limitText } from "../store/account.js";
 import {
   type FlagValues,
@@ -64,7 +64,11 @@ const readHostNames = separated(
 
 export const readSeed = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
-const readTime = reader(parseTime, "a time with its zone, such as 2026-03-02T09:00:00Z");
+export function readTime(text: string, from: string): number {
+  const time = parseTime(text);
+  if (time !== undefined) return time;
+  throw usageError(`Invalid ${from}: ${quote(text)}: ${timeHint(text)}.`);
+}
 
 const tokenPattern = /^[A-Za-z0-9._~+/-]{8,}=*$/;
 

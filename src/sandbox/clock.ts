@@ -1,6 +1,13 @@
 import { maximumOverlap } from "../rules/api-key.js";
 import { SandboxError } from "../rules/errors.js";
-import { firstInstant, isInstant, lastInstant, parseDuration, parseTime } from "../scenario/format/fields.js";
+import {
+  firstInstant,
+  isInstant,
+  lastInstant,
+  parseDuration,
+  parseTime,
+  timeHint,
+} from "../scenario/format/fields.js";
 
 export type VirtualClock = ReturnType<typeof createClock>;
 
@@ -90,7 +97,7 @@ export type Instant = string | number | Date;
 export function durationOf(duration: string | number): number {
   const length = typeof duration === "number" ? duration : parseDuration(duration);
   if (length !== undefined && Number.isSafeInteger(length)) return length;
-  throw invalid("duration", duration, "as 90s, 10m, 2h or 7d, or as whole milliseconds");
+  throw invalid("duration", duration, "write it as 90s, 10m, 2h or 7d, or as whole milliseconds");
 }
 
 const units = [
@@ -111,11 +118,11 @@ export function instantOf(instant: Instant): number {
   const isEpoch = typeof instant === "number" || instant instanceof Date;
   const time = isEpoch ? Number(instant) : parseTime(instant);
   if (isInstant(time)) return time;
-  throw invalid("time", instant, "with its zone, such as 2026-03-02T09:00:00Z");
+  throw invalid("time", instant, timeHint(String(instant)));
 }
 
-function invalid(kind: string, given: unknown, how: string): SandboxError {
-  const message = `Invalid ${kind} ${JSON.stringify(given)}: write it ${how}.`;
+function invalid(kind: string, given: unknown, hint: string): SandboxError {
+  const message = `Invalid ${kind} ${JSON.stringify(given)}: ${hint}.`;
   return new SandboxError("validation_failed", message, { given });
 }
 

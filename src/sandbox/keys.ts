@@ -32,6 +32,7 @@ import {
   unknownSecret,
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { instantOf } from "./clock.js";
 import { type Profiled, profileOf } from "./conditions.js";
 import { inventKeyName, inventOrganizationName } from "./population/names.js";
 import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
@@ -295,7 +296,7 @@ export function startKey(
   const usage = startUsage(windows, start, {
     thisMinute: thisMinute && thisMinute + more.perMinute,
     today: today && today + more.perDay,
-    countedAt: times?.map(Date.parse),
+    countedAt: times?.map(instantOf),
   });
   const hasDocumented = documented.length > 0 && settings.scopes === undefined;
   // Many keys share the array of a scenario's default scopes.

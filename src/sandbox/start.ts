@@ -10,7 +10,7 @@ import { unknownScopes } from "../scenario/checks/keys.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, isoOf, lastClockInstant } from "./clock.js";
+import { createClock, instantOf, isoOf, lastClockInstant } from "./clock.js";
 import { assumptionsIn } from "./conditions.js";
 import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
@@ -128,7 +128,7 @@ function documentedScopes(platform: Platform, scenario: Scenario): readonly stri
 
 function seededIn(scenario: Scenario, platform: Platform) {
   const { seed = defaultSeed } = scenario;
-  const start = scenario.clock?.now === undefined ? platform.time() : Date.parse(scenario.clock.now);
+  const start = scenario.clock?.now === undefined ? platform.time() : instantOf(scenario.clock.now);
   return { seed, start, farmers: farmersOf(scenario, { seed, start, make: platform.farmers }) };
 }
 

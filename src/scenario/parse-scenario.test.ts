@@ -70,6 +70,23 @@ organizations:
     expect([organizations, rest]).toEqual([{ bank: { type: "bank", keys } }, { version: 1 }]);
   });
 
+  test("may have a merge key with the tag that formatters write", () => {
+    const text = "version: 1\nx-bank: &bank { type: bank }\norganizations:\n  bank:\n    !!merge <<: *bank\n";
+    expect(parseScenario(text).organizations).toEqual({ bank: { type: "bank" } });
+    expect(problemsOf(text.replace("<<", "type"))).toMatchObject([{ code: "yaml_syntax", line: 5 }]);
+  });
+
+  test("has one problem for a mistake in an anchor with 400 uses, whole or merged", () => {
+    for (const limits of ["{ <<: *few }", "*few"]) {
+      const keys = Array.from(
+        { length: 400 },
+        (_, at) => ` k${at}: { environment: test, limits: ${limits} }`,
+      );
+      const start = "version: 1\nx-few: &few { per_minut: 2 }\norganizations: { bank: { type: bank, keys: {";
+      expect(problemsOf(`${start}\n${keys.join(",\n")} } } }\n`)).toMatchObject([{ line: 2, column: 15 }]);
+    }
+  });
+
   test("merges that multiply and merges of itself take no time and end", () => {
     const levels = Array.from(
       { length: 60 },

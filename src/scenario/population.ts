@@ -122,12 +122,12 @@ export function sharedValues(scenario: Scenario) {
   // Comparing derives those of the whole population.
   if (!written.some(({ id, keys = {} }) => id ?? Object.values(keys).some(({ secret }) => secret))) return [];
   const keys = Array.from(describedKeys(scenario), (one): Derivable => {
-    const path = ["organizations", one.organization, "keys", one.ref, "secret"];
+    const path = ["organizations", one.organization, "keys", one.ref];
     return { ref: one.ref, path, pinned: one.given.secret, value: () => secretOf(one, seed) };
   });
   const organizations = Array.from(describedOrganizations(scenario), ([ref, given]): Derivable => {
     const value = () => organizationIdOf(ref, given, seed);
-    return { ref, path: ["organizations", ref, "id"], pinned: given.id, value };
+    return { ref, path: ["organizations", ref], pinned: given.id, value };
   });
   keys.push({ ref: "unknown", path: [], pinned: undefined, value: () => unknownSecret(seed) });
   return [

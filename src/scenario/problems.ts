@@ -125,7 +125,8 @@ export function formatProblem(problem: Omit<ScenarioProblem, "code">): string {
   const nothingToSee = source === undefined || source.trim() === "";
   if (!nothingToSee && caret !== undefined) lines.push(`  ${source}`, `  ${caret}`);
   if (hint !== undefined) lines.push(`hint: ${hint}`);
-  return lines.map(escapeControls).join("\n");
+  // A tab stays, so that the caret stands under its character.
+  return lines.map((shown) => shown.split("\t").map(escapeControls).join("\t")).join("\n");
 }
 
 function messageOf(problems: readonly ScenarioProblem[]): string {
@@ -162,7 +163,8 @@ export interface PlaceDescription extends Pick<ScenarioProblem, "source" | "care
 export function redactSecrets(text: string): string {
   // An operation id is words, each with a capital.
   const words = /^[A-Z]?[a-z]+$|^[A-Z]+$|^[a-z]{2,}(?:[A-Z][a-z]{2,})+$/;
-  const isWord = (run: string) => !/\d/.test(run) && (run.length < 20 || words.test(run));
+  const isWord = (run: string) =>
+    /^\d{1,20}$/.test(run) || (!/\d/.test(run) && (run.length < 20 || words.test(run)));
   return redactKeys(text).replace(/[A-Za-z0-9]{16,}/g, (run) => (isWord(run) ? run : `${run.slice(0, 4)}…`));
 }
 

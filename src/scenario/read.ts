@@ -1,7 +1,7 @@
 import { isSandboxError, SandboxError } from "../rules/errors.js";
 import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { mergedByName } from "../rules/schema/json.js";
-import { inQuotes, type Members } from "../rules/schema/messages.js";
+import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
 import { factsOf, refRules } from "./checks/facts.js";
@@ -235,10 +235,15 @@ export function interpretScenario({ read, file }: FoundScenario, options: Extend
   const whole = own?.fields.extends === undefined ? own : resolveExtends(own, file, options, report);
   if (whole === undefined) throw new ScenarioError(problemsOf(diagnostics, own, file));
   const extensions: [members: Record<string, unknown>, name: string][] = [];
-  const misshapen = shapeProblems(scenarioSchema, whole.fields, (name, members) => {
-    // A member such as `x-limits` is a place for anchors.
-    return name.startsWith("x-") && extensions.push([members, name]) > 0;
-  });
+  // A member such as `x-limits` is a place for anchors.
+  const isExtension = (name: string, members: Record<string, unknown>) =>
+    name.startsWith("x-") && extensions.push([members, name]) > 0;
+  const spelling = (path: Path) => {
+    const { place, depth } = whole.placeOf(path, "value");
+    if (place === undefined || depth < path.length) return undefined;
+    return /^[\w.+-]+/.exec(place.source.text.slice(place.offset, place.offset + 100))?.[0];
+  };
+  const misshapen = shapeProblems(scenarioSchema, whole.fields, isExtension, spelling);
   for (const [members, name] of extensions) delete members[name];
   diagnostics.push(...misshapen);
   // Unchecked so far: the rules compare fields, which must have the right shape.
@@ -263,17 +268,19 @@ function problemsOf(
     place === undefined ? 0 : place.offset + (isOwn(place) ? 0 : (own?.text.length ?? 0) + 1);
   const seen = new Set<string>();
   return diagnostics
-    .map((one) => ({ ...one, place: one.place ?? read?.placeOf(one.path, one.pointAt ?? "value").place }))
-    .filter(({ path, place }) => {
-      const id = JSON.stringify([path, place?.offset]);
+    .map((one) => {
+      const { place, depth } = read?.placeOf(one.path, one.pointAt ?? "value") ?? {};
+      // Many fields may share a field of an anchor.
+      const name = depth === one.path.length ? one.path.at(-1) : one.path;
+      return { ...one, place: one.place ?? place, name };
+    })
+    .filter(({ name, place }) => {
+      const id = JSON.stringify([name, place?.offset, place?.source.file]);
       return !seen.has(id) && seen.add(id);
     })
     .sort((one, other) => order(one.place) - order(other.place))
     .slice(0, maximumProblems)
-    .map(({ code, path, message, hint: given, needsQuotes, place }) => {
-      const spelled =
-        needsQuotes && place ? /^[\w.+-]+/.exec(place.source.text.slice(place.offset))?.[0] : undefined;
-      const hint = spelled === undefined ? given : `write ${inQuotes(spelled)}`;
+    .map(({ code, path, message, hint, place }) => {
       const name = place === undefined ? file : place.source.file;
       return {
         code,

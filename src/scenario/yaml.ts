@@ -5,6 +5,7 @@ import type {
   ParseOptions,
   Scalar,
   SchemaOptions,
+  YAMLError,
   YAMLMap,
   YAMLSeq,
 } from "yaml";
@@ -121,6 +122,14 @@ function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem)
   // `readPlain` counts and copies repeated aliases.
   const reportAtPath: ReportProblem = (diagnostic) =>
     report({ ...diagnostic, place: placeOf(diagnostic.path, diagnostic.pointAt ?? "value").place });
+  const wrong = tree.merges.find(({ value }) => !mergedNodes(tree, value).every(isMap));
+  if (wrong !== undefined) {
+    const place = placeAt(source, wrong.value?.range?.[0] ?? wrong.key.range?.[0] ?? 0);
+    const message = "<< merges only mappings";
+    const hint = "write <<: *name, and mark a mapping above with &name";
+    report({ code: "wrong_type", path: [], message, hint, place });
+    return undefined;
+  }
   const value = withMerges(tree.document.toJS({ maxAliasCount: -1 }), limits.parts);
   if (value === undefined) {
     const message = `the merge keys (<<) of the scenario copy more than ${limits.parts} fields`;
@@ -135,6 +144,7 @@ function readYaml(source: SourceText, limits: TextLimits, report: ReportProblem)
 interface Tree {
   readonly document: Document.Parsed;
   readonly targets: ReadonlyMap<Node, Node>;
+  readonly merges: readonly MapPair[];
   readonly pairs: WeakMap<YAMLMap, ReadonlyMap<string, MapPair>>;
 }
 
@@ -172,8 +182,8 @@ function readNodes(source: SourceText, report: ReportProblem, kind: TextKind): T
       kind === ofDocument ? 'start with "openapi: 3.1.0"' : 'start with "version: 1" and "organizations:"';
     return reportAt("empty", document.contents?.range?.[0] ?? 0, `the ${kind.noun} is empty`, hint);
   }
-  const targets = checkNodes(document, reportAt);
-  return isFine ? { document, targets, pairs: new WeakMap() } : undefined;
+  const references = checkNodes(document, reportAt);
+  return isFine ? { document, ...references, pairs: new WeakMap() } : undefined;
 }
 
 function placeAt(source: SourceText, offset: number): SourcePlace {
@@ -277,13 +287,19 @@ function compose(text: string, report: ReportAt, kind: TextKind): Document.Parse
     const hint = `put one ${kind.noun} into a file`;
     return report("several_documents", second.range[0], "a second document starts here", hint);
   }
-  // Tags that the core schema does not have are warnings.
-  const wrong = document === undefined ? [] : [...document.errors, ...document.warnings];
-  const [first] = wrong;
+  const first = document && firstError(document, text);
   if (first === undefined) return document;
   // Others are often its consequences.
   const { at = first.pos[0], said, hint } = syntaxProblem(first, text, document as Document.Parsed);
   return report("yaml_syntax", at, `not valid YAML: ${said}`, hint);
+}
+
+function firstError({ errors, warnings }: Document.Parsed, text: string): YAMLError | undefined {
+  // Formatters write `!!merge <<`.
+  const isMergeTag = ({ code, pos: [start] }: YAMLError) =>
+    code === "NON_STRING_KEY" && /^!!merge +<<[ :]/.test(text.slice(start, start + 100));
+  // Tags that the core schema does not have are warnings.
+  return [...errors, ...warnings].find((error) => !isMergeTag(error));
 }
 
 // Fields with these names may contain a real key without its prefix.
@@ -308,8 +324,9 @@ export function secretsIn(document: Document.Parsed): TextRange[] {
   return ranges;
 }
 
-/** Returns the node that each alias refers to. */
-function checkNodes(document: Document.Parsed, report: ReportAt): ReadonlyMap<Node, Node> {
+/** Returns the node that each alias refers to, and the merge keys. */
+function checkNodes(document: Document.Parsed, report: ReportAt): Pick<Tree, "targets" | "merges"> {
+  const merges: MapPair[] = [];
   const anchors = new Map<string, Node>();
   const targets = new Map<Node, Node>();
   const keep = (node: Node & { readonly anchor?: string | undefined }) => {
@@ -340,13 +357,15 @@ function checkNodes(document: Document.Parsed, report: ReportAt): ReadonlyMap<No
     Value: (_, node) => keep(node as Node),
     Map(_, node) {
       keep(node as Node);
-      checkNames(node.items as Pair<Node, Node>[], report);
+      const pairs = node.items as MapPair[];
+      checkNames(pairs, report);
+      merges.push(...pairs.filter(({ key }) => nameOf(key) === "<<"));
     },
   });
-  return targets;
+  return { targets, merges };
 }
 
-function checkNames(pairs: readonly Pair<Node, Node>[], report: ReportAt): void {
+function checkNames(pairs: readonly MapPair[], report: ReportAt): void {
   const names = new Set<string>();
   for (const { key } of pairs) {
     const name = nameOf(key);
@@ -381,12 +400,22 @@ function pairIn(
   const own = pairs.get(String(step));
   const merged = pairs.get("<<")?.value;
   if (own !== undefined || !merged) return own;
-  for (const source of isSeq(merged) ? (merged.items as Node[]) : [merged]) {
-    const target = tree.targets.get(source) ?? source;
+  for (const target of mergedNodes(tree, merged)) {
     const inherited = isMap(target) ? pairIn(tree, target, step, seen) : undefined;
     if (inherited !== undefined) return inherited;
   }
   return undefined;
+}
+
+/** What a merge key merges: a mapping, or each of a list. */
+function mergedNodes(tree: Tree, value: Node | null) {
+  const target = targetOf(tree, value);
+  return isSeq(target) ? target.items.map((source) => targetOf(tree, source as Node)) : [target];
+}
+
+/** The node that an alias refers to, or the node itself. */
+function targetOf({ targets }: Tree, node: Node | null | undefined): Node | null | undefined {
+  return node && (targets.get(node) ?? node);
 }
 
 function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "value") {
@@ -407,6 +436,8 @@ function placeIn(tree: Tree, source: SourceText, path: Path, pointAt: "key" | "v
       if (node === undefined) break;
       offset = node.range?.[0] ?? offset;
     } else break;
+    // What is wrong inside is in the line of the anchor.
+    node = targetOf(tree, node);
     depth += 1;
   }
   return { place: placeAt(source, offset), depth };

@@ -1,13 +1,12 @@
 import { farmerAt, farmerFeatures, farmerRow } from "../../farmers/farmers.js";
 import { resolveLocale } from "../../farmers/tables.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
-import { listed } from "../../rules/schema/words.js";
+import { listed, quote } from "../../rules/schema/words.js";
 import { buildOrganization } from "../../sandbox/keys.js";
-import { parseTime } from "../../scenario/format/fields.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
 import { type CallOf, declareCommand, oneOf, option, plainOption, reader, wholeNumber } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { readSeed } from "../flags.js";
+import { readSeed, readTime } from "../flags.js";
 import type { Output } from "../io.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
@@ -16,11 +15,12 @@ const defaultNow = Date.UTC(2026, 2, 2, 9);
 const readLocale = reader(resolveLocale, listed(farmerLocaleChoices, "or"));
 
 // A farmer's life starts decades earlier.
-const readFarmerTime = reader((text) => {
-  const time = parseTime(text);
-  const year = new Date(time ?? Number.NaN).getUTCFullYear();
-  return year >= 1900 && year <= 9990 ? time : undefined;
-}, "a time from 1900 to 9990 with its zone, such as 2026-03-02T09:00:00Z");
+function readFarmerTime(text: string, from: string): number {
+  const time = readTime(text, from);
+  const year = new Date(time).getUTCFullYear();
+  if (year >= 1900 && year <= 9990) return time;
+  throw usageError(`Invalid ${from}: ${quote(text)}. Use a time from 1900 to 9990.`);
+}
 
 const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];

@@ -1,6 +1,13 @@
 import { SandboxError } from "../errors.js";
 import { redactEncoded, redactKeys } from "../redact.js";
-import { expectedOf, inWords, type Members, type Mistake, type ShapeProblem } from "./messages.js";
+import {
+  expectedOf,
+  inWords,
+  type Members,
+  type Mistake,
+  type ShapeProblem,
+  type Spelling,
+} from "./messages.js";
 import {
   isMapping,
   type Limits,
@@ -15,8 +22,13 @@ import {
 import { didYouMean, listed } from "./words.js";
 
 /** `isExtra`: whether an unknown member is allowed. Default: none is. */
-export function shapeProblems(shape: Shape, value: unknown, isExtra?: IsExtra): ShapeProblem[] {
-  const found = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape));
+export function shapeProblems(
+  shape: Shape,
+  value: unknown,
+  isExtra?: IsExtra,
+  spelling: Spelling = () => undefined,
+): ShapeProblem[] {
+  const found = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape, spelling));
   // A misspelled field is not also missing.
   const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
   return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));

@@ -36,23 +36,35 @@ export interface ShapeProblem<Code extends string = ShapeCode> {
   readonly hint?: string | undefined;
   readonly pointAt?: "key" | "value";
   readonly suggestion?: Path | undefined;
-  /** Whether the hint is to write the value in quotes, which a text spells in its own way: `007`. */
-  readonly needsQuotes?: boolean;
 }
 
-export function inWords({ kind, path, shape, value, holder }: Mistake, root: Shape): ShapeProblem {
+/** What a text has at a path for a value that is no text: `007`, `0x1F`. */
+export type Spelling = (path: Path) => string | undefined;
+
+export function inWords(
+  { kind, path, shape, value, holder }: Mistake,
+  root: Shape,
+  spelling: Spelling,
+): ShapeProblem {
   if (kind === "missing") return missingField(path, shape);
   if (kind === "unknown") return unknownField(path, shape, holder, shapeAt(root, path.slice(0, -2)));
   if (kind === "empty") {
     const hint = `add one of ${listed((shape as MappingKind).needs ?? [], "or")}`;
     return explained(path, labelOf(path), { code: "missing_field", problem: "has no effect", hint });
   }
-  if (kind === "value") return explained(path, labelOf(path), wrongValue(value, shape));
+  if (kind === "value") {
+    const isPlain = typeof value === "number" || typeof value === "boolean";
+    return explained(
+      path,
+      labelOf(path),
+      wrongValue(value, shape, (isPlain && spelling(path)) || quote(value)),
+    );
+  }
   const wrong = wrongText(value as string, shape as TextKind, "is not", holder);
   return { ...explained(path, quote(value), wrong), pointAt: "key" };
 }
 
-interface Explanation extends Pick<ShapeProblem, "code" | "needsQuotes"> {
+interface Explanation extends Pick<ShapeProblem, "code"> {
   readonly problem: string;
   readonly hint: string;
 }
@@ -76,8 +88,8 @@ function labelOf(path: Path): string {
   return typeof last === "number" ? `${path.at(-2) ?? ""}[${last}]` : (last ?? "body");
 }
 
-function wrongValue(value: unknown, shape: Shape): Explanation {
-  if (shape.kind === "choice") return wrongChoice(value, shape);
+function wrongValue(value: unknown, shape: Shape, shown: string): Explanation {
+  if (shape.kind === "choice") return wrongChoice(value, shape, shown);
   if (value === null) {
     const hint = `write a value or remove the line${shape.kind === "mapping" ? ", or write {}" : ""}`;
     return { code: "wrong_type", problem: "is empty", hint };
@@ -91,13 +103,12 @@ function wrongValue(value: unknown, shape: Shape): Explanation {
   const isQuoted = shape.kind === "number" && typeof value === "string" && /^\d+$/.test(value);
   return {
     code: shape.kind === "number" && typeof value === "number" ? "out_of_range" : "wrong_type",
-    problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${quote(value)}`,
-    hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape)}`,
-    needsQuotes: shape.kind === "text" && typeof value !== "object",
+    problem: `must be ${nounOf(shape, value)}, not ${typeof value === "string" ? "the text " : ""}${shown}`,
+    hint: `write ${isQuoted ? `${value} without quotes` : typeHint(value, shape, shown)}`,
   };
 }
 
-function typeHint(value: unknown, shape: Shape): string {
+function typeHint(value: unknown, shape: Shape, shown: string): string {
   switch (shape.kind) {
     case "number": {
       const percent = shape.max === 1 ? Number.parseFloat(String(value)) : 0;
@@ -109,7 +120,7 @@ function typeHint(value: unknown, shape: Shape): string {
     case "list":
       return shape.item.kind === "mapping" ? "a list: a dash before each item" : "a list: [one, two]";
     case "text":
-      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : inQuotes(value);
+      return typeof value === "object" ? (shape.example ?? nounOf(shape)) : `it in quotes: "${shown}"`;
     case "record":
       return recordHint(shape, value);
     default: {
@@ -127,8 +138,6 @@ function typeHint(value: unknown, shape: Shape): string {
   }
 }
 
-export const inQuotes = (value: unknown) => `it in quotes: "${value}"`;
-
 /** Shows the first member of a list as a member of a record: `main: { environment: test }`. */
 function recordHint({ member }: RecordKind, value: unknown): string {
   const first: unknown = Array.isArray(value) ? value[0] : undefined;
@@ -143,11 +152,11 @@ function recordHint({ member }: RecordKind, value: unknown): string {
 
 const maxChoicesShown = 8;
 
-function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind): Explanation {
+function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written: string): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
   const shown = choices.length > maxChoicesShown ? "one of a fixed list" : all;
-  const problem = value === null ? "is empty" : `must be ${shown}, not ${quote(value)}`;
+  const problem = value === null ? "is empty" : `must be ${shown}, not ${written}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
     const hint = `write ${number}${number === value.trim() ? " without quotes" : ""}`;

@@ -1,5 +1,6 @@
 import { SandboxError } from "../../rules/errors.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
+import { instantOf } from "../clock.js";
 import type { Farmer } from "./farmer-shape.js";
 
 export const defaultFarmerPage = 20;
@@ -35,7 +36,7 @@ export function farmersOf(
   { seed, start: clockStart, make }: { seed: number; start: number; make: FarmerMaker | undefined },
 ): Farmers {
   const { farmers: count = 1000, locale, as_of: asOf } = population;
-  const start = asOf === undefined ? clockStart : Date.parse(asOf);
+  const start = asOf === undefined ? clockStart : instantOf(asOf);
   let made: MadeFarmers | undefined;
   const all = () => {
     if (make === undefined)

@@ -135,7 +135,7 @@ function isCounted(key: KeyFacts, facts: Facts): boolean {
 const secretsFit: ScenarioRule = (facts) => {
   const { scenario, keys, wrong } = facts;
   const shared = countKeys(facts).count > scenarioLimits.keys ? [] : sharedValues(scenario);
-  for (const { code, path, message, hint } of shared) wrong(code, path, message, hint);
+  for (const { code, path, message, hint } of shared) wrong(code, path, message, hint, "key");
   for (const { path, fields } of keys) {
     const { secret, environment, legacy } = fields;
     if (secret === undefined) continue;

@@ -12,7 +12,7 @@ export const waitPattern = new RegExp(`^\\d+(?:\\.\\d+)? ?(?:${units})$`);
 export const durationPattern = new RegExp(`^[+-]?\\d+(?:\\.\\d+)? ?(?:${units})$`);
 
 /** An ISO 8601 time with a zone: without a zone, it would be another instant on each machine. */
-const timePattern = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})$/;
+const timePattern = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:[Zz]|[+-]\d{2}:\d{2})$/;
 
 const maximumDuration = 100 * 365 * 24 * 60 * 60_000;
 
@@ -35,21 +35,24 @@ export function parseDuration(text: string): number | undefined {
 
 /**
  * Epoch milliseconds of an ISO 8601 time with a zone; `undefined` if the text is not a time, has a day or an hour that
- * does not exist, or is outside of the years 0000 to 9999 in UTC.
+ * does not exist, or is outside of the years 0000 to 9999 in UTC. Digits after the milliseconds are cut.
  *
  * @example
  * parseTime("2026-03-02T09:00:00Z"); // 1_772_442_000_000
  * parseTime("2026-02-30T09:00:00Z"); // undefined
  */
 export function parseTime(text: string): number | undefined {
-  if (!timePattern.test(text)) return undefined;
-  // `Date` accepts 24:00 and turns February 30 into March 2.
+  // `Date` accepts 24:00.
+  if (!timePattern.test(text) || !hasDay(text) || text.startsWith("24", 11)) return undefined;
+  const time = Date.parse(text.toUpperCase().replace(/(\.\d{3})\d+/, "$1"));
+  return isInstant(time) ? time : undefined;
+}
+
+/** Whether the day of a time exists: `Date` turns February 30 into March 2. */
+function hasDay(text: string): boolean {
   const date = text.slice(0, 10);
   const midnight = Date.parse(`${date}T00:00:00Z`);
-  const exists = !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
-  if (!exists || text.startsWith("T24", 10)) return undefined;
-  const time = Date.parse(text);
-  return isInstant(time) ? time : undefined;
+  return !Number.isNaN(midnight) && new Date(midnight).toISOString().startsWith(date);
 }
 
 /** A time (epoch milliseconds), or a duration from a start, in milliseconds. */
@@ -76,11 +79,16 @@ function epochHint(text: string): string | undefined {
   return `write ${time.toISOString().replace(".000Z", "Z")}`;
 }
 
-function timeHint(text: string): string {
+/** What is wrong with a text that is no time, and what to write. */
+export function timeHint(text: string): string {
   const epoch = epochHint(text);
   if (epoch !== undefined) return epoch;
-  const missing = ["T00:00:00Z", "Z"].find((end) => parseTime(text + end) !== undefined);
-  if (missing !== undefined) return `write ${text}${missing}`;
+  const plain = text.replace(" ", "T").replace(/(?<=T.*[+-]\d\d)(?=\d\d$)/, ":");
+  const missing = ["", "T00:00:00Z", "Z"].find((end) => parseTime(plain + end) !== undefined);
+  if (missing !== undefined) return `write ${plain}${missing}`;
+  if (/^\d{4}-\d{2}-\d{2}/.test(text) && !hasDay(text)) return `there is no day ${text.slice(0, 10)}`;
+  if (timePattern.test(text) && text.startsWith("24", 11))
+    return "there is no such hour: a day ends with 23:59:59.999";
   return "write an ISO 8601 time with a zone, in the years 0000 to 9999, such as 2026-03-02T09:00:00Z";
 }
 
