@@ -145,10 +145,13 @@ export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefin
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
-  const given = encodePath(path).split("/");
+  const given = path.split("/");
+  const encoded = encodePath(path).split("/");
   const values = endpoint.path.split("/").flatMap((segment, i) => {
     const [, name] = /\{(.*)\}/.exec(segment) ?? [];
-    return name === undefined ? [] : [[name, valueIn(segment, given[i] as string)] as const];
+    if (name === undefined) return [];
+    // As it is sent, unless the text around it is spelled in another way.
+    return [[name, valueIn(segment, given[i] ?? "") || valueIn(segment, encoded[i] ?? "")] as const];
   });
   return Object.fromEntries(values);
 }

@@ -343,9 +343,14 @@ const int64 = {
 /** The characters of a text whose format is checked: some formats take quadratic time. */
 export const maxFormatted = 1000;
 
+const { email: isPlainEmail } = fullFormats as Readonly<Record<string, RegExp>>;
+/** A local part in quotes is as valid as any other. */
+const quotedLocal = /^"(?:[ !#-[\]-~]|\\[ -~])+"(?=@)/;
+const email = (text: string) => isPlainEmail?.test(text.replace(quotedLocal, "a")) === true;
+
 /** The test of each format, which accepts values of other types. */
 export const formatTests = new Map(
-  Object.entries({ ...fullFormats, int64 }).flatMap(([name, format]) => {
+  Object.entries({ ...fullFormats, email, int64 }).flatMap(([name, format]) => {
     const { type = "string", validate = format } = isMapping(format) ? format : {};
     const test = validate instanceof RegExp ? (text: string) => validate.test(text) : validate;
     if (typeof test !== "function") return [];
@@ -360,7 +365,24 @@ export type Pattern = (text: string) => boolean;
 
 export type PatternEngine = (pattern: string) => Pattern;
 
-const compiled = (pattern: string) => RE2JS.compile(RE2JS.translateRegExp(pattern));
+// As ECMA-262 has them; RE2 knows only those of ASCII.
+const space = "\\t-\\r \\xA0\\u1680\\u2000-\\u200A\\u2028\\u2029\\u202F\\u205F\\u3000\\uFEFF";
+const noSpace =
+  "\\x00-\\x08\\x0E-\\x1F!-\\x9F\\xA1-\\u167F\\u1681-\\u1FFF\\u200B-\\u2027\\u202A-\\u202E\\u2030-\\u205E\\u2060-\\u2FFF\\u3001-\\uFEFE\\uFF00-\\u{10FFFF}";
+const classes: Readonly<Record<string, string>> = { "\\s": space, "\\S": noSpace };
+
+function withSpaces(pattern: string): string {
+  let isInClass = false;
+  return pattern.replace(/\\.|\[:\^?\w+:\]|[[\].]/gs, (token) => {
+    if (token === "." && !isInClass) return "[^\\n\\r\\u2028\\u2029]";
+    if (token === "[" || token === "]") isInClass = token === "[";
+    const inside = classes[token];
+    if (inside === undefined) return token;
+    return isInClass ? inside : `[${inside}]`;
+  });
+}
+
+const compiled = (pattern: string) => RE2JS.compile(RE2JS.translateRegExp(withSpaces(pattern)));
 /** What a pattern looks ahead for at its start, with at most one level of groups. */
 const lookAhead = /^\^\(\?([=!])((?:[^()\\]|\\.|\((?:[^()\\]|\\.)*\))*)\)/s;
 

@@ -55,7 +55,9 @@ export function operationsOf(
   const ids = new Set<string>();
   for (const one of describedIn(document)) {
     const { at, method, path, place } = one;
-    const name = `${method} ${path}`;
+    // The path of a name such as `/responses?beta=true` is served without its end.
+    const [end = ""] = /[?#].*$/s.exec(one.template) ?? [];
+    const name = `${method} ${path}${end}`;
     const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${one.template}`, ids);
     if (wanted !== undefined && !wanted.includes(id)) continue;
     if (isOther) {

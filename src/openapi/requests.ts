@@ -161,10 +161,11 @@ function parameterValues(
   { query, headers }: RequestContent,
   { params }: EndpointInput,
 ) {
-  const sent = { query: new URLSearchParams(query), headers, params };
+  const sent = { query, headers, params };
+  const inQuery = new URLSearchParams(query);
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const one of parameters) {
-    const isEmpty = allowsEmpty(one) && sent.query.get(one.name) === "";
+    const isEmpty = allowsEmpty(one) && inQuery.get(one.name) === "";
     const value = isEmpty ? "" : valueSent(one, reader.whole(one.at.schema), sent);
     if (value !== undefined) values.get(one.in)?.push([one.name, value]);
   }

@@ -8,14 +8,31 @@ import type { Parameter } from "./operations.js";
 
 // The values of parameters in a request's texts, and the reverse. docs/openapi.md has a row for each of these tables.
 
-type Sent = Pick<RequestContent, "headers"> &
-  Pick<EndpointInput, "params"> & { readonly query: URLSearchParams };
+type Sent = Pick<RequestContent, "headers"> & Pick<EndpointInput, "params"> & { readonly query: string };
 
-/** The texts with a name, by the place of a parameter. */
-export const parameterPlaces: Readonly<Record<string, (sent: Sent, name: string) => readonly string[]>> = {
-  path: ({ params }, name) => [decoded(params[name] ?? "")],
-  query: ({ query }, name) => query.getAll(name),
-  header: ({ headers }, name) => [headerIn(headers, name.toLowerCase()) ?? []].flat(),
+const plainQuery = (text: string) => new URLSearchParams(`=${text}`).get("") ?? "";
+
+interface Place {
+  /** The texts with a name, as they are sent. */
+  readonly texts: (sent: Sent, name: string) => readonly string[];
+  readonly decode: (text: string) => string;
+}
+
+/** Where parameters are. */
+export const parameterPlaces: Readonly<Record<string, Place>> = {
+  path: { texts: ({ params }, name) => [params[name] ?? ""], decode: decoded },
+  query: {
+    texts: ({ query }, name) =>
+      query.split("&").flatMap((pair) => {
+        const [, own = "", text = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+        return pair !== "" && plainQuery(own) === name ? [text] : [];
+      }),
+    decode: plainQuery,
+  },
+  header: {
+    texts: ({ headers }, name) => [headerIn(headers, name.toLowerCase()) ?? []].flat(),
+    decode: (text) => text,
+  },
 };
 
 /** What is between the items of a list in one text, by the style of the parameter. */
@@ -36,7 +53,8 @@ export function valueSent(
   { type, properties, oneOf, anyOf }: Members,
   sent: Sent,
 ): unknown {
-  const given = (name: string) => parameterPlaces[parameter.in]?.(sent, name) ?? [];
+  const { texts, decode } = parameterPlaces[parameter.in] as Place;
+  const given = (name: string) => texts(sent, name).map(decode);
   if (type === "object" && parameter.in === "query") {
     const alternatives = [oneOf, anyOf].flat().filter(isMapping);
     const all = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
@@ -49,7 +67,13 @@ export function valueSent(
   if (type !== "array" || all.length === 0) return all[0];
   return isExploded(parameter)
     ? all
-    : all.flatMap((one) => one.split(separatorOf(parameter)).map((item) => item.trim()));
+    : texts(sent, parameter.name).flatMap((text) => itemsIn(text, separatorOf(parameter), decode));
+}
+
+/** The items of a list. An encoded separator belongs to an item, unless all are encoded, as some clients do. */
+function itemsIn(text: string, separator: string, decode: Place["decode"]): string[] {
+  const items = text.includes(separator) ? text.split(separator).map(decode) : decode(text).split(separator);
+  return items.map((item) => item.trim());
 }
 
 /** The names and texts that send a value. */

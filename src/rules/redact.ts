@@ -222,7 +222,10 @@ export function encodePath(path: string): string {
     const plain = String.fromCharCode(Number.parseInt(one.slice(1), 16));
     return plainInPath.test(plain) ? plain : one.toUpperCase();
   };
-  return path.replace(unsafeInPath, encoded).replace(/%[0-9a-f]{2}/gi, respelled);
+  return path
+    .replace(unsafeInPath, encoded)
+    .replace(/%(?![0-9a-f]{2})/gi, "%25")
+    .replace(/%[0-9a-f]{2}/gi, respelled);
 }
 
 // The only sequences that we print.

@@ -118,3 +118,45 @@ test("an empty value is allowed where the parameter allows it", async () => {
   expect(await statusOf("list=")).toBe(400);
   expect(await statusOf("empty=&full=")).toBe(400);
 });
+
+const listOf = (where: string, style: string, minItems: number) => ({
+  ...{ name: "ids", in: where, required: true, style, explode: false },
+  schema: { type: "array", minItems, maxItems: minItems, items: { type: "string" } },
+});
+
+test.each([
+  ["query", "form", "/a?ids=x%2Cy,z", 2],
+  ["path", "simple", "/a/x%2Cy,z", 2],
+  ["query", "pipeDelimited", "/a?ids=x%7Cy|z", 2],
+  ["query", "spaceDelimited", "/a?ids=x%20y+z", 3],
+  // As generated clients send it.
+  ["query", "form", "/a?ids=x%2Cy%2Cz", 3],
+])("a list in the %s with the style %s, sent as %s, has %i items", async (where, style, target, count) => {
+  const path = where === "path" ? "/a/{ids}" : "/a";
+  for (const items of [count, count + 1]) {
+    const document = documentOf({
+      [path]: { get: operation("a", { parameters: [listOf(where, style, items)] }) },
+    });
+    expect((await serving(document).send(`GET ${target}`)).status).toBe(items === count ? 200 : 400);
+  }
+});
+
+test.each([
+  ["/x y", "/x%20y"],
+  ["/x|y", "/x%7Cy"],
+  ["/x>y", "/x%3Ey"],
+  ["/x%y", "/x%25y"],
+  ["/100%/{id}", "/100%25/1"],
+])("a client reaches %j of the document as %s", async (path, target) => {
+  const { send } = serving(documentOf({ [path]: { get: operation("a") } }));
+  expect((await send(`GET ${target}`)).status).toBe(200);
+});
+
+test("a path with a query is served without it, and a note names it as the document does", async () => {
+  const document = documentOf({ "/a": { get: operation("a") }, "/a?beta=true": { get: operation("b") } });
+  expect((await serving(document).send("GET /a")).text).toBe('"a"');
+  const openapi = { text: JSON.stringify(document) };
+  expect(documentReader.notes({ openapi }, builtIn, new Set()).notes[0]).toBe(
+    "GET /a?beta=true is not served: an operation before it has the same path.",
+  );
+});
