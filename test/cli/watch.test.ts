@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { control } from "../support/call-control.js";
@@ -91,6 +91,25 @@ describe("--watch", () => {
     await serves(url, ["four"]);
     writeFileSync(join(cwd, "deep/er/a.yaml"), sandbox(["five"]));
     await serves(url, ["five"]);
+  });
+
+  it("notices a link above the file that leads elsewhere, as Kubernetes updates a ConfigMap", async () => {
+    const cwd = temporaryFolder();
+    // Of the same size and time, so that only the link differs.
+    for (const ref of ["one", "two"]) mkdirSync(join(cwd, `..${ref}`));
+    for (const ref of ["one", "two"]) {
+      const file = join(cwd, `..${ref}/a.yaml`);
+      writeFileSync(file, sandbox([ref]));
+      utimesSync(file, 1_700_000_000, 1_700_000_000);
+    }
+    symlinkSync("..one", join(cwd, "..data"));
+    symlinkSync("..data/a.yaml", join(cwd, "a.yaml"));
+    const url = await baseUrl(startCli(["a.yaml", "--watch", "--port", "0"], { cwd }));
+    for (const ref of ["two", "one"]) {
+      symlinkSync(`..${ref}`, join(cwd, "..data_tmp"));
+      renameSync(join(cwd, "..data_tmp"), join(cwd, "..data"));
+      await serves(url, [ref]);
+    }
   });
 
   it("follows the files that the scenario extends, also those that come later", async () => {

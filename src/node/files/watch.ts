@@ -41,8 +41,9 @@ export function createWatch(changed: () => Promise<void>) {
 async function versionOf(files: readonly string[], readAt = Number.POSITIVE_INFINITY): Promise<string> {
   const states = files.map(async (file) => {
     try {
-      const { ctimeMs, mtimeMs, size } = await stat(file);
-      return ctimeMs > readAt ? "changed" : `${ctimeMs} ${mtimeMs} ${size}`;
+      const { ctimeMs, mtimeMs, size, dev, ino } = await stat(file);
+      // A link to another file changes no time of that file.
+      return ctimeMs > readAt ? "changed" : `${dev} ${ino} ${ctimeMs} ${mtimeMs} ${size}`;
     } catch {
       return "missing";
     }
