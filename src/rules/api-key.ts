@@ -177,7 +177,7 @@ export type KeyEnds = Pick<KeyRecord, "revokedAt" | "expiresAt" | "overlapEndsAt
  * The state of a key at an instant (R12, R13, R38, R43).
  *
  * Each end is exclusive: a key is expired in the millisecond of its expiry, and rotated in the millisecond when its
- * overlap ends. If a key has ended twice, the first end counts.
+ * overlap ends. A revoked key stays revoked, whenever it would have ended; of the other two ends, the first counts.
  *
  * @example
  * keyStateAt({ ...key, expiresAt: 1000 }, 999); // "active"

@@ -1,6 +1,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { adviceIds } from "../../src/rules/advice.js";
 import { pageOf, root } from "../support/pages.js";
 
 const folder = "docs/decisions";
@@ -38,15 +39,19 @@ const rooms = readdirSync(root, { withFileTypes: true }).flatMap((one) =>
 );
 
 test.each(["README.md", ...files])(
-  "decisions/%s names in code only files and commands that exist",
+  "decisions/%s names in code only files, commands and advice that exist",
   (file) => {
     const text = pageOf(`${folder}/${file}`);
     const paths = [...text.matchAll(/`([\w.-]+)(\/[\w./-]*)`/g)].flatMap(([, room = "", rest]) =>
       rooms.includes(room) ? [room + rest] : [],
     );
     expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-    const { scripts } = JSON.parse(pageOf("package.json"));
+    const { scripts, devDependencies } = JSON.parse(pageOf("package.json"));
     const commands = [...text.matchAll(/`npm run ([\w:-]+)/g)].map(([, name = ""]) => name);
     expect(commands.filter((name) => !(name in scripts))).toEqual([]);
+    // Each id of advice has three words or more.
+    const ids = [...text.matchAll(/`([a-z]+(?:-[a-z0-9]+){2,})`/g)].map(([, id = ""]) => id);
+    const known = [...adviceIds, ...Object.keys(devDependencies)];
+    expect(ids.filter((id) => !known.includes(id))).toEqual([]);
   },
 );
