@@ -66,7 +66,7 @@ export function nextRequest(sandbox: SandboxState, ref: string) {
 function reachedLimit(sandbox: SandboxState, entry: KeyEntry) {
   const now = sandbox.clock.now();
   const last = lastToReset(readLimits(entry, sandbox, now));
-  return last && { name: last.name, until: last.quota === 0 ? undefined : now + last.reset * 1000 };
+  return last && { name: last.name, until: last.quota === 0 ? undefined : last.resetsAt };
 }
 
 /** The cause of this path id, with facts of the key, such as `expired since …`; `null` on success. */

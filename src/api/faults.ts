@@ -88,7 +88,8 @@ function statusResponse(
   call: ApiCall,
   { status = 503, html, retryAfter }: FaultEffect,
 ) {
-  const wait = retryAfter ? retryAfterHeader(retryAfter.seconds, retryAfter.asDate, call.now) : [];
+  const { seconds = 0, asDate = false } = retryAfter ?? {};
+  const wait = retryAfter ? retryAfterHeader(call.now + seconds * 1000, asDate, call.now) : [];
   if (html)
     return { response: responseOf(status, textBody(gatewayPage(status)), wait, "text/html"), code: null };
   const { code, message } = failureOf(status);

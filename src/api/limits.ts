@@ -10,7 +10,9 @@ export interface LimitReading {
   /** The length of the window in seconds. */
   readonly window: number;
   readonly remaining: number;
-  /** Seconds until the remaining quota grows, rounded up. */
+  /** When the remaining quota grows (epoch milliseconds). */
+  readonly resetsAt: number;
+  /** Seconds until then, rounded up. */
   readonly reset: number;
 }
 
@@ -23,18 +25,26 @@ export function readLimits({ key, ...entry }: KeyEntry, { windows }: SandboxStat
   const oldest = recent[Math.max(0, recent.length - key.limits.perMinute)] ?? now;
   const minuteEnds = windows.sliding ? oldest + minute : usage.minuteEndsAt;
   return [
-    reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds - now),
-    reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt - now),
-  ];
-}
+    reading("minute", key.limits.perMinute, minute, usage.minuteCount, minuteEnds),
+    reading("day", key.limits.perDay, day, usage.dayCount, usage.dayEndsAt),
+  ] as const;
 
-function reading(name: LimitReading["name"], quota: number, window: number, used: number, left: number) {
-  const reset = Math.max(1, Math.ceil(left / 1000));
-  return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), reset };
+  function reading(
+    name: LimitReading["name"],
+    quota: number,
+    window: number,
+    used: number,
+    resetsAt: number,
+  ) {
+    const reset = Math.max(1, Math.ceil((resetsAt - now) / 1000));
+    return { name, quota, window: window / 1000, remaining: Math.max(0, quota - used), resetsAt, reset };
+  }
 }
 
 export function lastToReset(limits: Limits): LimitReading | undefined {
-  return limits.filter(({ remaining }) => remaining === 0).sort((one, other) => other.reset - one.reset)[0];
+  return limits
+    .filter(({ remaining }) => remaining === 0)
+    .sort((one, other) => other.resetsAt - one.resetsAt)[0];
 }
 
 /** `draft` is draft-ietf-httpapi-ratelimit-headers-10: `q` requests are allowed in `w` seconds, `r` remain, more after `t`. */
@@ -57,21 +67,20 @@ export function rateLimitHeaders(form: Assumptions["rate_limit_headers"], limits
   return ["X-RateLimit-Limit", String(quota), ...left];
 }
 
-/** `Retry-After` in the assumed form, at `now` of the sandbox's clock; never before the reset of the reached limit. */
+/** `Retry-After` in the assumed form, on the sandbox's clock: the reset of the reached limit, in whole seconds. */
 export function retryAfterHeaders(
   form: Assumptions["retry_after"],
   limits: Limits,
   now: number,
 ): FlatHeaders {
   if (form === "none") return [];
-  return retryAfterHeader(lastToReset(limits)?.reset ?? 1, form === "date", now);
+  return retryAfterHeader(lastToReset(limits)?.resetsAt ?? now + 1000, form === "date", now);
 }
 
-export function retryAfterHeader(seconds: number, asDate: boolean, now: number): FlatHeaders {
-  if (!asDate) return ["Retry-After", String(seconds)];
+export function retryAfterHeader(until: number, asDate: boolean, now: number): FlatHeaders {
+  if (!asDate) return ["Retry-After", String(Math.ceil((until - now) / 1000))];
   // A date has whole seconds; rounded down, it would be too early.
-  const at = Math.ceil(now / 1000 + seconds) * 1000;
-  return ["Retry-After", new Date(at).toUTCString()];
+  return ["Retry-After", new Date(Math.ceil(until / 1000) * 1000).toUTCString()];
 }
 
 /** The challenge of a 401 (RFC 9110); never `Basic`, because browsers would ask for a password. */
