@@ -111,12 +111,14 @@ export function expectRequests(
     .slice(0, 5)
     .map(({ id, at, key, status, pathId }) => ({ id, at: isoOf(at), key, status, path_id: pathId }));
   const wanted = [pathId, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
+  const total = history.total();
+  const kept = history.requests().length;
   const shown = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
   throw new SandboxError(
     "expectation_failed",
     `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${found}. ${
       shown.length === 0 ? "The journal has no request of a client." : `Nearest: ${shown.join(", ")}.`
-    }`,
+    }${kept < total ? ` The journal has only the last ${kept} of ${total} requests; the report counts all.` : ""}`,
     { found, nearest },
   );
 }

@@ -47,6 +47,15 @@ test("expect checks its input, and shows at most five requests", async () => {
   expect(failureOf(() => sandbox.expect({ count: 1 }))[1].nearest).toHaveLength(5);
 });
 
+test("expect counts the journal, and shows that it no longer has all requests", async () => {
+  const sandbox = createSandbox();
+  for (let sent = 0; sent <= 1000; sent++) await sandbox.fetch(`https://api.example${mePath}`);
+  expect(sandbox.expect({ pathId: "401.missing", count: 1000 })).toBe(1000);
+  expect(() => sandbox.expect({ pathId: "401.missing", count: 1001 })).toThrow(
+    /found 1000\..* The journal has only the last 1000 of 1001 requests; the report counts all\.$/,
+  );
+});
+
 test("GET /expect gets 200 or 409, counts requests of clients only, and shows no key", async () => {
   const { server, ask } = await serveControl();
   const wanted = "/expect?path_id=401.revoked&key=revoked&count=1";

@@ -76,7 +76,7 @@ function explained(path: Path, name: string, { problem, ...wrong }: Explanation)
 function missingField(path: Path, shape: Shape): ShapeProblem {
   const name = String(path.at(-1) ?? "");
   const where = path.length < 2 ? "" : ` in ${quote(labelOf(path.slice(0, -1)))}`;
-  const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesShown ? shape.choices : [];
+  const choices = shape.kind === "choice" && shape.choices.length <= maxChoicesAdded ? shape.choices : [];
   const hint = choices.length > 0 ? `add ${name}: ${listed(choices.map(String), "or")}` : `add ${name}`;
   const wrong = { code: "missing_field", problem: `is missing${where}`, hint } as const;
   return { ...explained(path, name, wrong), pointAt: "key" };
@@ -150,12 +150,14 @@ function recordHint({ member }: RecordKind, value: unknown): string {
   return `${word}: ${needed === undefined ? "…" : `{ ${needed[0]}: ${chosen} }`}`;
 }
 
-const maxChoicesShown = 8;
+const maxChoicesAdded = 8;
+const maxChoicesShown = 15;
 
 function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written: string): Explanation {
   const choices = of.map(String);
   const all = listed(choices, "or");
-  const shown = choices.length > maxChoicesShown ? "one of a fixed list" : all;
+  const isLong = choices.length > maxChoicesShown;
+  const shown = isLong ? "one of its choices" : all;
   const problem = value === null ? "is empty" : `must be ${shown}, not ${written}`;
   if (typeof value === "string" && of.includes(Number(value.trim()))) {
     const number = String(Number(value.trim()));
@@ -166,7 +168,8 @@ function wrongChoice(value: unknown, { choices: of, code }: ChoiceKind, written:
   // A similar number is not more likely to be the intended one.
   const near = of.every((one) => typeof one === "number") ? undefined : nearest(typed, choices);
   const meant = meaningsOf(typed).find((one) => choices.includes(one)) ?? near;
-  return { code, problem, hint: meant === undefined ? `write ${all}` : `did you mean ${meant}?` };
+  const suggested = `did you mean ${meant}?${isLong ? ` The choices are ${all}` : ""}`;
+  return { code, problem, hint: meant === undefined ? `write ${all}` : suggested };
 }
 
 function wrongLength(length: number, { max }: ListKind): Explanation {
