@@ -1,7 +1,13 @@
-import { expect, test } from "vitest";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { createJsonLog } from "../../src/node/logger.js";
+import { noRedis, startRedis } from "../support/redis-server.js";
+import { startReplica } from "../support/replicas.js";
+import { served } from "../support/servers.js";
+import { temporaryFolder } from "../support/temporary-folder.js";
 import { aKey, careless, sentKeys } from "./careless.js";
-import { type ServedControl, serveControl } from "./client.js";
+import { clientOf, type ServedControl, serveControl } from "./client.js";
 import { description, realPath } from "./described.js";
 import { newKey } from "./writes.js";
 
@@ -94,4 +100,37 @@ test("R46 no key that a client sent, at any place, is in a response or log", asy
   expect(sentKeys.filter((key) => occurrences(all, key) > 0)).toEqual([]);
   // It was recorded: the same requests are there with redacted keys.
   for (const redacted of ["SVC_test_…", "SVC_live_…", "legacysvc_test_…"]) expect(all).toContain(redacted);
+});
+
+const rejectedKey = `SVC_live_${"9f8e7d6c5b4a".repeat(3)}`;
+const wrongCalls = [
+  [`/keys/${rejectedKey}/revoke`, {}],
+  [`/keys/${rejectedKey}/rotate`, {}],
+  ["/keys", { ...newKey, organization: rejectedKey }],
+  ["/keys", { ...newKey, ref: rejectedKey }],
+] as const;
+
+test("R46 a state has no part of a rejected call, such as a key in the place of a ref", async () => {
+  const state = join(temporaryFolder(), "state.json");
+  const server = await served({ state });
+  const ask = clientOf(server.url);
+  for (const [path, json] of wrongCalls)
+    expect((await ask(path, { method: "POST", json })).status).toBeGreaterThanOrEqual(400);
+  expect((await ask("/keys", { method: "POST", json: newKey })).status).toBe(201);
+  await server.close(0);
+  expect(readFileSync(state, "utf8")).toContain('"ci"');
+  expect(readFileSync(state, "utf8")).not.toContain(rejectedKey);
+});
+
+test.skipIf(noRedis)("R46 a store has no part of a rejected call", async () => {
+  const redis = await startRedis();
+  onTestFinished(redis.close);
+  const server = await startReplica(redis.url, "key-states");
+  const ask = clientOf(server.url);
+  for (const [path, json] of wrongCalls)
+    expect((await ask(path, { method: "POST", json })).status).toBeGreaterThanOrEqual(400);
+  expect((await ask("/keys", { method: "POST", json: newKey })).status).toBe(201);
+  await server.close(0);
+  expect(redis.files()).toContain("sha256");
+  expect(redis.files()).not.toContain(rejectedKey);
 });
