@@ -135,9 +135,13 @@ async function medianOf(partners: readonly Partner[], seconds: number): Promise<
 
 function statusOf(url: string, key: string, agent: Agent): Promise<string> {
   return new Promise((resolve) => {
-    get(url, { agent, headers: { "x-api-key": key } }, (response) => {
+    const request = get(url, { agent, headers: { "x-api-key": key } }, (response) => {
       response.resume().once("end", () => resolve(`${response.statusCode}`));
-    }).once("error", ({ message }) => resolve(message));
+    });
+    request.once("error", ({ message }) => {
+      // The server has closed an idle connection while the request was on its way: every client sends it again.
+      resolve(request.reusedSocket ? statusOf(url, key, agent) : message);
+    });
   });
 }
 

@@ -3,6 +3,9 @@ import { hostToConnectTo } from "../../node/addresses.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { AnyServer } from "./connections.js";
 
+/** Connections that wait to be accepted. One partner's burst would fill Node's 511, and others would wait for seconds. */
+const waiting = 4096;
+
 export function listenOn(
   server: AnyServer,
   port: number,
@@ -14,7 +17,7 @@ export function listenOn(
       const inUse = error.code === "EADDRINUSE";
       resolve(inUse ? rejectInUse(port, host, program) : Promise.reject(unavailable(error, port, host)));
     });
-    server.listen(port, host, () => resolve(server.address() as AddressInfo));
+    server.listen(port, host, waiting, () => resolve(server.address() as AddressInfo));
   });
 }
 
