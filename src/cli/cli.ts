@@ -1,21 +1,12 @@
 import { version } from "../node/package-files.js";
-import { escapeCommands, printable } from "../rules/redact.js";
 import { nearest } from "../rules/schema/words.js";
 import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { describeFailure, exitCode, exitCodeOf } from "./exit-codes.js";
-import { verbose } from "./flags.js";
-import {
-  errorFormOf,
-  type GivenIo,
-  type Io,
-  type Output,
-  type Printer,
-  programIn,
-  splitAtDashes,
-} from "./io.js";
+import * as flag from "./flags.js";
+import { errorFormOf, type GivenIo, type Io, programIn, splitAtDashes } from "./io.js";
 import { checkHelpFlags, lacksDashes, parse, printHelp, unknownWord } from "./program.js";
-import { wrapLines } from "./terminal.js";
+import { createPrinter } from "./terminal.js";
 
 export { setPackageReader } from "../node/package-files.js";
 export type { Io } from "./io.js";
@@ -31,8 +22,8 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
   const program = programIn(given.env);
   // Not a copy, which would open stdin.
   const io: Io = Object.assign(Object.create(given), {
-    stdout: printing(given.stdout),
-    stderr: printing(given.stderr),
+    stdout: createPrinter(given.stdout, given.env),
+    stderr: createPrinter(given.stderr, given.env),
     program,
   });
   try {
@@ -45,20 +36,6 @@ export async function cli(argv: readonly string[], given: GivenIo): Promise<numb
     else io.stderr.say(text);
     return exitCodeOf(error);
   }
-}
-
-// The only way to a terminal: removes everything that would control it.
-function printing(output: Output): Printer {
-  const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
-  const wrap: Printer["wrap"] = (text) => {
-    const { isTTY, columns } = output;
-    return isTTY && columns ? wrapLines(text, columns) : text;
-  };
-  return Object.assign(Object.create(output), {
-    write,
-    wrap,
-    say: (text: string) => void write(wrap(escapeCommands(text))),
-  });
 }
 
 async function run(argv: readonly string[], io: Io): Promise<number> {
@@ -100,7 +77,7 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   const { env, stderr } = io;
   const prefix = "SVC_SANDBOX_";
   const variablesOf = ({ flags }: CliCommand) =>
-    Object.values({ ...flags, verbose }).flatMap((one) => one.variables);
+    Object.values({ ...flags, verbose: flag.verbose }).flatMap((one) => one.variables);
   const unknownTo = (known: readonly string[], names: readonly string[]) =>
     names.filter((name) => name.startsWith(prefix) && !known.includes(name));
   const names = unknownTo(variablesOf(command), Object.keys(env));

@@ -6,20 +6,90 @@ import { profiles } from "../rules/assumptions.js";
 import { listed, quote } from "../rules/schema/words.js";
 import { parseDuration, parseTime, timeHint } from "../scenario/format/fields.js";
 import { type AccountLimits, instanceLimits, type LimitName, limitText } from "../store/account.js";
-import {
-  type FlagValues,
-  fileName,
-  oneOf,
-  option,
-  plainOption,
-  plainToggle,
-  reader,
-  separated,
-  toggle,
-  wholeNumber,
-} from "./command.js";
 import { usageError } from "./exit-codes.js";
 import type { Io } from "./io.js";
+
+export interface Flag<Value> {
+  /** In commander's notation: `-p, --port <number>`. */
+  readonly spec: string;
+  readonly text: string;
+  /** Reads a value; `from` is its flag or variable. Throws a usage error with that name. */
+  readonly read: (text: string, from: string) => Value;
+  /** The environment variables for it; the first set variable wins. */
+  readonly variables: readonly string[];
+  readonly conflicts: readonly string[];
+}
+
+export type FlagSet = Readonly<Record<string, Flag<unknown>>>;
+
+export type FlagValues<Flags extends FlagSet> = {
+  readonly [Name in keyof Flags]?: Flags[Name] extends Flag<infer Value> ? Value : never;
+};
+
+type FlagOptions = Partial<Pick<Flag<unknown>, "variables" | "conflicts">>;
+
+/** If its reader returns a list, the flag is repeatable. Default: the variable `SVC_SANDBOX_<FLAG>` also sets it. */
+export function option<Value>(
+  spec: string,
+  text: string,
+  read: Flag<Value>["read"],
+  options: FlagOptions = {},
+): Flag<Value> {
+  const variable = `SVC_SANDBOX_${longForm(spec).slice(2).replaceAll("-", "_").toUpperCase()}`;
+  return { spec, text, read, variables: [variable], conflicts: [], ...options };
+}
+
+export function plainOption<Value>(spec: string, text: string, read: Flag<Value>["read"]): Flag<Value> {
+  return option(spec, text, read, { variables: [] });
+}
+
+/** Declares a flag without a value; its variable is `1` or `0`. */
+export function toggle(spec: string, text: string, options: FlagOptions = {}): Flag<boolean> {
+  return option(spec, text, readSwitch, options);
+}
+
+export function plainToggle(spec: string, text: string): Flag<boolean> {
+  return plainOption(spec, text, readSwitch);
+}
+
+export function longForm(spec: string): string {
+  return /--[a-z-]+/.exec(spec)?.[0] ?? spec;
+}
+
+/** Creates a reader from a function that returns `undefined` for an invalid value; `expected` describes valid values. */
+export function reader<Value>(
+  read: (text: string) => Value | undefined,
+  expected: string,
+): Flag<Value>["read"] {
+  return (text, from) => {
+    const value = read(text);
+    if (value !== undefined) return value;
+    throw usageError(`Invalid ${from}: ${quote(text)}. Use ${expected}.`);
+  };
+}
+
+export function wholeNumber(min: number, max: number, meaning = ""): Flag<number>["read"] {
+  return reader((text) => {
+    const number = /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN;
+    return number >= min && number <= max ? number : undefined;
+  }, `a whole number from ${min} to ${max}${meaning}`);
+}
+
+export function oneOf<const Choice extends string>(choices: readonly Choice[]): Flag<Choice>["read"] {
+  return reader((text) => choices.find((choice) => choice === text), listed(choices, "or"));
+}
+
+export function separated<Value>(read: Flag<Value>["read"]): Flag<readonly Value[]>["read"] {
+  return (text, from) => text.split(",").map((one) => read(one.trim(), from));
+}
+
+export const fileName = reader((text) => text || undefined, "the name of a file");
+
+const readSwitch = reader((text) => {
+  const word = text.toLowerCase();
+  if (["1", "true", "yes", "on"].includes(word)) return true;
+  return ["0", "false", "no", "off"].includes(word) ? false : undefined;
+}, "1 or 0");
 
 // Flags of several commands. A command's own flags are in its file.
 
@@ -92,7 +162,7 @@ const readIds = reader(
 );
 export const readText = reader((text) => text || undefined, "an id or a ref");
 
-export const sandboxFlags = {
+export const ofSandbox = {
   seed: option(
     "--seed <number>",
     "seed for all generated data (default: the scenario's seed, or 1)",
@@ -120,7 +190,7 @@ export const sandboxFlags = {
     readIds,
   ),
 };
-export type SandboxFlags = FlagValues<typeof sandboxFlags>;
+export type SandboxFlags = FlagValues<typeof ofSandbox>;
 
 const host = option(
   "-H, --host <address>",
@@ -134,7 +204,7 @@ const controlToken = option(
   readToken,
 );
 
-export const serverFlags = {
+export const ofServer = {
   host,
   publicUrl: option(
     "--public-url <url>",
@@ -196,7 +266,7 @@ const readIntercepted = separated(
   }, "the name of a host, such as api.example or *.bank.example, without a port"),
 );
 
-export const interceptFlags = {
+export const intercept = {
   intercept: option(
     "--intercept <host>",
     "send requests to this host to the sandbox, for a client that hard-codes its https address; *.bank.example covers all names below it; repeatable, or separated by commas",
@@ -217,26 +287,26 @@ export const log = (standard: (typeof logFormats)[number]) =>
     oneOf(logFormats),
   );
 
-export const formatFlag = plainOption(
+export const format = plainOption(
   "--format <format>",
   `${formatWords} (default: text)`,
   oneOf(reportFormats),
 );
 
-export const failOnFlag = (usual: AdviceLevel | "none") =>
+export const failOn = (usual: AdviceLevel | "none") =>
   option(
     "--fail-on <level>",
     `exit with 5 if there is advice of this level or above: note, warning or error (default: ${usual})`,
     oneOf(adviceLevels),
   );
 
-export const thresholdFlags = {
+export const thresholds = {
   minCoverage: option(
     "--min-coverage <percent>",
     "exit with 5 if the coverage of promised paths is lower, from 0 to 100 (default: 0)",
     wholeNumber(0, 100),
   ),
-  failOn: failOnFlag("none"),
+  failOn: failOn("none"),
 };
 
 const standardUrl = "http://127.0.0.1:4747";
@@ -254,9 +324,9 @@ export const defaultWait = 10_000;
 
 const ca = option("--ca <file>", "trust this certificate authority (PEM) besides this machine's", fileName);
 
-export const askFlags = { controlToken, ca, timeout };
+export const ofCalls = { controlToken, ca, timeout };
 
-export function controlCall(url: string | undefined, flags: FlagValues<typeof askFlags>, { env, cwd }: Io) {
+export function controlCall(url: string | undefined, flags: FlagValues<typeof ofCalls>, { env, cwd }: Io) {
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,

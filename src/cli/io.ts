@@ -7,22 +7,7 @@ import { fileFailure } from "../node/files/write-file.js";
 import { isExecutable } from "../node/platform.js";
 import { shellWord } from "../report/plain-text.js";
 import { describeFailure, exitCode } from "./exit-codes.js";
-
-/** A destination of text: a terminal, a pipe, or a test's string. */
-export interface Output {
-  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
-  /** Whether someone still reads it, once there is room for more or the signal is aborted. Default: true immediately. */
-  readonly room?: (until: AbortSignal) => Promise<boolean>;
-  readonly isTTY?: boolean | undefined;
-  /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
-  readonly columns?: number | undefined;
-}
-
-export interface Printer extends Output {
-  /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
-  readonly say: (text: string) => void;
-  readonly wrap: (text: string) => string;
-}
+import type { Output, Printer } from "./terminal.js";
 
 export interface KeyPresses {
   /** Resolves to the next key: its character, or a name such as `return`, `space` or `left`; `ctrl-c` for Ctrl-C. */

@@ -23,7 +23,7 @@ import { givenOptions } from "../sandbox/start.js";
 import { ScenarioError, type ScenarioProblem } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { usageError } from "./exit-codes.js";
-import type { SandboxFlags } from "./flags.js";
+import type * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** The default file, and the bundled scenario if there is no such file. */
@@ -114,7 +114,7 @@ export function startNamed(loaded: LoadedScenario, flags: Flags, run?: Condition
 
 export async function stepsThatFail(
   loaded: LoadedScenario,
-  flags: SandboxFlags,
+  flags: flag.SandboxFlags,
   { cwd }: Io,
 ): Promise<ScenarioProblem[]> {
   // Usually there is nothing to run.
@@ -126,7 +126,7 @@ export async function stepsThatFail(
 /** Warns about steps of a scenario file with unexpected results. Bundled scenarios are tested. */
 export async function warnOfSteps(
   loaded: LoadedScenario,
-  flags: SandboxFlags,
+  flags: flag.SandboxFlags,
   io: Io,
   log: Logger,
 ): Promise<void> {
@@ -167,7 +167,7 @@ export async function warnOfDocument(
 }
 
 /** Warns about assumptions of the scenario that override a given `--profile`. */
-export function warnOfPinned(sandbox: SandboxState, { profile }: SandboxFlags, log: Logger): void {
+export function warnOfPinned(sandbox: SandboxState, { profile }: flag.SandboxFlags, log: Logger): void {
   // A stored state overrides the flag.
   const pinned = profile === sandbox.profile ? pinnedAssumptions(sandbox) : [];
   if (pinned.length === 0) return;

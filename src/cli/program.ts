@@ -6,10 +6,10 @@ import { alignColumns, commandLine } from "../report/plain-text.js";
 import type { SandboxError } from "../rules/errors.js";
 import { didYouMean, listed, nearest, quote } from "../rules/schema/words.js";
 import { bundledScenarios, isScenarioName } from "../scenario/bundled.js";
-import { type CliCommand, type Flag, type FlagSet, type FlagValues, longForm } from "./command.js";
+import type { CliCommand } from "./command.js";
 import { commands } from "./commands.js";
 import { usageError } from "./exit-codes.js";
-import { verbose } from "./flags.js";
+import * as flag from "./flags.js";
 import type { Io } from "./io.js";
 
 /** Flags that are not set come from the environment. `undefined` if it has printed the help. */
@@ -52,8 +52,8 @@ export async function checkHelpFlags(
   const helpFlags = ["-h", "--help", "--all"];
   if (!argv.some((word) => helpFlags.slice(0, 2).includes(word))) return;
   const others = argv.filter((word) => !helpFlags.includes(word));
-  const [flag] = commanderOf(name, command, io).parseOptions(others).unknown;
-  if (flag !== undefined) throw misread(name, await unknownFlag(flag, name, command), io);
+  const [unknown] = commanderOf(name, command, io).parseOptions(others).unknown;
+  if (unknown !== undefined) throw misread(name, await unknownFlag(unknown, name, command), io);
 }
 
 export function lacksDashes(name: string, words: readonly string[], io: Io): SandboxError {
@@ -110,30 +110,34 @@ function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true)
     .allowExcessArguments(true)
     .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
-  for (const [one, flag] of Object.entries(flagsOf(command))) {
-    commander.addOption(optionOf(flag).hideHelp(!shown.includes(one)));
+  for (const [attribute, declared] of Object.entries(flagsOf(command))) {
+    commander.addOption(optionOf(declared).hideHelp(!shown.includes(attribute)));
   }
   return commander;
 }
 
-function flagsOf({ flags }: CliCommand): FlagSet {
-  return { ...flags, verbose };
+function flagsOf({ flags }: CliCommand): flag.FlagSet {
+  return { ...flags, verbose: flag.verbose };
 }
 
-function optionOf({ spec, text, variables, read, conflicts }: Flag<unknown>): Option {
+function optionOf({ spec, text, variables, read, conflicts }: flag.Flag<unknown>): Option {
   const also = variables.length === 0 ? "" : ` [${variables.join(", ")}]`;
   const option = new Option(spec, text + also).conflicts([...conflicts]);
   if (!spec.includes("<")) return option;
   return option.argParser<unknown>((value, previous) => {
-    const found = read(value, longForm(spec));
+    const found = read(value, flag.longForm(spec));
     if (previous === undefined) return found;
     if (Array.isArray(found) && Array.isArray(previous)) return [...previous, ...found];
-    throw usageError(`${longForm(spec)} appears more than once. Keep one.`);
+    throw usageError(`${flag.longForm(spec)} appears more than once. Keep one.`);
   });
 }
 
 // Commander also reads variables, but treats an empty value and `0` as set, and allows only one per option.
-function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): FlagValues<FlagSet> {
+function flagValues(
+  commander: Commander,
+  command: CliCommand,
+  env: Io["env"],
+): flag.FlagValues<flag.FlagSet> {
   const given = commander.opts<Record<string, unknown>>();
   const isGiven = (attribute: string) => commander.getOptionValueSource(attribute) === "cli";
   const values: Record<string, unknown> = {};
@@ -152,16 +156,16 @@ function flagValues(commander: Commander, command: CliCommand, env: Io["env"]): 
 }
 
 /** What to write in place of a flag that people expect. */
-function insteadOf(flag: string, name: string, { rest }: CliCommand, value = "revoked"): string | undefined {
+function insteadOf(long: string, name: string, { rest }: CliCommand, value = "revoked"): string | undefined {
   const behind = rest === undefined ? "" : " -- npm test";
-  if (flag === "--scenario")
+  if (long === "--scenario")
     return `write the scenario without a flag, as in \`svc-sandbox ${name} ${value}${behind}\``;
-  return name === "exec" && flag === "--json" ? "use --format json" : undefined;
+  return name === "exec" && long === "--json" ? "use --format json" : undefined;
 }
 
-async function commandsWith(flag: string): Promise<string[]> {
+async function commandsWith(long: string): Promise<string[]> {
   const has = async ([name, load]: (typeof entries)[number]) =>
-    Object.values((await load()).flags).some(({ spec }) => longForm(spec) === flag) ? [name] : [];
+    Object.values((await load()).flags).some(({ spec }) => flag.longForm(spec) === long) ? [name] : [];
   const entries = Object.entries(commands);
   return (await Promise.all(entries.map(has))).flat();
 }
@@ -190,21 +194,25 @@ async function unknownFlag(
   command: CliCommand,
   argv: readonly string[] = [],
 ): Promise<string> {
-  const [flag = "", value = argv[argv.indexOf(given) + 1]] = given.split("=");
+  const [long = "", value = argv[argv.indexOf(given) + 1]] = given.split("=");
   const instead = insteadOf(
-    flag,
+    long,
     name,
     command,
     value !== undefined && isScenarioName(value) ? value : undefined,
   );
-  if (instead !== undefined) return `${name} has no ${flag}: ${instead}.`;
-  const known = [...Object.values(flagsOf(command)).map(({ spec }) => longForm(spec)), "--version", "--help"];
-  if (known.includes(flag)) return `${flag} has no value: write ${flag}, or leave it out.`;
-  const others = await commandsWith(flag);
+  if (instead !== undefined) return `${name} has no ${long}: ${instead}.`;
+  const known = [
+    ...Object.values(flagsOf(command)).map(({ spec }) => flag.longForm(spec)),
+    "--version",
+    "--help",
+  ];
+  if (known.includes(long)) return `${long} has no value: write ${long}, or leave it out.`;
+  const others = await commandsWith(long);
   if (others.length > 0 && others.length < 5)
-    return `${name} has no ${flag}: it is a flag of ${listed(others, "and")}.`;
-  const meant = nearest(flag, known);
-  return `Unknown flag ${flag}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
+    return `${name} has no ${long}: it is a flag of ${listed(others, "and")}.`;
+  const meant = nearest(long, known);
+  return `Unknown flag ${long}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
 function configure(commander: Commander, io: Io): Commander {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { startInNode } from "../node/platform.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import { keyRows, keyTable } from "./key-rows.js";
-import { paintStatus, styleFor, wrapLines } from "./terminal.js";
+import { createPrinter, paintStatus, wrapLines } from "./terminal.js";
 
 const wrap = (text: string) => text;
 const palette = { green: () => "green", yellow: () => "yellow", red: () => "red", dim: wrap } as never;
@@ -15,7 +15,7 @@ test.each([
   [true, { TERM: "dumb" }, false],
   [true, { TERM: "xterm" }, true],
 ])("a terminal (%j) with %j has colors: %j", (isTTY, env, hasColors) => {
-  const style = styleFor({ isTTY, wrap } as never, env as Record<string, string>);
+  const style = createPrinter({ isTTY, write() {} }, env as Record<string, string>).style();
   expect([style.palette.red("no"), style.isTerminal, style.width]).toEqual([
     hasColors ? "\u001B[31mno\u001B[39m" : "no",
     isTTY,

@@ -1,6 +1,23 @@
 import { styleText } from "node:util";
-import { textWidth } from "../rules/redact.js";
-import type { Io, Printer } from "./io.js";
+import { escapeCommands, printable, textWidth } from "../rules/redact.js";
+
+/** A destination of text: a terminal, a pipe, or a test's string. */
+export interface Output {
+  readonly write: (text: string, done?: (error?: Error | null) => void) => unknown;
+  /** Whether someone still reads it, once there is room for more or the signal is aborted. Default: true immediately. */
+  readonly room?: (until: AbortSignal) => Promise<boolean>;
+  readonly isTTY?: boolean | undefined;
+  /** The current number of characters per line; `undefined` if unknown, as in a pipe. */
+  readonly columns?: number | undefined;
+}
+
+export interface Printer extends Output {
+  /** Writes a text for people: on a terminal in lines of its width, with commands as the user starts them. */
+  readonly say: (text: string) => void;
+  readonly wrap: (text: string) => string;
+  /** The current style, with colors only on a terminal, and not with `NO_COLOR`: windows are resized. */
+  readonly style: () => Style;
+}
 
 type Paint = (text: string) => string;
 
@@ -42,13 +59,23 @@ export interface Style {
   readonly width: number;
 }
 
-/** Returns the current style of an output, with colors only on a terminal, and not with `NO_COLOR`: windows are resized. */
-export function styleFor(
-  { isTTY = false, columns = Number.POSITIVE_INFINITY, wrap }: Printer,
-  env: Io["env"],
-): Style {
-  const isForbidden = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
-  return { palette: paletteFor(isTTY && !isForbidden), isTerminal: isTTY, width: columns, wrap };
+/** The only way to a terminal: removes everything that would control it. */
+export function createPrinter(output: Output, env: Readonly<Record<string, string | undefined>>): Printer {
+  const write: Output["write"] = (text, done) => output.write(printable(text, output.isTTY), done);
+  const wrap: Printer["wrap"] = (text) => {
+    const { isTTY, columns } = output;
+    return isTTY && columns ? wrapLines(text, columns) : text;
+  };
+  const hasNoColors = (env.NO_COLOR ?? "") !== "" || env.TERM === "dumb";
+  return Object.assign(Object.create(output), {
+    write,
+    wrap,
+    say: (text: string) => void write(wrap(escapeCommands(text))),
+    style(): Style {
+      const { isTTY = false, columns = Number.POSITIVE_INFINITY } = output;
+      return { palette: paletteFor(isTTY && !hasNoColors), isTerminal: isTTY, width: columns, wrap };
+    },
+  });
 }
 
 const widest = 100;

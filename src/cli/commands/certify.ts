@@ -11,34 +11,13 @@ import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, quote } from "../../rules/schema/words.js";
 import { defaultSeed } from "../../rules/seed.js";
 import { certificateFiles, certifyClient } from "../certify/certify-client.js";
-import {
-  type CallOf,
-  declareCommand,
-  fileName,
-  oneOf,
-  option,
-  plainOption,
-  toggle,
-  wholeNumber,
-} from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, usageError } from "../exit-codes.js";
 import { reportTargets, writeTargets } from "../files.js";
-import {
-  failOnFlag,
-  interceptFlags,
-  json,
-  quiet,
-  readDuration,
-  readSeed,
-  sandboxFlags,
-  scenarioWord,
-  serverFlags,
-  thresholdFlags,
-} from "../flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { loadNamed } from "../open-scenario.js";
 import { whyNoRequest } from "../serve/exec-report.js";
-import { styleFor } from "../terminal.js";
 
 /** Checks the names of `--only`, which depend on the endpoints of the scenario. */
 function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): void {
@@ -50,74 +29,77 @@ function checkOnly(only: readonly string[] = [], { scenario }: LoadedScenario): 
   throw usageError(`Invalid --only: there is no run ${quote(text)}.${hint}`);
 }
 
-const { host, control, tls, cert, key } = serverFlags;
+const { host, control, tls, cert, key } = flag.ofServer;
 const flags = {
-  seeds: option(
+  seeds: flag.option(
     "--seeds <number>",
     "how many seeds vary the responses (default: 20)",
-    wholeNumber(0, 10_000),
+    flag.wholeNumber(0, 10_000),
   ),
-  seed: option(
+  seed: flag.option(
     "--seed <number>",
     "the first of these seeds; minimal, typical and the faults use the scenario's seed (default: 1)",
-    readSeed,
+    flag.readSeed,
   ),
-  faults: toggle("--faults", "run it once more for each kind of fault, on the first request of every path"),
-  promises: option(
+  faults: flag.toggle(
+    "--faults",
+    "run it once more for each kind of fault, on the first request of every path",
+  ),
+  promises: flag.option(
     "--promises <kinds>",
     "break each covered promise of the specification in a run, which the command must notice by failing: all, swaps (an accepted key is rejected, or the reverse) or none (default: swaps)",
-    oneOf(promiseChoices),
+    flag.oneOf(promiseChoices),
   ),
-  only: option(
+  only: flag.option(
     "--only <run>",
     "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most eight runs that show whether it retries); repeatable; without a certificate",
     (text) => [text],
     { conflicts: ["certificate"] },
   ),
-  budget: option(
+  budget: flag.option(
     "--budget <duration>",
     "stop after this time, faults and promises before seeds; the verdict is passed only if every run was made",
-    readDuration("90s or 5m"),
+    flag.readDuration("90s or 5m"),
   ),
-  minNoticed: option(
+  minNoticed: flag.option(
     "--min-noticed <percent>",
     "fail if the command notices less than this share of the broken promises, from 0 to 100 (default: it must notice each swap)",
-    wholeNumber(0, 100),
+    flag.wholeNumber(0, 100),
   ),
-  minCoverage: thresholdFlags.minCoverage,
-  failOn: failOnFlag("error"),
-  jobs: option(
+  minCoverage: flag.thresholds.minCoverage,
+  failOn: flag.failOn("error"),
+  jobs: flag.option(
     "-j, --jobs <number>",
     "number of parallel runs (default: the number of processors)",
-    wholeNumber(1, 1000),
+    flag.wholeNumber(1, 1000),
   ),
-  bail: toggle("--bail", "start no further run after the first failure, and show its cause"),
-  timeout: option(
+  bail: flag.toggle("--bail", "start no further run after the first failure, and show its cause"),
+  timeout: flag.option(
     "--timeout <duration>",
     "end a run that takes longer: 30s, 5m (default: 1m for the first; for others five times its duration, at least 30s; for a fault 30s and that duration without a request)",
-    readDuration("30s or 5m"),
+    flag.readDuration("30s or 5m"),
   ),
-  certificate: option(
+  certificate: flag.option(
     "--certificate <file>",
     `write the certificate to this file, in the format of its extension: ${extensionWords}; repeatable`,
-    (text, from) => [fileName(text, from)],
+    (text, from) => [flag.fileName(text, from)],
   ),
-  format: plainOption(
+  format: flag.plainOption(
     "--format <format>",
     "text or brief (one line of JSON for scripts and agents, and no progress) (default: text)",
-    oneOf(["text", "brief"]),
+    flag.oneOf(["text", "brief"]),
   ),
-  json,
-  now: sandboxFlags.now,
-  openapi: sandboxFlags.openapi,
-  frozen: sandboxFlags.frozen,
-  ...interceptFlags,
+  json: flag.json,
+  now: flag.ofSandbox.now,
+  openapi: flag.ofSandbox.openapi,
+  frozen: flag.ofSandbox.frozen,
+  ...flag.intercept,
   host,
   control,
   tls,
   cert,
   key,
-  quiet,
+  quiet: flag.quiet,
 };
 type CertifyCall = CallOf<typeof flags>;
 
@@ -131,7 +113,7 @@ export const certifyCommand = declareCommand({
     "run a client many times against everything that the specification leaves open, and show what breaks it",
   description:
     "Runs the command like exec, each time against a fresh sandbox, in parallel: once with the profile minimal, which must pass; once with typical; with varied and many seeds; with --faults, once for each fault; and once for each covered promise of the specification, broken on purpose, which the command must notice. For each failing run it finds the smallest cause, and prints the verdict. --certificate writes it to a file. It shows the command's output only for failing runs, with their causes. It lists what was not tried, and why. Exits with 0 if every run passed and every threshold was reached, with 5 if only a threshold was not, with 4 if no request reached an endpoint, otherwise with 1.",
-  words: scenarioWord,
+  words: flag.scenarioWord,
   rest: "[command...]",
   flags,
   usual: [
@@ -165,7 +147,7 @@ export const certifyCommand = declareCommand({
     const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
-      const style = styleFor(io.stdout, io.env);
+      const style = io.stdout.style();
       const hint = whyUnusable(result, notes.join(" "), call);
       const seen = { outputOf, hint, program: io.program };
       io.stdout.write(redactKeys(renderCertificate(result, format, style, seen)));

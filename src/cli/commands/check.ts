@@ -10,12 +10,11 @@ import { loadReader } from "../../node/platform.js";
 import { parseApiKey } from "../../rules/api-key.js";
 import { redactKeys } from "../../rules/redact.js";
 import { unknownSecret } from "../../scenario/population.js";
-import { declareCommand, fileName, option, plainToggle, wholeNumber } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { defaultWait, formatFlag, json, timeout } from "../flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { fallbackScenario, loadNamed, startNamed } from "../open-scenario.js";
-import { styleFor } from "../terminal.js";
 
 export const checkCommand = declareCommand({
   summary: "probe a real environment and compare it with the contract",
@@ -23,20 +22,20 @@ export const checkCommand = declareCommand({
     "Sends a few requests to a real environment (or a sandbox), compares each path with the contract, and prints the findings as assumptions for a scenario. Keys come only from SVC_KEY_<REF> variables, with the names that keys --format env prints for key-states. If you set none, only requests without a valid key are sent. Exits with 1 if something differs or cannot be reached. For a private certificate authority, set NODE_EXTRA_CA_CERTS.",
   words: { "<base-url>": "the URL before /v1/relying-party/me" },
   flags: {
-    format: formatFlag,
-    json,
-    maxRequests: option(
+    format: flag.format,
+    json: flag.json,
+    maxRequests: flag.option(
       "--max-requests <number>",
       "maximum number of requests (default: 44)",
-      wholeNumber(1, Number.MAX_SAFE_INTEGER),
+      flag.wholeNumber(1, Number.MAX_SAFE_INTEGER),
     ),
-    timeout,
-    openapi: option(
+    timeout: flag.timeout,
+    openapi: flag.option(
       "--openapi <file>",
       "also compare its GET operations with this OpenAPI document, and the document with the sandbox",
-      fileName,
+      flag.fileName,
     ),
-    probeLimits: plainToggle(
+    probeLimits: flag.plainToggle(
       "--probe-limits",
       "reach limits on purpose, with keys at their limits or with up to per_minute + 1 requests of a working key, if --max-requests allows it",
     ),
@@ -54,7 +53,7 @@ export const checkCommand = declareCommand({
     const document = loaded.scenario.openapi;
     const described = document === undefined ? [] : await readDocument(loaded, io);
     warnOfPlainHttp(url, io);
-    const report = await runCheck(createSend(url, flags.timeout ?? defaultWait), {
+    const report = await runCheck(createSend(url, flags.timeout ?? flag.defaultWait), {
       url: url.href,
       env: io.env,
       maxRequests: flags.maxRequests ?? 44,
@@ -65,7 +64,7 @@ export const checkCommand = declareCommand({
     const { stopped } = report;
     if (stopped !== undefined) io.stderr.say(redactKeys(`${stopped}\n`));
     if (format !== "text" || stopped === undefined) {
-      const style = styleFor(io.stdout, io.env);
+      const style = io.stdout.style();
       io.stdout.write(redactKeys(renderCheck(report, format, style)));
     }
     return report.verdict === "agrees" ? exitCode.fine : exitCode.failed;

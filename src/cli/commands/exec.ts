@@ -15,20 +15,10 @@ import { redactKeys } from "../../rules/redact.js";
 import { didYouMean, listed, quote } from "../../rules/schema/words.js";
 import type { RunConditions } from "../../sandbox/conditions.js";
 import { createCounters } from "../../sandbox/journal/counts.js";
-import { declareCommand, fileName, option } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import { reportTargets } from "../files.js";
-import {
-  formatFlag,
-  interceptFlags,
-  log,
-  quiet,
-  readPort,
-  sandboxFlags,
-  scenarioWord,
-  serverFlags,
-  thresholdFlags,
-} from "../flags.js";
+import * as flag from "../flags.js";
 import { loadNamed, startNamed, warnOfDates } from "../open-scenario.js";
 import { deliverReport, execReportFiles } from "../serve/exec-report.js";
 import { openRunFolder } from "../serve/run-folder.js";
@@ -77,39 +67,43 @@ function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunCon
 }
 
 const flags = {
-  report: option(
+  report: flag.option(
     "--report <file>",
     `write the report to this file and not to stderr, in the format of its extension: ${extensionWords}; - is stdout; repeatable`,
-    (text, from) => [fileName(text, from)],
+    (text, from) => [flag.fileName(text, from)],
   ),
-  format: formatFlag,
-  break: option(
+  format: flag.format,
+  break: flag.option(
     "--break <path>:<row>",
     "break one promise of the specification, such as 200.test:scopes-empty, and show whether the command notices; without a report",
     (text) => text,
     { conflicts: ["report", "format", "minCoverage", "failOn"] },
   ),
-  fault: option(
+  fault: flag.option(
     "--fault <fault>[@<path>]",
     "give a fault to the first request on a promised path, such as fault.hang@401.revoked, or on each promised path, such as fault.hang",
     (text) => text,
     { conflicts: ["break"] },
   ),
-  ...thresholdFlags,
+  ...flag.thresholds,
   // `PORT` is for the command, which may listen on it.
-  port: option("-p, --port <number>", "the port to listen on (default: 0, any free port)", readPort),
-  ...interceptFlags,
-  ...serverFlags,
-  ...sandboxFlags,
-  log: log("off"),
-  quiet,
+  port: flag.option(
+    "-p, --port <number>",
+    "the port to listen on (default: 0, any free port)",
+    flag.readPort,
+  ),
+  ...flag.intercept,
+  ...flag.ofServer,
+  ...flag.ofSandbox,
+  log: flag.log("off"),
+  quiet: flag.quiet,
 };
 
 export const execCommand = declareCommand({
   summary: "run a command against a sandbox, and report which error paths its client covers",
   description:
     "Serves a scenario on a free port, runs the command with SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF> and SVC_CONTROL_URL in its environment, stops, and prints on stderr which responses its client has covered (not with --quiet). Sandboxes in Node processes of the command, such as those with msw handlers, count as well. stdin and stdout belong to the command, so there is no --json: use --report with a file. Exits with the command's code. If that is 0, it exits with 4 if no request reached an endpoint (allow it with --min-coverage 0), and with 5 if --min-coverage or --fail-on is not reached. The command runs without a shell: write sh -c '…' to use one.",
-  words: scenarioWord,
+  words: flag.scenarioWord,
   rest: "<command...>",
   flags,
   usual: ["report", "format", "break", "fault", "minCoverage", "failOn", "port", "intercept"],

@@ -5,20 +5,11 @@ import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
 import { redactKeys } from "../../rules/redact.js";
-import { declareCommand, plainOption } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import {
-  askFlags,
-  controlCall,
-  endpoint,
-  json,
-  readText,
-  runningUrl,
-  sandboxFlags,
-  scenarioWord,
-} from "../flags.js";
+import * as flag from "../flags.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
-import { paintStatus, type Style, styleFor } from "../terminal.js";
+import { paintStatus, type Style } from "../terminal.js";
 
 export const explainCommand = declareCommand({
   summary: "show why a request or a key was rejected, and what to do",
@@ -27,14 +18,14 @@ export const explainCommand = declareCommand({
   words: {
     "<key>":
       "an X-Request-Id, last (the latest rejected request), a key's ref, a full key, or one of: none, malformed, unknown",
-    ...scenarioWord,
+    ...flag.scenarioWord,
   },
   flags: {
-    endpoint,
-    url: plainOption("--url <url>", `of a request: ${runningUrl}`, readText),
-    ...askFlags,
-    json,
-    ...sandboxFlags,
+    endpoint: flag.endpoint,
+    url: flag.plainOption("--url <url>", `of a request: ${flag.runningUrl}`, flag.readText),
+    ...flag.ofCalls,
+    json: flag.json,
+    ...flag.ofSandbox,
   },
   examples: {
     "svc-sandbox explain last": "the latest rejected request of http://127.0.0.1:4747",
@@ -46,10 +37,10 @@ export const explainCommand = declareCommand({
   },
   async run({ words, flags, io }) {
     const [word = "", scenario] = words;
-    const style = styleFor(io.stdout, io.env);
+    const style = io.stdout.style();
     // Never a key.
     if (word === "last" || requestId.test(word) || flags.url !== undefined) {
-      const { text: found, ...details } = await askRequest(controlCall(flags.url, flags, io), word);
+      const { text: found, ...details } = await askRequest(flag.controlCall(flags.url, flags, io), word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
       io.stdout.say(redactKeys(`${text}\n`));
       return exitCode.fine;

@@ -4,19 +4,19 @@ import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { listed, quote } from "../../rules/schema/words.js";
 import { buildOrganization } from "../../sandbox/keys.js";
 import { populatedOrganization, populatedRef } from "../../scenario/population.js";
-import { type CallOf, declareCommand, oneOf, option, plainOption, reader, wholeNumber } from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { readSeed, readTime } from "../flags.js";
-import type { Output } from "../io.js";
+import * as flag from "../flags.js";
+import type { Output } from "../terminal.js";
 
 /** The bundled scenarios' start time: without `--now`, farmers are the same every day. */
 const defaultNow = Date.UTC(2026, 2, 2, 9);
 
-const readLocale = reader(resolveLocale, listed(farmerLocaleChoices, "or"));
+const readLocale = flag.reader(resolveLocale, listed(farmerLocaleChoices, "or"));
 
 // A farmer's life starts decades earlier.
 function readFarmerTime(text: string, from: string): number {
-  const time = readTime(text, from);
+  const time = flag.readTime(text, from);
   const year = new Date(time).getUTCFullYear();
   if (year >= 1900 && year <= 9990) return time;
   throw usageError(`Invalid ${from}: ${quote(text)}. Use a time from 1900 to 9990.`);
@@ -26,24 +26,28 @@ const recordFormats = ["ndjson", "json", "yaml", "csv", "geojson"] as const;
 type RecordFormat = (typeof recordFormats)[number];
 
 const flags = {
-  count: plainOption("--count <number>", "number of records (default: 10)", wholeNumber(0, maxFarmers)),
-  from: plainOption(
+  count: flag.plainOption(
+    "--count <number>",
+    "number of records (default: 10)",
+    flag.wholeNumber(0, maxFarmers),
+  ),
+  from: flag.plainOption(
     "--from <index>",
     "index of the first record, counted from 0 (default: 0)",
-    wholeNumber(0, maxFarmers - 1),
+    flag.wholeNumber(0, maxFarmers - 1),
   ),
-  format: plainOption(
+  format: flag.plainOption(
     "--format <format>",
     "ndjson, json, yaml, csv, or geojson for the fields of farmers (default: ndjson)",
-    oneOf(recordFormats),
+    flag.oneOf(recordFormats),
   ),
-  locale: plainOption(
+  locale: flag.plainOption(
     "--locale <name>",
     "locale of the farmers, such as en_GH or pt_BR, or a language for all of its locales (default: all locales)",
     readLocale,
   ),
-  seed: option("--seed <number>", "seed of the records (default: 1)", readSeed),
-  now: option(
+  seed: flag.option("--seed <number>", "seed of the records (default: 1)", flag.readSeed),
+  now: flag.option(
     "--now <time>",
     "time that the dates of farmers depend on, with a zone (default: 2026-03-02T09:00:00Z, the start of the bundled scenarios)",
     readFarmerTime,
@@ -87,7 +91,7 @@ interface Records {
 
 function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
   const { seed = 1, now: start = defaultNow, locale: locales, format } = flags;
-  if (oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
+  if (flag.oneOf(["organizations", "farmers"])(word, "kind of records") === "farmers") {
     const source = { seed, start, ...(locales !== undefined && { locales }) };
     const at = (index: number) => farmerAt(source, index);
     return { at, row: (index) => farmerRow(at(index)), features: (index) => farmerFeatures(at(index)) };

@@ -11,10 +11,10 @@ import { listed, quote } from "../../rules/schema/words.js";
 import { scenarioNames } from "../../scenario/bundled.js";
 import { scenarioJsonSchema } from "../../scenario/format/json-schema.js";
 import { starterScenario } from "../../scenario/starter.generated.js";
-import { declareCommand, plainOption, plainToggle } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode, unwritable, usageError } from "../exit-codes.js";
 import { newFile } from "../files.js";
-import { force, quiet } from "../flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import { ownScenario } from "../open-scenario.js";
 
@@ -113,17 +113,17 @@ export const initCommand = declareCommand({
     "Writes a commented starter scenario. It names its JSON Schema for editors: the installed package's, or a copy next to the file. With --client it writes a first test and a workflow for GitHub instead, if the project has what they need; with --agent a section for coding agents. Does not overwrite a file without --force.",
   words: { "[file]": "the file to write (default: svc-sandbox.yaml, which start finds automatically)" },
   flags: {
-    force,
-    client: plainOption(
+    force: flag.force,
+    client: flag.plainOption(
       "--client <kind>",
       `write first tests of a client: ${clientKinds.join(", ")}`,
       readClient,
     ),
-    agent: plainToggle(
+    agent: flag.plainToggle(
       "--agent",
       "add a section to AGENTS.md that points coding agents to the package's AGENTS.md",
     ),
-    quiet,
+    quiet: flag.quiet,
   },
   examples: {
     "svc-sandbox init": "write svc-sandbox.yaml",

@@ -5,27 +5,27 @@ import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/steps.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
-import { declareCommand, oneOf, plainOption } from "../command.js";
+import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { endpoint, json, sandboxFlags, scenarioWord } from "../flags.js";
+import * as flag from "../flags.js";
 import { type KeyRow, keyRows, keyTable } from "../key-rows.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
-import { type Style, shortTime, styleFor } from "../terminal.js";
+import { type Style, shortTime } from "../terminal.js";
 
 export const keysCommand = declareCommand({
   summary: "list a scenario's keys and what each one gets",
   description:
     "Lists the keys of a scenario, their secrets, and the response that each one gets. Below the table are the keys that its timeline and story will create.",
-  words: scenarioWord,
+  words: flag.scenarioWord,
   flags: {
-    format: plainOption(
+    format: flag.plainOption(
       "--format <format>",
       "table, json, env (lines for a shell or a .env file) or powershell (default: table)",
-      oneOf(["table", "json", "env", "powershell"]),
+      flag.oneOf(["table", "json", "env", "powershell"]),
     ),
-    endpoint,
-    json,
-    ...sandboxFlags,
+    endpoint: flag.endpoint,
+    json: flag.json,
+    ...flag.ofSandbox,
   },
   examples: {
     "svc-sandbox keys": "a table",
@@ -44,7 +44,7 @@ export const keysCommand = declareCommand({
       env: () => environmentLines(variables()),
       powershell: () => powershellLines(variables()),
       json: () => `${JSON.stringify(rows(), null, 2)}\n`,
-      table: () => tableOf(sandbox, rows(), open, styleFor(io.stdout, io.env)),
+      table: () => tableOf(sandbox, rows(), open, io.stdout.style()),
     };
     io.stdout.write(await textOf[format]());
     return exitCode.fine;

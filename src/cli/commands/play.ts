@@ -6,32 +6,31 @@ import { quote } from "../../rules/schema/words.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { isAsExpected, type PlayedStep } from "../../sandbox/steps.js";
 import { tryNextStep } from "../../sandbox/story/run-step.js";
-import { type CallOf, declareCommand, option, reader, toggle } from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { json, sandboxFlags, scenarioWord } from "../flags.js";
+import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, startNamed } from "../open-scenario.js";
 import { openingProse, stepProse } from "../story/step-prose.js";
 import { placeProblems } from "../story/verdict.js";
-import { styleFor } from "../terminal.js";
 
-const readSpeed = reader((text) => {
+const readSpeed = flag.reader((text) => {
   if (text === "max") return Number.POSITIVE_INFINITY;
   const speed = Number(text);
   return speed > 0 && Number.isFinite(speed) ? speed : undefined;
 }, "a number above 0, such as 2 or 0.5, or max not to wait at all");
 
 const flags = {
-  speed: option(
+  speed: flag.option(
     "--speed <number>",
     "how fast to play it: 2 is twice as fast, 0.5 half, max does not wait (default: 1; max in a pipe)",
     readSpeed,
   ),
-  step: toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
+  step: flag.toggle("--step", "wait after each step until Enter or Space is pressed; q ends", {
     conflicts: ["json"],
   }),
-  ...sandboxFlags,
-  json,
+  ...flag.ofSandbox,
+  json: flag.json,
 };
 type PlayCall = CallOf<typeof flags>;
 
@@ -39,7 +38,7 @@ export const playCommand = declareCommand({
   summary: "play the story of a scenario to an audience",
   description:
     "Plays a story: the narration, each request, its response, and the clock; with pauses to read, or step by step. Keys appear as refs. Continues after an unexpected response, and then exits with 1.",
-  words: scenarioWord,
+  words: flag.scenarioWord,
   flags,
   examples: {
     "svc-sandbox play rotation": "with time to read",
@@ -60,7 +59,7 @@ export const playCommand = declareCommand({
     const pauses = await pausesFor(call, stop);
     try {
       const outline = `${pluralize(story.length, "step")}.${flags.step ? stepKeys : ""}`;
-      if (!flags.json) io.stdout.say(openingProse(sandbox, outline, styleOf(io)));
+      if (!flags.json) io.stdout.say(openingProse(sandbox, outline, io.stdout.style()));
       return await playAll(sandbox, loaded.name, pauses, call);
     } finally {
       pauses.close();
@@ -79,7 +78,7 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
     if (result === undefined) break;
     if (!isAsExpected(result)) unexpected += 1;
     const problems = await placeProblems(result, name, io.cwd);
-    const prose = stepProse(result, problems, sandbox, styleOf(io), earlier);
+    const prose = stepProse(result, problems, sandbox, io.stdout.style(), earlier);
     steps = result.number;
     if (result.response !== null) earlier = result;
     if (flags.json) io.stdout.write(`${redactKeys(JSON.stringify(stepJson(result)))}\n`);
@@ -99,8 +98,6 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
   );
   return exitCode.failed;
 }
-
-const styleOf = ({ stdout, env }: Io) => styleFor(stdout, env);
 
 interface Pauses {
   /** Waits after a step with this text; resolves to whether to continue. */

@@ -5,13 +5,12 @@ import { bundledScenarios, isScenarioName } from "../../scenario/bundled.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json } from "../flags.js";
-import { styleFor } from "../terminal.js";
+import * as flag from "../flags.js";
 
 export const listCommand = declareCommand({
   summary: "list the bundled scenarios",
   description: "Lists the bundled scenarios, one line each.",
-  flags: { json },
+  flags: { json: flag.json },
   examples: {
     "svc-sandbox list": "names and what each one shows",
     "svc-sandbox list --json": "the same for machines",
@@ -24,7 +23,7 @@ export const listCommand = declareCommand({
         description: firstSentence(scenario.description ?? scenario.name ?? ""),
       }),
     );
-    const { palette } = styleFor(io.stdout, io.env);
+    const { palette } = io.stdout.style();
     const lines = alignColumns(rows.map(({ name, description }) => [palette.bold(name), description]));
     if (flags.json) io.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else io.stdout.say(`${lines.join("\n")}\n`);

@@ -10,9 +10,9 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import type { Store } from "../../store/store.js";
-import { type CallOf, declareCommand, fileName, option, plainToggle, reader, toggle } from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
-import { json, log, quiet, readPort, sandboxFlags, scenarioWord, serverFlags } from "../flags.js";
+import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
 import { loadNamed, warnOfDates, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
 import { banner, listeningLine, openDashboard } from "../serve/banner.js";
@@ -20,55 +20,54 @@ import { keepingFlags } from "../serve/keeping.js";
 import { createLog, logEvents } from "../serve/log.js";
 import { openNamedStore } from "../serve/open-store.js";
 import { serveOptions } from "../serve/serve-options.js";
-import { styleFor } from "../terminal.js";
 
 const flags = {
-  port: option(
+  port: flag.option(
     "-p, --port <number>",
     "the port to listen on; 0 uses any free port (default: 4747)",
-    readPort,
+    flag.readPort,
     {
       variables: ["SVC_SANDBOX_PORT", "PORT"],
     },
   ),
-  ...serverFlags,
-  ...sandboxFlags,
-  watch: toggle(
+  ...flag.ofServer,
+  ...flag.ofSandbox,
+  watch: flag.toggle(
     "--watch",
     "load the scenario again when its file changes; a broken file does not replace the running scenario",
   ),
-  writeEnv: option(
+  writeEnv: flag.option(
     "--write-env <file>",
     "set SVC_BASE_URL, SVC_API_KEY and your client's other variables in this file; its other lines stay",
-    fileName,
+    flag.fileName,
   ),
   ...keepingFlags,
-  drain: option(
+  drain: flag.option(
     "--drain <duration>",
     "time after SIGTERM when the server still responds but is not ready, so that load balancers notice: 10s, 0s (default: 5s with --store, or 0s)",
-    reader(parseDuration, "a duration such as 0s, 5s or 1m"),
+    flag.reader(parseDuration, "a duration such as 0s, 5s or 1m"),
   ),
-  detach: toggle(
+  detach: flag.toggle(
     "--detach",
     "serve in the background: print the line of --json once requests are accepted, and return; the command stop ends it",
     { variables: [], conflicts: ["control", "untilStdinEnds"] },
   ),
-  untilStdinEnds: plainToggle(
+  untilStdinEnds: flag.plainToggle(
     "--until-stdin-ends",
     "print the line of --json, and stop when stdin ends: the sandbox never outlives a program that starts it with a pipe",
   ),
-  open: toggle(
+  open: flag.toggle(
     "--open",
     "open the dashboard in the browser (BROWSER, or the default browser) once the server is ready",
     { conflicts: ["control"] },
   ),
-  log: log("pretty"),
-  showKeys: toggle(
+  log: flag.log("pretty"),
+  showKeys: flag.toggle(
     "--show-keys",
     "print full keys and a generated control token; SVC_SANDBOX_SHOW_KEYS=0 hides them (default: print them, except with --log json)",
   ),
-  json,
-  quiet,
+  json: flag.json,
+  quiet: flag.quiet,
 };
 
 /** How long a replica still responds after SIGTERM, in milliseconds: longer than a load balancer takes to notice. */
@@ -80,7 +79,7 @@ export const startCommand = declareCommand({
   summary: "serve a scenario until you stop it (the default command)",
   description:
     "Serves a scenario until SIGINT, SIGTERM or SIGHUP. Once it accepts requests, it prints the addresses, the keys and what each key gets. Then it logs requests on stderr.",
-  words: scenarioWord,
+  words: flag.scenarioWord,
   flags,
   usual: [
     "port",
@@ -270,7 +269,7 @@ function announce(sandbox: SandboxState, server: RunningServer, { flags, io }: S
     // It appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    io.stdout.write(shown(banner(sandbox, server, styleFor(io.stdout, io.env), shownToken, io.program)));
+    io.stdout.write(shown(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
   }
   if (newToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");

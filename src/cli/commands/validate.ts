@@ -7,7 +7,7 @@ import { ScenarioError } from "../../scenario/problems.js";
 import type { Scenario } from "../../scenario/scenario.generated.js";
 import { declareCommand } from "../command.js";
 import { exitCode } from "../exit-codes.js";
-import { json, quiet, sandboxFlags, verbose } from "../flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import {
   type DocumentFlags,
@@ -39,7 +39,13 @@ export const validateCommand = declareCommand({
   description:
     "Checks scenario files, and runs their timeline and story once. Prints valid files on stdout, and problems on stderr with file, line, column and a hint. Exits with 1 if a file has problems, with 2 if one cannot be read.",
   words: { "[file...]": "scenario files (or bundled names; - reads stdin; default: svc-sandbox.yaml)" },
-  flags: { openapi: sandboxFlags.openapi, operations: sandboxFlags.operations, json, quiet, verbose },
+  flags: {
+    openapi: flag.ofSandbox.openapi,
+    operations: flag.ofSandbox.operations,
+    json: flag.json,
+    quiet: flag.quiet,
+    verbose: flag.verbose,
+  },
   examples: {
     "svc-sandbox validate": "svc-sandbox.yaml",
     "svc-sandbox validate --openapi api.yaml": "an OpenAPI document",

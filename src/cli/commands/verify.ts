@@ -6,22 +6,22 @@ import { SandboxError } from "../../rules/errors.js";
 import { printable, redactKeys } from "../../rules/redact.js";
 import { isScenarioName, scenarioNames } from "../../scenario/bundled.js";
 import { ScenarioError } from "../../scenario/problems.js";
-import { type CallOf, declareCommand, plainToggle } from "../command.js";
+import { type CallOf, declareCommand } from "../command.js";
 import { describeFailure, exitCode, exitCodeOf } from "../exit-codes.js";
-import { json, quiet, sandboxFlags } from "../flags.js";
+import * as flag from "../flags.js";
 import { aborted } from "../io.js";
 import { namedOrOwn, problemsJson } from "../open-scenario.js";
 import { createLog } from "../serve/log.js";
 import { verdictJson, verdictOn, verdictText } from "../story/verdict.js";
-import { type Palette, styleFor } from "../terminal.js";
+import type { Palette } from "../terminal.js";
 
 const flags = {
-  all: plainToggle("--all", "every bundled scenario"),
+  all: flag.plainToggle("--all", "every bundled scenario"),
   // No variable: one for `start` would keep it running.
-  watch: plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
-  ...sandboxFlags,
-  json,
-  quiet,
+  watch: flag.plainToggle("--watch", "verify again whenever a file of the scenarios changes, until Ctrl-C"),
+  ...flag.ofSandbox,
+  json: flag.json,
+  quiet: flag.quiet,
 };
 type VerifyCall = CallOf<typeof flags>;
 
@@ -96,7 +96,7 @@ async function verifyAll(names: readonly string[], call: VerifyCall) {
     const documents = outcomes.map((outcome) => outcome.json);
     io.stdout.write(`${redactKeys(JSON.stringify(documents, null, watch ? 0 : 2))}\n`);
   } else if (outcomes.length > 1 && wasRead && (failed > 0 || !quiet)) {
-    io.stdout.say(totalText(outcomes.length, failed, styleFor(io.stdout, io.env).palette));
+    io.stdout.say(totalText(outcomes.length, failed, io.stdout.style().palette));
   }
   return {
     exitCode: Math.max(...outcomes.map((outcome) => outcome.exitCode)),
@@ -131,7 +131,7 @@ async function verifiedAs(
       exitCode: verdict.passed ? exitCode.fine : exitCode.failed,
       files: loaded.files,
       error: undefined,
-      text: verdictText(verdict, styleFor(io.stdout, io.env), flags.quiet === true),
+      text: verdictText(verdict, io.stdout.style(), flags.quiet === true),
       json: verdictJson(verdict),
     };
   } catch (error) {

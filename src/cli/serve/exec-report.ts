@@ -9,7 +9,6 @@ import { listed } from "../../rules/schema/words.js";
 import { describeFailure } from "../exit-codes.js";
 import { type ReportTarget, writeTargets } from "../files.js";
 import type { Io } from "../io.js";
-import { styleFor } from "../terminal.js";
 
 interface ReportFlags {
   readonly report?: readonly string[];
@@ -48,7 +47,7 @@ export async function deliverReport(
   ran: Ran,
 ): Promise<boolean> {
   const { quiet = false, format = "text" } = flags;
-  const style = styleFor(io.stderr, io.env);
+  const style = io.stderr.style();
   const print = (text: string) => io.stderr.write(redactKeys(text));
   const say = (text: string) => io.stderr.say(redactKeys(text));
   const why = ran.hint || whyNoRequest(io, flags);

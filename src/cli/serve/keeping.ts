@@ -1,10 +1,9 @@
 import { defaultPrefix, isPrefix, readRedisAddress } from "../../node/addresses.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
-import { type FlagValues, fileName, option, plainOption, reader } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
-import type { SandboxFlags } from "../flags.js";
+import * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import type { ServeFlags } from "./serve-options.js";
 
@@ -18,30 +17,30 @@ function readStore(text: string, from: string) {
 }
 
 export const keepingFlags = {
-  state: option(
+  state: flag.option(
     "--state <file>",
     "keep the sandbox in this file, with its requests and instances, so that it survives a restart; the file overrides --seed, --now, --frozen and --profile",
-    fileName,
+    flag.fileName,
   ),
-  import: plainOption(
+  import: flag.plainOption(
     "--import <file>",
     "start --state or --store with this file from export; rejected if a sandbox already exists there",
-    fileName,
+    flag.fileName,
   ),
-  store: option(
+  store: flag.option(
     "--store <url>",
     "share the sandbox with all replicas that use the same Redis: redis://host:6379, or rediss://user:password@host (keep a password in the variable)",
     readStore,
   ),
-  storePrefix: option(
+  storePrefix: flag.option(
     "--store-prefix <text>",
     `prefix of the key names in the store, one per sandbox (default: ${defaultPrefix})`,
-    reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
+    flag.reader((text) => (isPrefix(text) ? text : undefined), "1 to 64 letters, digits and . _ : / -"),
   ),
 };
 
 /** The flags that set where a server's sandboxes are stored. */
-export interface KeepingFlags extends FlagValues<typeof keepingFlags>, ServeFlags, SandboxFlags {
+export interface KeepingFlags extends flag.FlagValues<typeof keepingFlags>, ServeFlags, flag.SandboxFlags {
   readonly watch?: boolean;
 }
 

@@ -5,12 +5,11 @@ import { startInNode } from "../../node/platform.js";
 import { hasQuery } from "../../rules/request-traits.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
-import type { Io, Output } from "../io.js";
-import { styleFor } from "../terminal.js";
+import type { Io } from "../io.js";
+import { createPrinter, type Output } from "../terminal.js";
 import { createLog, requestLogLine } from "./log.js";
 
-const { palette } = styleFor({ isTTY: false } as never, {});
-const wrap = (text: string) => text;
+const { palette } = createPrinter({ write() {} }, {}).style();
 
 test.each([
   ["untouched", / {2}200 .* {2}200\.test .* {2}untouched$/],
@@ -37,7 +36,7 @@ test.each(["pretty", "json"] as const)(
   async (log) => {
     const lines: string[] = [];
     const stderr: Output = { write: (text) => void lines.push(text) };
-    const said = await createLog({ log }, { stderr, env: {} } as unknown as Io);
+    const said = await createLog({ log }, { stderr: createPrinter(stderr, {}) } as unknown as Io);
     const sandbox = startInNode(bundledScenarios["key-states"]);
     const exchange = handle(sandbox, asked({}));
     said.event({ type: "request", exchange }, { id: "i1", label: "for SVC_live_4eC39HqLyjWDarjtT1zdp7dc" });
@@ -57,7 +56,7 @@ test.each(["pretty", "json"] as const)(
         queueMicrotask(() => done?.(full ? new Error("ENOSPC") : null));
       },
     };
-    const said = await createLog({ log }, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
+    const said = await createLog({ log }, { stderr: createPrinter(stderr, {}) } as unknown as Io);
     for (const message of ["one", "two", "three"]) said.note(message);
     await Promise.resolve();
     full = false;
@@ -80,7 +79,7 @@ test("a log that is not read keeps a limited part, and shows how much was lost o
       unread.push(() => done?.());
     },
   };
-  const said = await createLog({}, { stderr: { ...stderr, wrap }, env: {} } as unknown as Io);
+  const said = await createLog({}, { stderr: createPrinter(stderr, {}) } as unknown as Io);
   const message = "x".repeat(1024 * 1024);
   for (let i = 0; i < 100; i++) said.note(message);
   const kept = lines.length;

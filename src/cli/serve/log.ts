@@ -8,7 +8,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { Store } from "../../store/store.js";
 import type { Io } from "../io.js";
 import { stepLogLine } from "../story/step-line.js";
-import { type Palette, paintStatus, responseText, type Style, styleFor } from "../terminal.js";
+import { type Palette, paintStatus, responseText, type Style } from "../terminal.js";
 
 export interface LogFlags {
   readonly log?: "pretty" | "json" | "off";
@@ -44,7 +44,7 @@ export async function createLog(flags: LogFlags, io: Io): Promise<Logger> {
     log === "json"
       ? // Loaded when needed: most logs are read by people.
         (await import("../../node/logger.js")).createJsonLog(write)
-      : textLog(write, styleFor(io.stderr, io.env), verbose);
+      : textLog(write, io.stderr.style(), verbose);
   return quiet ? { ...said, note() {}, audit() {} } : said;
 }
 

@@ -5,7 +5,7 @@ import type { SandboxState } from "../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../sandbox/start.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type { SandboxFlags } from "../flags.js";
+import type * as flag from "../flags.js";
 import { givenFlags, loadNamed } from "../open-scenario.js";
 
 interface Served {
@@ -18,7 +18,7 @@ interface Served {
 
 /** Reports a broken scenario, and leaves the running sandbox unchanged. Resolves to how to stop that. */
 export async function startWatching(
-  { flags, io }: CommandCall<SandboxFlags>,
+  { flags, io }: CommandCall<flag.SandboxFlags>,
   served: Served,
 ): Promise<() => Promise<void>> {
   const { loaded: first, log, onReload } = served;
@@ -59,7 +59,7 @@ export async function startWatching(
   return watching.close;
 }
 
-function serveFresh(fresh: LoadedScenario, flags: SandboxFlags, { sandbox, onLoad, log }: Served): void {
+function serveFresh(fresh: LoadedScenario, flags: flag.SandboxFlags, { sandbox, onLoad, log }: Served): void {
   try {
     const { scenario, name, text } = fresh;
     const started = prepareScenario(sandbox, scenario, { name, text, ...givenFlags(flags, fresh) });

@@ -10,14 +10,14 @@ import { serve } from "../../server/serve.js";
 import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure } from "../exit-codes.js";
-import type { SandboxFlags } from "../flags.js";
+import type * as flag from "../flags.js";
 import { warnOfPinned } from "../open-scenario.js";
 import { directHosts, execEnvironment } from "./client-environment.js";
 import { createLog, logEvents } from "./log.js";
 import type { RunFolder } from "./run-folder.js";
 import { type ServeFlags, serveOptions } from "./serve-options.js";
 
-type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & SandboxFlags>, "rest" | "flags" | "io">;
+type ServedCall = Pick<CommandCall<Omit<ServeFlags, "verbose"> & flag.SandboxFlags>, "rest" | "flags" | "io">;
 
 type ServedEnd = CommandEnd & { readonly notes: readonly string[] };
 

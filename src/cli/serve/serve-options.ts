@@ -2,15 +2,14 @@ import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
-import type { FlagValues } from "../command.js";
 import { describeFailure, usageError } from "../exit-codes.js";
-import type { interceptFlags, serverFlags } from "../flags.js";
+import type * as flag from "../flags.js";
 import type { Io } from "../io.js";
 import type { LogFlags } from "./log.js";
 
 export interface ServeFlags
-  extends FlagValues<typeof serverFlags>,
-    FlagValues<typeof interceptFlags>,
+  extends flag.FlagValues<typeof flag.ofServer>,
+    flag.FlagValues<typeof flag.intercept>,
     LogFlags {
   readonly port?: number;
 }

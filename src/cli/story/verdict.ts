@@ -11,7 +11,7 @@ import { runStory, type StepProblem, stepProblems } from "../../sandbox/story/ru
 import { viewClock } from "../../sandbox/views.js";
 import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems.js";
-import type { SandboxFlags } from "../flags.js";
+import type * as flag from "../flags.js";
 import { startNamed } from "../open-scenario.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
 import { actionLine, stepLine } from "./step-line.js";
@@ -19,7 +19,7 @@ import { actionLine, stepLine } from "./step-line.js";
 type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 
 /** Runs the story of a scenario as a test, in a separate sandbox whose clock only the story moves. */
-export async function verdictOn(loaded: LoadedScenario, flags: SandboxFlags, cwd: string) {
+export async function verdictOn(loaded: LoadedScenario, flags: flag.SandboxFlags, cwd: string) {
   const { name, scenario } = loaded;
   const sandbox = startNamed(loaded, { ...flags, frozen: true });
   const { platform, clock, seed, story } = sandbox;

@@ -11,19 +11,10 @@ import {
 import { alignColumns } from "../../../report/plain-text.js";
 import { escapeControls } from "../../../rules/redact.js";
 import { listed, quote } from "../../../rules/schema/words.js";
-import { declareCommand, fileName, plainOption } from "../../command.js";
+import { declareCommand } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
 import { brokenSentence, openEnvFile } from "../../files.js";
-import {
-  askFlags,
-  controlCall,
-  json,
-  quiet,
-  readDuration,
-  readText,
-  runningUrl,
-  sandboxFlags,
-} from "../../flags.js";
+import * as flag from "../../flags.js";
 import type { Io } from "../../io.js";
 
 const actions = ["list", "remove", "link"] as const;
@@ -34,18 +25,26 @@ export const instanceCommand = declareCommand({
     "Creates an isolated sandbox inside a running server, with its own keys, and prints its claim link, which works once: your partner opens it in a browser, or runs claim. list shows each instance with its coverage, link makes a new link, and remove ends an instance. Set SVC_SANDBOX_CONTROL_TOKEN: others on this machine can read arguments.",
   words: { "[action]": `${listed(actions, "or")} (default: creates one)`, "[id]": "the id of an instance" },
   flags: {
-    label: plainOption("--label <text>", "whose it is, such as Harvest Bank", readText),
-    expires: plainOption(
+    label: flag.plainOption("--label <text>", "whose it is, such as Harvest Bank", flag.readText),
+    expires: flag.plainOption(
       "--expires <duration>",
       "when it ends, even if in use: 90d (default: after the server's idle time)",
-      readDuration("2h or 90d"),
+      flag.readDuration("2h or 90d"),
     ),
-    scenario: plainOption("--scenario <name>", "its bundled scenario (default: the server's)", readText),
-    seed: { ...sandboxFlags.seed, text: "seed for its keys and data (default: a random one)", variables: [] },
-    url: plainOption("--url <url>", runningUrl, readText),
-    ...askFlags,
-    json,
-    quiet,
+    scenario: flag.plainOption(
+      "--scenario <name>",
+      "its bundled scenario (default: the server's)",
+      flag.readText,
+    ),
+    seed: {
+      ...flag.ofSandbox.seed,
+      text: "seed for its keys and data (default: a random one)",
+      variables: [],
+    },
+    url: flag.plainOption("--url <url>", flag.runningUrl, flag.readText),
+    ...flag.ofCalls,
+    json: flag.json,
+    quiet: flag.quiet,
   },
   examples: {
     'svc-sandbox instance --label "Harvest Bank" --expires 90d': "print a claim link",
@@ -74,7 +73,7 @@ export const instanceCommand = declareCommand({
     if (line.some((one) => one.startsWith("--control-token"))) {
       note("Others on this machine can read --control-token. Set SVC_SANDBOX_CONTROL_TOKEN instead.");
     }
-    const call = controlCall(flags.url, flags, io);
+    const call = flag.controlCall(flags.url, flags, io);
     if (action === "list") {
       const { instances, broken } = await askInstances(call);
       print(instances, tableOf(instances, io));
@@ -130,15 +129,15 @@ export const claimCommand = declareCommand({
     "Exchanges the link of an instance, which works once, for its environment: SVC_BASE_URL, SVC_API_KEY, SVC_KEY_<REF>, SVC_CONTROL_URL and the token in SVC_SANDBOX_CONTROL_TOKEN. Prints it, or sets it in a file.",
   words: { "<link>": "the link that you got, in quotes" },
   flags: {
-    writeEnv: plainOption(
+    writeEnv: flag.plainOption(
       "--write-env <file>",
       "set it in this file, and not on stdout; other lines stay, and a new file is readable only by its owner",
-      fileName,
+      flag.fileName,
     ),
-    ca: askFlags.ca,
-    timeout: askFlags.timeout,
-    json: { ...json, conflicts: ["writeEnv"] },
-    quiet,
+    ca: flag.ofCalls.ca,
+    timeout: flag.ofCalls.timeout,
+    json: { ...flag.json, conflicts: ["writeEnv"] },
+    quiet: flag.quiet,
   },
   examples: {
     "svc-sandbox claim 'https://sandbox.example/i/aB3/__sandbox/#code=xY4' --write-env .env.sandbox":
@@ -148,7 +147,7 @@ export const claimCommand = declareCommand({
   async run({ words: [link = ""], flags, io }) {
     // Before the exchange, which uses up the link.
     const write = flags.writeEnv === undefined ? undefined : await openEnvFile(flags.writeEnv, io.cwd);
-    const { token, environment, ...rest } = await claimInstance(link, controlCall(undefined, flags, io));
+    const { token, environment, ...rest } = await claimInstance(link, flag.controlCall(undefined, flags, io));
     const variables = { ...environment, SVC_SANDBOX_CONTROL_TOKEN: token };
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...rest, environment: variables })}\n`);
     else if (write === undefined) io.stdout.write(environmentLines(variables));

@@ -7,39 +7,29 @@ import { redactKeys } from "../../../rules/redact.js";
 import { parsedJson } from "../../../rules/schema/json.js";
 import { isMapping } from "../../../rules/schema/shape.js";
 import { quote } from "../../../rules/schema/words.js";
-import { declareCommand, fileName, plainOption, plainToggle } from "../../command.js";
+import { declareCommand } from "../../command.js";
 import { exitCode, usageError } from "../../exit-codes.js";
 import { brokenSentence, openOutput, readGivenFile } from "../../files.js";
-import {
-  askFlags,
-  controlCall,
-  force,
-  formatFlag,
-  json,
-  quiet,
-  runningUrl,
-  thresholdFlags,
-} from "../../flags.js";
+import * as flag from "../../flags.js";
 import type { Io } from "../../io.js";
 import { runsOnGithub } from "../../serve/exec-report.js";
-import { styleFor } from "../../terminal.js";
 
 export const reportCommand = declareCommand({
   summary: "print the report of a running sandbox: covered paths, other paths, advice",
   description:
     "Shows which responses the clients of a running sandbox have covered, how to cover the others, and what to do better. A server's report includes its instances, except with --store; each instance also has its own report. With --merge it merges the report files of several runs. Exits with 5 if --min-coverage or --fail-on is not reached, and with 2 if there is no report. If GITHUB_ACTIONS is set, it prints advice as annotations on stderr.",
   words: {
-    "[url...]": `${runningUrl}; with --merge the files`,
+    "[url...]": `${flag.runningUrl}; with --merge the files`,
   },
   flags: {
-    merge: plainToggle(
+    merge: flag.plainToggle(
       "--merge",
       "merge the reports in these files, written with --report or --json, into one",
     ),
-    format: formatFlag,
-    json,
-    ...thresholdFlags,
-    ...askFlags,
+    format: flag.format,
+    json: flag.json,
+    ...flag.thresholds,
+    ...flag.ofCalls,
   },
   examples: {
     "svc-sandbox report": "for people",
@@ -56,9 +46,9 @@ export const reportCommand = declareCommand({
     }
     const found = flags.merge
       ? await readReports(words, io)
-      : await askReport(controlCall(words[0], flags, io));
+      : await askReport(flag.controlCall(words[0], flags, io));
     const unmet = unmetThresholds(found, flags);
-    const style = { ...styleFor(io.stdout, io.env), failures: unmet };
+    const style = { ...io.stdout.style(), failures: unmet };
     io.stdout.write(redactKeys(renderReport(found, format, style)));
     if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
@@ -85,15 +75,15 @@ export const stopCommand = declareCommand({
   summary: "stop a running sandbox, even if its npx has ended",
   description:
     "Stops a running sandbox like SIGTERM: open requests have 2 seconds to finish. Returns once its port is free. Also ends the command of exec. Exits with 2 if there is no sandbox to stop.",
-  words: { "[url]": runningUrl },
-  flags: { ...askFlags, json, quiet },
+  words: { "[url]": flag.runningUrl },
+  flags: { ...flag.ofCalls, json: flag.json, quiet: flag.quiet },
   examples: {
     "svc-sandbox stop": "the sandbox on http://127.0.0.1:4747",
     "svc-sandbox stop http://127.0.0.1:8080": "a sandbox on another port",
     "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "a sandbox on another machine",
   },
   async run({ words, flags, io }) {
-    const { url, scenario, startedAt } = await stopSandbox(controlCall(words[0], flags, io));
+    const { url, scenario, startedAt } = await stopSandbox(flag.controlCall(words[0], flags, io));
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
       io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
@@ -108,16 +98,16 @@ export const exportCommand = declareCommand({
   summary: "back up a running sandbox, with its run-time keys and instances",
   description:
     "Writes a running sandbox with its instances, journals and reports as a state file, which start --import loads into a new --state or --store. It contains run-time keys and tokens as hashes, and the keys that a scenario pins. Exits with 1 if the file of an instance is broken: it names the instance, and exports the others.",
-  words: { "[url]": runningUrl },
+  words: { "[url]": flag.runningUrl },
   flags: {
-    output: plainOption(
+    output: flag.plainOption(
       "-o, --output <file>",
       "write it to this file, readable only by its owner, and not to stdout",
-      fileName,
+      flag.fileName,
     ),
-    force,
-    ...askFlags,
-    quiet,
+    force: flag.force,
+    ...flag.ofCalls,
+    quiet: flag.quiet,
   },
   examples: {
     "svc-sandbox export -o backup.json": "the sandbox on http://127.0.0.1:4747",
@@ -126,7 +116,7 @@ export const exportCommand = declareCommand({
   async run({ words, flags, io }) {
     // For its owner only: a scenario may pin keys.
     const write = openOutput(flags, io, 0o600);
-    const text = await askExport(controlCall(words[0], flags, io));
+    const text = await askExport(flag.controlCall(words[0], flags, io));
     await write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
     const { without } = parsedJson(text) as { readonly without?: readonly string[] };
     if (without === undefined) return exitCode.fine;
