@@ -155,8 +155,8 @@ func report() error {
 		Coverage struct{ Percent float64 }
 		Paths    []struct {
 			ID            string `json:"path_id"`
-			Promised, Met bool
-			Way           struct{ Ref string } `json:"how_to_meet"`
+			Promised, Covered bool
+			Way           struct{ Ref string } `json:"how_to_cover"`
 		}
 	}
 	if err := call("GET", server.controlURL+"/report", nil, &report); err != nil {
@@ -164,7 +164,7 @@ func report() error {
 	}
 	missed := []string{}
 	for _, path := range report.Paths {
-		if path.Promised && !path.Met {
+		if path.Promised && !path.Covered {
 			missed = append(missed, path.ID+" ("+path.Way.Ref+")")
 		}
 	}

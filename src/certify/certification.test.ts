@@ -16,7 +16,7 @@ const report: Report = {
   paths: failed.report.paths.flatMap((row) =>
     row.pathId === "200.test" ? covered.map((pathId) => ({ ...row, pathId })) : [],
   ),
-  coverage: { percent: 29, met: 5, promised: 17 },
+  coverage: { percent: 29, covered: 5, promised: 17 },
 };
 
 const passes: ClientRun = {

@@ -173,7 +173,9 @@ function usableBaseline({ plan, done }: Certification) {
 
 function coveredPaths({ plan, done }: Certification): PathId[] {
   const { paths = [] } = done.get(plan.runs[0].name)?.made.report ?? {};
-  return paths.flatMap(({ promised, met, pathId }) => (met && (promised || isSuccess(pathId)) ? pathId : []));
+  return paths.flatMap(({ promised, covered, pathId }) =>
+    covered && (promised || isSuccess(pathId)) ? pathId : [],
+  );
 }
 
 async function makeOtherRuns(state: Certification): Promise<void> {

@@ -83,17 +83,17 @@ test("JUnit has a failure for each swap that is not noticed, unless --min-notice
 });
 
 const { paths } = report;
-const keyless = paths.map((path) => ({ ...path, met: false, howToMeet: null }));
+const keyless = paths.map((path) => ({ ...path, covered: false, howToCover: null }));
 const missing = [
   ...keyless,
-  { ...keyless[0], pathId: "401.missing", met: true },
+  { ...keyless[0], pathId: "401.missing", covered: true },
   { ...paths[2], pathId: "404.unknown_path", promised: false },
 ] as typeof paths;
 const misdirected = [
   { ...failed.report.advice[0], id: "key-in-query", meaning: "M.", whatToDo: "W." },
 ] as never;
-const covers = (met: number) =>
-  `the client covers ${met} of ${promisedCount} promised paths, and a certificate`;
+const covers = (covered: number) =>
+  `the client covers ${covered} of ${promisedCount} promised paths, and a certificate`;
 const keys = "of these keys, and check each response:";
 test.each<[Partial<Report>, string | undefined]>([
   [{ coverage: coverage(5) }, undefined],

@@ -25,19 +25,19 @@ const misdirections: readonly AdviceId[] = ["key-in-query", "key-in-authorizatio
 
 /** Returns why a client that passes its baseline cannot be certified, and the fix; `undefined` if it can. */
 export function whyTooLittle({ coverage, announced, paths, advice }: Report): string | undefined {
-  const { met, promised } = coverage;
-  const missing = minPaths - met - announced.met;
+  const { covered, promised } = coverage;
+  const missing = minPaths - covered - announced.covered;
   if (missing <= 0) return undefined;
   const wrong = advice.find(({ id }) => misdirections.includes(id));
-  const sendsKey = paths.some((row) => row.promised && row.met && row.pathId !== "401.missing");
+  const sendsKey = paths.some((row) => row.promised && row.covered && row.pathId !== "401.missing");
   const why =
     sendsKey || wrong
-      ? `the client covers ${met} of ${promised} promised paths, and a certificate needs ${minPaths}`
+      ? `the client covers ${covered} of ${promised} promised paths, and a certificate needs ${minPaths}`
       : "the client sends no key in x-api-key";
   const fix = wrong ? ` ${wrong.meaning} ${wrong.whatToDo}` : "";
-  const keys = paths.flatMap(({ promised, met, pathId, howToMeet }) => {
-    const { ref = "none", scopes } = howToMeet ?? {};
-    return promised && !met && ref !== "none" && scopes === undefined
+  const keys = paths.flatMap(({ promised, covered, pathId, howToCover }) => {
+    const { ref = "none", scopes } = howToCover ?? {};
+    return promised && !covered && ref !== "none" && scopes === undefined
       ? [`${variableOf(ref)} (${pathId})`]
       : [];
   });

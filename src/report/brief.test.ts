@@ -33,7 +33,7 @@ test("a brief's next step is a request, then the first failure, then serious adv
     careless,
   );
   const advised = careless.advice.find(({ level }) => level !== "note")?.whatToDo;
-  const covered = { ...one, paths: one.paths.map((path) => ({ ...path, met: true })) };
+  const covered = { ...one, paths: one.paths.map((path) => ({ ...path, covered: true })) };
   const next = (report: Report, failures = [] as (typeof failure)[]) =>
     briefFacts(report, failures, "a hint", "done").next;
   expect(failure).toMatchObject({
@@ -63,18 +63,18 @@ test("a brief names the key for each missed path, or the steps, and sums the rep
     "200.test": "active",
   });
   expect(Object.keys(facts.missed)).not.toContain("401.missing");
-  expect(Object.keys(facts.missed)).toHaveLength(report.coverage.promised - report.coverage.met);
-  const how = report.paths.find(({ pathId }) => pathId === "401.expired")?.howToMeet;
+  expect(Object.keys(facts.missed)).toHaveLength(report.coverage.promised - report.coverage.covered);
+  const how = report.paths.find(({ pathId }) => pathId === "401.expired")?.howToCover;
   if (!how) throw new Error("the request that covers 401.expired is known");
   const elsewhere = { request: { ...how.request, path: "/v1/relying-party/key-limits" }, curl: "curl it" };
   const paths = [{ scenario: "bad-day", reset: false }, { reset: true }, {}, elsewhere].map(
     (change, index) => ({
       pathId: `401.${index}` as "401.missing",
       promised: true,
-      met: false,
+      covered: false,
       count: 0,
       when: "",
-      howToMeet: { ...how, ...change },
+      howToCover: { ...how, ...change },
     }),
   );
   expect(briefFacts({ ...report, paths }, []).missed).toEqual({

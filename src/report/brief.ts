@@ -3,7 +3,7 @@ import { mePath } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
-import type { HowToMeet, Report } from "./report-shape.js";
+import type { HowToCover, Report } from "./report-shape.js";
 
 interface Thresholds {
   /** In percent. Default: none. */
@@ -40,7 +40,7 @@ export function unmetThresholds(
   { minCoverage = 0, failOn, needsRequests, tried = [] }: Thresholds,
 ): UnmetThreshold[] {
   const { requests, coverage, advice } = report;
-  const { percent, met, promised } = coverage;
+  const { percent, covered, promised } = coverage;
   if (needsRequests && (requests === 0 || missedEndpoints(report))) {
     const given =
       failOn === undefined ? { threshold: "client" } : { threshold: `--fail-on ${failOn}`, level: failOn };
@@ -56,7 +56,7 @@ export function unmetThresholds(
       gate: "coverage",
       threshold: `--min-coverage ${minCoverage}`,
       percent: minCoverage,
-      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - met} of ${promised} promised paths are not covered.`,
+      sentence: `The coverage is ${percent}%, below the required ${minCoverage}%: ${promised - covered} of ${promised} promised paths are not covered.`,
     });
   }
   const failing = levelsFrom(failOn);
@@ -157,7 +157,7 @@ export function briefFacts(
   done = "Every promised path is covered. Run the same command with certify instead of exec.",
 ): Omit<Brief, "verdict"> {
   const { coverage, paths, advice, repeats } = report;
-  const missed = paths.filter(({ promised, met }) => promised && !met);
+  const missed = paths.filter(({ promised, covered }) => promised && !covered);
   const counts: Record<string, number> = {};
   for (const { key, fingerprint, count } of repeats) {
     const name = key ?? fingerprint ?? "";
@@ -174,7 +174,7 @@ export function briefFacts(
   };
   return {
     coverage: coverage.percent,
-    missed: Object.fromEntries(missed.map(({ pathId, howToMeet }) => [pathId, keyToSend(howToMeet)])),
+    missed: Object.fromEntries(missed.map(({ pathId, howToCover }) => [pathId, keyToSend(howToCover)])),
     advice: advice.map(({ id }) => id),
     repeats: counts,
     failed: failures.length,
@@ -184,7 +184,7 @@ export function briefFacts(
 }
 
 /** The ref of the key for a request to `/me`; otherwise also the steps before the request, and the request. */
-function keyToSend(how: HowToMeet | null): string {
+function keyToSend(how: HowToCover | null): string {
   if (how === null) return "";
   if (how.request.path !== mePath) return `${how.text}: ${how.curl}`;
   return how.scenario === null && !how.reset && how.scopes === undefined ? how.ref : how.text;

@@ -10,7 +10,7 @@ import { pluralize, timesOf } from "./plain-text.js";
 import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "./render/document.js";
 import { render, type TextStyle } from "./render/render.js";
 import type {
-  HowToMeet,
+  HowToCover,
   Report,
   ReportedAdvice,
   ReportedEndpoint,
@@ -31,7 +31,7 @@ export function renderReport(
 }
 
 export function conclusion({ requests, coverage, announced, faults, advice }: Report): string {
-  const { percent, met, promised } = coverage;
+  const { percent, covered, promised } = coverage;
   if (requests === 0)
     return `The client never called the API. Coverage 0%: 0 of ${promised} promised paths covered.`;
   const count = (level: AdviceLevel) => advice.filter((row) => row.level === level).length;
@@ -40,9 +40,11 @@ export function conclusion({ requests, coverage, announced, faults, advice }: Re
     .map((level) => pluralize(count(level), level));
   const notes = count("note") === 0 ? "" : `; ${pluralize(count("note"), "note")}`;
   return [
-    `Coverage ${percent}%: ${met} of ${promised} promised paths covered`,
-    ...(announced.total === 0 ? [] : [`Announced endpoints: ${announced.met} of ${announced.total} covered`]),
-    ...(faults.met === 0 ? [] : [`Faults: ${faults.met} of ${faults.total} covered`]),
+    `Coverage ${percent}%: ${covered} of ${promised} promised paths covered`,
+    ...(announced.total === 0
+      ? []
+      : [`Announced endpoints: ${announced.covered} of ${announced.total} covered`]),
+    ...(faults.covered === 0 ? [] : [`Faults: ${faults.covered} of ${faults.total} covered`]),
     `${counts.length === 0 ? "No advice" : `Advice: ${counts.join(", ")}`}${notes}.`,
   ].join(". ");
 }
@@ -60,12 +62,12 @@ export function reportDocument(
   ran: Ran = {},
 ): ReportDocument {
   const { scenario, requests, paths, advice, coverage } = report;
-  const isWhole = coverage.met === coverage.promised;
+  const isWhole = coverage.covered === coverage.promised;
   const isGood = isWhole && !advice.some(isAdvice);
   const announced = report.endpoints.filter(({ release }) => release === "announced");
   const isAnnounced = ({ pathId }: ReportedPath) =>
     isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
-  const shown = paths.filter((row) => row.promised || row.met || isAnnounced(row));
+  const shown = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
   const shared = sharedRequest(shown);
   const notes = [
     ...unreadNote(report),
@@ -143,26 +145,28 @@ function endpointRow({ method, path, operationId, release, requests, covered }: 
   };
 }
 
-function pathRow(row: ReportedPath, isAnnounced: boolean, shared: HowToMeet | undefined): TableRow {
-  const { pathId, promised, met, count, when, howToMeet } = row;
+function pathRow(row: ReportedPath, isAnnounced: boolean, shared: HowToCover | undefined): TableRow {
+  const { pathId, promised, covered, count, when, howToCover } = row;
   // A covered path that is not promised shows nothing good or bad.
-  const tone = promised ? (met ? "good" : "warning") : undefined;
+  const tone = promised ? (covered ? "good" : "warning") : undefined;
   const what = promised ? when : `${when} (${isAnnounced ? "announced" : "not promised"})`;
-  const text = howToMeet === null ? what : `${what}: ${howToMeet.text}`;
-  const isShared = howToMeet === null || (shared !== undefined && isLike(row, shared));
-  const cell = isShared ? text : { text: `${text}:`, code: howToMeet.curl };
+  const text = howToCover === null ? what : `${what}: ${howToCover.text}`;
+  const isShared = howToCover === null || (shared !== undefined && isLike(row, shared));
+  const cell = isShared ? text : { text: `${text}:`, code: howToCover.curl };
   return { cells: [pathId, { text: count > 0 ? String(count) : "-", tone }, cell] };
 }
 
 /** Whether a path's command differs from this one only in its key. The command of a path without a response has a timeout. */
-function isLike({ pathId, howToMeet }: ReportedPath, { request }: HowToMeet): boolean {
-  return effectAt(pathId)?.ends !== "hang" && JSON.stringify(howToMeet?.request) === JSON.stringify(request);
+function isLike({ pathId, howToCover }: ReportedPath, { request }: HowToCover): boolean {
+  return effectAt(pathId)?.ends !== "hang" && JSON.stringify(howToCover?.request) === JSON.stringify(request);
 }
 
 /** How to cover the first path whose request also covers others with another key; `undefined` if each has its own. */
-function sharedRequest(paths: readonly ReportedPath[]): HowToMeet | undefined {
-  const isShared = (how: HowToMeet) => paths.filter((row) => isLike(row, how)).length > 1;
-  return paths.flatMap(({ howToMeet }) => howToMeet ?? []).find((how) => how.ref !== "none" && isShared(how));
+function sharedRequest(paths: readonly ReportedPath[]): HowToCover | undefined {
+  const isShared = (how: HowToCover) => paths.filter((row) => isLike(row, how)).length > 1;
+  return paths
+    .flatMap(({ howToCover }) => howToCover ?? [])
+    .find((how) => how.ref !== "none" && isShared(how));
 }
 
 const toneOfLevel: Readonly<Record<AdviceLevel, Tone>> = { error: "bad", warning: "warning", note: "quiet" };

@@ -19,14 +19,14 @@ const sandbox = {
 
 const coverage = s.mapping({
   percent: s.described(s.count({ max: 100 }), "A whole number, rounded down: 100 means all."),
-  met: s.described(s.count(), "The number of covered paths."),
+  covered: s.described(s.count(), "The number of covered paths."),
   promised: s.described(s.count(), "The total number."),
 });
 /** The covered share of the promised paths. */
 export interface Coverage extends ValueOf<typeof coverage> {}
 
 const share = s.mapping({
-  met: s.described(s.count(), "The number of covered ones."),
+  covered: s.described(s.count(), "The number of covered ones."),
   total: s.described(s.count(), "The total number."),
 });
 
@@ -37,7 +37,7 @@ const sending = s.mapping({
   body: s.described(s.nullable(s.text()), "Its body."),
 });
 
-const howToMeet = s.mapping({
+const howToCover = s.mapping({
   ref: s.described(
     s.text(),
     "The ref of the key to send; none, malformed or unknown for no key of the sandbox.",
@@ -55,7 +55,7 @@ const howToMeet = s.mapping({
   curl: s.described(s.text(), "The request as a command for a shell with the environment of clients."),
 });
 /** How to cover a path. */
-export interface HowToMeet extends ValueOf<typeof howToMeet> {}
+export interface HowToCover extends ValueOf<typeof howToCover> {}
 
 const pathId = () => ({ ...pathIdShape(), isGrowing: true }) as Shape<PathId>;
 
@@ -65,11 +65,11 @@ const path = s.mapping({
     "An outcome of the closed list, or the status and operation id of a success.",
   ),
   promised: s.described(s.flag(), "Whether the API promises it; the coverage counts only these."),
-  met: s.described(s.flag(), "Whether it is covered, by a request whose key was not in a wrong place."),
+  covered: s.described(s.flag(), "Whether it is covered, by a request whose key was not in a wrong place."),
   count: s.described(s.count(), "The number of requests that ended there."),
   when: s.described(s.text(), "The requests that end there."),
-  howToMeet: s.described(
-    s.orNull(howToMeet),
+  howToCover: s.described(
+    s.orNull(howToCover),
     "How to cover it; null if it is covered, or if no request leads there for certain.",
   ),
 });

@@ -33,10 +33,10 @@ export function clientReport(
   const rows = [...known, ...(others as PathId[]).map(outcomeOf)];
   const paths = rows.map(({ path, promised, when }): ReportedPath => {
     const pathId = path as PathId;
-    const { count, isCovered: met } = counted.paths[pathId] ?? { count: 0, isCovered: false };
-    return { pathId, promised, met, count, when, howToMeet: met ? null : hints(pathId) };
+    const { count, isCovered: covered } = counted.paths[pathId] ?? { count: 0, isCovered: false };
+    return { pathId, promised, covered, count, when, howToCover: covered ? null : hints(pathId) };
   });
-  const isCovered = (id: string) => paths.some(({ pathId, met }) => met && pathId === id);
+  const isCovered = (id: string) => paths.some(({ pathId, covered }) => covered && pathId === id);
   const endpoints = served.map((one): ReportedEndpoint => {
     const { method, path, operationId } = one;
     const requests = counted.endpoints[operationId] ?? 0;
@@ -78,14 +78,14 @@ function sharesOf(
   endpoints: readonly ReportedEndpoint[],
 ): Pick<Report, "coverage" | "announced" | "faults"> {
   const share = (chosen: readonly ReportedPath[]) => ({
-    met: chosen.filter((row) => row.met).length,
+    covered: chosen.filter((row) => row.covered).length,
     total: chosen.length,
   });
-  const { met, total: promised } = share(paths.filter((row) => row.promised));
+  const { covered, total: promised } = share(paths.filter((row) => row.promised));
   const announced = endpoints.filter(({ release }) => release === "announced");
   return {
-    coverage: { percent: Math.floor((met * 100) / promised), met, promised },
-    announced: { met: announced.filter(({ covered }) => covered).length, total: announced.length },
+    coverage: { percent: Math.floor((covered * 100) / promised), covered, promised },
+    announced: { covered: announced.filter(({ covered }) => covered).length, total: announced.length },
     faults: share(paths.filter(({ pathId }) => isFault(pathId))),
   };
 }
@@ -102,9 +102,9 @@ export function mergeReports(reports: readonly [Report, ...Report[]]): Report {
     reports.flatMap((report) => report.paths),
     ({ pathId }) => pathId,
   ).map((rows): ReportedPath => {
-    const met = rows.some((row) => row.met);
-    const howToMeet = met ? null : rows[0].howToMeet;
-    return { ...rows[0], met, count: sum(rows, ({ count }) => count), howToMeet };
+    const covered = rows.some((row) => row.covered);
+    const howToCover = covered ? null : rows[0].howToCover;
+    return { ...rows[0], covered, count: sum(rows, ({ count }) => count), howToCover };
   });
   const advice = adviceIds.flatMap((id): ReportedAdvice[] => {
     const rows = reports.flatMap((report) => report.advice.filter((one) => one.id === id));

@@ -12,7 +12,7 @@ import { announcedKeys } from "../sandbox/secrets.js";
 import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios, isScenarioName, type ScenarioName } from "../scenario/bundled.js";
 import { shellUrl, shellWord } from "./plain-text.js";
-import type { HowToMeet } from "./report-shape.js";
+import type { HowToCover } from "./report-shape.js";
 
 export interface Reproduction extends KeylessRequest {
   readonly path: string;
@@ -36,7 +36,7 @@ const fallbackScenarios: readonly ScenarioName[] = ["key-states", "bad-day"];
 export function howToCover(
   sandbox: SandboxState,
   { curlOptions = "", underExec = false }: { curlOptions?: string; underExec?: boolean } = {},
-): (pathId: PathId) => HowToMeet | null {
+): (pathId: PathId) => HowToCover | null {
   let running: Reproductions | undefined;
   const reproductionIn = (name: ScenarioName | undefined, pathId: PathId) => {
     if (name !== undefined) return reproductionsOf(name, sandbox.platform).get(pathId);

@@ -4,10 +4,10 @@ import type { Report, ReportedPath } from "../../src/report/report-shape.js";
 const path = (pathId: ReportedPath["pathId"], count: number, more: object = {}): ReportedPath => ({
   pathId,
   promised: true,
-  met: count > 0,
+  covered: count > 0,
   count,
   when: `what ends on ${pathId}`,
-  howToMeet:
+  howToCover:
     count > 0
       ? null
       : {
@@ -33,9 +33,9 @@ const report: Report = {
   ],
   requests: 31,
   unread: 1,
-  coverage: { percent: 66, met: 2, promised: 3 },
-  announced: { met: 0, total: 0 },
-  faults: { met: 1, total: 7 },
+  coverage: { percent: 66, covered: 2, promised: 3 },
+  announced: { covered: 0, total: 0 },
+  faults: { covered: 1, total: 7 },
   endpoints: [
     {
       ...{ method: "GET", path: "/v1/relying-party/me", operationId: "getRelyingPartyContext" },
@@ -44,7 +44,7 @@ const report: Report = {
   ],
   paths: [
     ...[path("200.test", 22), path("401.revoked", 9), path("403.insufficient_scope", 0)],
-    path("404.unknown_path", 0, { promised: false, howToMeet: null }),
+    path("404.unknown_path", 0, { promised: false, howToCover: null }),
     path("fault.reset", 2, { promised: false }),
   ],
   advice: [

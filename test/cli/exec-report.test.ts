@@ -45,7 +45,7 @@ describe("--report", () => {
         'The report is in "a.json", "deep/er/b.md", "c.XML" and "d.txt".',
     );
     const [json = "", markdown, xml = "", text] = files.map((file) => readFileSync(join(cwd, file), "utf8"));
-    const report = { requests: 2, coverage: { met: 1 }, failures: [expect.any(String)] };
+    const report = { requests: 2, coverage: { covered: 1 }, failures: [expect.any(String)] };
     expect(JSON.parse(json)).toMatchObject(report);
     expect(markdown).toMatch(/^# Coverage \d+%[\s\S]*\n\| path \|.*\n\|---\|/);
     const cases = elementsOf(xml).filter(({ attributes }) => attributes.classname?.endsWith(".paths"));

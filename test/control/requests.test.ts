@@ -93,7 +93,7 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   const listed = (await ask("/requests")).body.data as { source: string }[];
   expect(listed.map(({ source }) => source)).toEqual(Array(6).fill("story"));
   expect((await ask(`/requests/${data.request.id}`)).body.data.source).toBe("story");
-  expect(server.sandbox.report()).toMatchObject({ requests: 0, advice: [], coverage: { met: 0 } });
+  expect(server.sandbox.report()).toMatchObject({ requests: 0, advice: [], coverage: { covered: 0 } });
   const counts = { "200.test": 1, "401.missing": 1, "405.method": 1 };
   expect((await ask("/report?story=true")).body.data).toMatchObject({ requests: 0, from_story: counts });
   expect((await ask("/report")).body.data).not.toHaveProperty("from_story");

@@ -51,7 +51,7 @@ describe.skipIf(noBrowser)("the overview", () => {
     await page.locator("a.exit-by-story", { hasText: "401.expired" }).waitFor();
     const [sent] = (await ask("/requests")).body.data;
     expect(sent).toMatchObject({ key: "expired", path_id: "401.expired", source: "story" });
-    expect(server.sandbox.report()).toMatchObject({ requests: 0, coverage: { met: 0 } });
+    expect(server.sandbox.report()).toMatchObject({ requests: 0, coverage: { covered: 0 } });
     // A reload reads it from the journal.
     await page.reload();
     await page.locator("a.exit-by-story", { hasText: "401.expired" }).getByText("1 by the story").waitFor();

@@ -99,14 +99,14 @@ test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
   async (name) => {
     const page = `examples/exec/${name}`;
     const sandbox = createSandbox();
-    const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToMeet }) => {
+    const rows = sandbox.report().paths.flatMap(({ pathId, promised, howToCover }) => {
       // Its client calls `/me`.
-      if (!promised || howToMeet?.request.path !== mePath) return [];
+      if (!promised || howToCover?.request.path !== mePath) return [];
       const { status, code } = outcomeOf(pathId);
       // Jest passes a callback in place of a missing word.
       const word =
-        status === 200 ? sandbox.keys.get(howToMeet.ref).environment : status === 429 ? null : code;
-      const row = [howToMeet.ref, status, word];
+        status === 200 ? sandbox.keys.get(howToCover.ref).environment : status === 429 ? null : code;
+      const row = [howToCover.ref, status, word];
       return `  [${row.map((one) => JSON.stringify(one)).join(", ")}],\n`;
     });
     const text = pageOf(page).replace(/(?<=const rows = \[\n).*?(?=\];)/s, () => rows.join(""));

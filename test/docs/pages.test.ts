@@ -246,7 +246,7 @@ test("the workflows run all tests for each push, and what takes long each week, 
     .map(({ command }: { command: string }) => command)
     .join("\n");
   const named = [...commands.matchAll(/npm run (\S+)/g)].map(([, name = ""]) => name);
-  expect([...new Set(named)]).toEqual(["histories"]);
+  expect([...new Set(named)]).toEqual(["histories", "partners"]);
   expect(named.filter((name) => !(name in project.scripts))).toEqual([]);
   expect(commands).toContain("NIGHTLY=1");
 });

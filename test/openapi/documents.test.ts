@@ -240,8 +240,8 @@ const ofSearched = { organizations: scenario.organizations, assumptions: { scope
 test("the request that shows how to cover an operation passes its checks, in any media type", async () => {
   const { sandbox, send } = serving(searched, ofSearched);
   const statuses: number[] = [];
-  for (const { pathId, howToMeet } of sandbox.report().paths) {
-    const { method, path, headers, body } = howToMeet?.request ?? {};
+  for (const { pathId, howToCover } of sandbox.report().paths) {
+    const { method, path, headers, body } = howToCover?.request ?? {};
     if (!pathId.startsWith("204")) continue;
     // Only what is required.
     expect(path).not.toMatch(/size=|ids=/);

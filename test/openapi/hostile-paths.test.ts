@@ -59,7 +59,7 @@ test.each(paths)("a client reaches %j, and its curl line runs curl and nothing e
   for (const target of /[\r\n]/.test(path) ? targets.slice(1) : targets)
     expect([target, await statusAt(server.url, target)]).toEqual([target, 200]);
   server.sandbox.requests.clear();
-  const hint = server.sandbox.report().paths.find(({ pathId }) => pathId === "200.a")?.howToMeet;
+  const hint = server.sandbox.report().paths.find(({ pathId }) => pathId === "200.a")?.howToCover;
   const cwd = temporaryFolder({ "bin/curl": '#!/bin/sh\nprintf "%s\\n" "$@"\n' });
   const script = `chmod +x bin/curl; set -H; ${hint?.curl}`;
   const env = {

@@ -165,7 +165,7 @@ test("the report has how often a key was resent to each path that rejected it, w
   ]);
 });
 
-test("a path that was met only by a key in a wrong place is not covered", async () => {
+test("a path that was covered only by a key in a wrong place is not covered", async () => {
   const sandbox = createSandbox();
   const meet = (headers: Record<string, string>) =>
     sandbox.fetch(`https://any.example${mePath}`, { headers });
@@ -175,10 +175,10 @@ test("a path that was met only by a key in a wrong place is not covered", async 
     await meet({ "x-api-key": header });
   await meet({ "api-key": key });
   await sandbox.fetch(`https://any.example${mePath}?api_key=${key}`);
-  expect(sandbox.report().coverage.met).toBe(0);
-  expect(rowOf("401.missing")).toMatchObject({ met: false, count: 2, howToMeet: { ref: "none" } });
+  expect(sandbox.report().coverage.covered).toBe(0);
+  expect(rowOf("401.missing")).toMatchObject({ covered: false, count: 2, howToCover: { ref: "none" } });
   await meet({ "x-api-key": "not-a-key" });
-  expect(rowOf("401.malformed")).toMatchObject({ met: true, count: 5, howToMeet: null });
+  expect(rowOf("401.malformed")).toMatchObject({ covered: true, count: 5, howToCover: null });
 });
 
 test("a reset sandbox discards its clients' history, and the report still counts their requests", async () => {
@@ -264,10 +264,10 @@ test.each(["minimal", "typical"] as const)("the example client earns notes at mo
   const reachable = createSandbox()
     .report()
     .paths.filter(
-      ({ pathId, howToMeet }) =>
+      ({ pathId, howToCover }) =>
         ofFirst.includes(pathId) &&
-        !howToMeet?.scopes &&
-        Object.keys(howToMeet?.request.headers ?? {}).length === 0,
+        !howToCover?.scopes &&
+        Object.keys(howToCover?.request.headers ?? {}).length === 0,
     );
   expect(sandbox.report().coverage).toEqual(coverage(reachable.length));
   expect(sandbox.requests.list({ pathId: "429.per_day" }).length).toBeGreaterThan(

@@ -188,13 +188,13 @@ test("merged reports sum all counts, cover what any run covers, and name each sc
     3,
     4,
   ]);
-  expect([one.coverage.met, other.coverage.met, coverage.met]).toEqual([1, 1, 2]);
+  expect([one.coverage.covered, other.coverage.covered, coverage.covered]).toEqual([1, 1, 2]);
   const [success, revoked, expired] = ["200.test", "401.revoked", "401.expired"].map((id) =>
     merged.paths.find(({ pathId }) => pathId === id),
   );
-  expect(success).toMatchObject({ met: true, count: 2, howToMeet: null });
-  expect(revoked).toMatchObject({ met: true, count: 1, howToMeet: null });
-  expect(expired).toMatchObject({ met: false, count: 0, howToMeet: { ref: "expired" } });
+  expect(success).toMatchObject({ covered: true, count: 2, howToCover: null });
+  expect(revoked).toMatchObject({ covered: true, count: 1, howToCover: null });
+  expect(expired).toMatchObject({ covered: false, count: 0, howToCover: { ref: "expired" } });
   expect(merged.endpoints[0]).toMatchObject({ requests: 3, covered: true });
   expect(mergeReports([other]).endpoints[0]).toMatchObject({ requests: 1, covered: false });
 });
@@ -219,11 +219,11 @@ test("announced endpoints never lower the coverage, and their own figure is next
     });
   await send("/me");
   const report = sandbox.report();
-  expect(report).toMatchObject({ coverage: coverage(1), announced: { met: 0, total: 5 } });
+  expect(report).toMatchObject({ coverage: coverage(1), announced: { covered: 0, total: 5 } });
   expect(report.endpoints.map(({ release }) => release)).toEqual(["released", ...Array(5).fill("announced")]);
   await send("/attestations");
   const later = mergeReports([report, sandbox.report()]);
-  expect(later).toMatchObject({ coverage: coverage(1), announced: { met: 1, total: 5 } });
+  expect(later).toMatchObject({ coverage: coverage(1), announced: { covered: 1, total: 5 } });
   expect(renderReport(later, "text")).toContain(
     `${coverageText(1)}. Announced endpoints: 1 of 5 covered. No advice.`,
   );

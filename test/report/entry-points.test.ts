@@ -131,10 +131,10 @@ test("report --merge makes one report of several runs", async () => {
   const { code, stdout } = await runCli(["report", "--merge", "a.json", "b.json", "--json"], { cwd });
   const merged = JSON.parse(stdout);
   const [a, b] = [first.sandbox.report(), second.sandbox.report()];
-  expect([code, merged.requests, merged.coverage.met]).toEqual([
+  expect([code, merged.requests, merged.coverage.covered]).toEqual([
     0,
     a.requests + b.requests,
-    a.coverage.met + b.coverage.met,
+    a.coverage.covered + b.coverage.covered,
   ]);
   expect(merged.runs).toEqual([
     { scenario: "key-states", seed: 1, profile: "minimal", pinned: [] },

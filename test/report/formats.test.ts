@@ -140,8 +140,8 @@ test("the JSON of a report is the same as the control plane's, and can be read b
   expect([failures, conclusion, notes]).toEqual([["A reason."], expect.stringMatching(/^Coverage /), []]);
   expect(parseReport(plain)).toEqual({ ...report, scenario: escapeControls(report.scenario) });
   expect(plain.paths[0]).toEqual({
-    ...{ path_id: "200.test", promised: true, met: true, count: report.paths[0]?.count },
-    ...{ when: "a valid test key", how_to_meet: null },
+    ...{ path_id: "200.test", promised: true, covered: true, count: report.paths[0]?.count },
+    ...{ when: "a valid test key", how_to_cover: null },
   });
 });
 
@@ -234,9 +234,9 @@ test("a client that covers every promised path has no advice, and is pointed to 
     malformed: "not-a-key",
     unknown: "SVC_test_sbxnobodyHoldsThis00000000000000",
   };
-  for (const { promised, howToMeet } of sandbox.report().paths) {
-    if (!promised || howToMeet === null) continue;
-    const { ref, request } = howToMeet;
+  for (const { promised, howToCover } of sandbox.report().paths) {
+    if (!promised || howToCover === null) continue;
+    const { ref, request } = howToCover;
     const key = keyless[ref] ?? sandbox.secret(ref as "active");
     const headers = { ...request.headers, ...(key !== "" && { "x-api-key": key }) };
     await sandbox.fetch(`https://any.example${request.path}`, { method: request.method, headers });
@@ -248,7 +248,7 @@ test("a client that covers every promised path has no advice, and is pointed to 
   expect(unmetThresholds(report, { minCoverage: 100, failOn: "warning" })).toEqual([]);
   sandbox.faults.set([{ then: { status: 503 } }]);
   await sandbox.fetch(`https://any.example${mePath}`);
-  expect(sandbox.report().faults).toEqual({ met: 1, total: faultKinds.length });
+  expect(sandbox.report().faults).toEqual({ covered: 1, total: faultKinds.length });
   expect(conclusion(sandbox.report())).toContain(`Faults: 1 of ${faultKinds.length} covered.`);
 });
 
@@ -293,7 +293,7 @@ test("the JUnit of a report skips paths that are not covered, fails errors and u
   ]);
   expect(named("failure")).toHaveLength(count("error") + 1);
   expect(named("skipped").length - Number(endpoints?.attributes.skipped ?? 0)).toBe(
-    promised - report.coverage.met + count("warning") + count("note"),
+    promised - report.coverage.covered + count("warning") + count("note"),
   );
   expect(named("testcase").map(({ attributes }) => attributes.name)).toEqual(
     expect.arrayContaining(["verdict", "401.missing", "error key-in-query", "The coverage"]),

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { Sandbox } from "../../src/index.js";
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
-import type { HowToMeet } from "../../src/report/report-shape.js";
+import type { HowToCover } from "../../src/report/report-shape.js";
 import { outcomes, type PathId } from "../../src/rules/outcomes.js";
 import { runDue } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
@@ -40,13 +40,13 @@ const scenarios: Readonly<Record<string, string | Scenario>> = {
   },
 };
 
-function hintFor(sandbox: Sandbox, pathId: PathId): HowToMeet {
-  const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToMeet;
+function hintFor(sandbox: Sandbox, pathId: PathId): HowToCover {
+  const hint = sandbox.report().paths.find((row) => row.pathId === pathId)?.howToCover;
   if (!hint) throw new Error(`The report has no instruction for ${pathId}.`);
   return hint;
 }
 
-/** Runs the line of a hint as a shell runs it, until the sandbox has met the request. */
+/** Runs the line of a hint as a shell runs it, until the sandbox has covered the request. */
 async function follow(line: string, sandbox: Sandbox, environment: Record<string, string>): Promise<void> {
   const child = spawn("bash", ["-c", `exec ${line}`], {
     env: { PATH: process.env.PATH, ...environment },
@@ -90,7 +90,7 @@ test.each(Object.entries(scenarios))("%s: the report's steps cover the path", as
 
 test("a key of the running sandbox is preferred to another scenario", async () => {
   const { sandbox } = await serve("key-states");
-  expect(sandbox.report().paths.filter(({ howToMeet }) => howToMeet?.scenario)).toEqual(
+  expect(sandbox.report().paths.filter(({ howToCover }) => howToCover?.scenario)).toEqual(
     sandbox.report().paths.filter(({ pathId }) => pathId.startsWith("fault.") || isOwn(pathId)),
   );
   expect(hintFor(sandbox, "401.revoked")).toEqual({
@@ -105,7 +105,7 @@ test("over TLS the instructions accept the certificate", async () => {
   const { curl } = hintFor(sandbox, "401.revoked");
   expect(curl).toMatch(/^curl -k /);
   await follow(curl, sandbox, environment());
-  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.met).toBe(true);
+  expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.revoked")?.covered).toBe(true);
 });
 
 test("a path that the running scenario offers at its start only is brought back by a reset", async () => {
@@ -134,11 +134,13 @@ test("a success whose scope no key has is covered once a key has it in the scena
   ]);
   const other = await serve(withScopes(scopes));
   await follow(curl, other.sandbox, other.environment());
-  expect(other.sandbox.report().paths.find(({ pathId }) => pathId === "201.createReport")?.met).toBe(true);
+  expect(other.sandbox.report().paths.find(({ pathId }) => pathId === "201.createReport")?.covered).toBe(
+    true,
+  );
   expect(hintFor(sandbox, "200.test").scopes).toBeUndefined();
 });
 
-test("a path that was met has no instruction, and asking for the report changes nothing", async () => {
+test("a path that was covered has no instruction, and asking for the report changes nothing", async () => {
   const { sandbox } = await serve("rate-limited");
   sandbox.clock.freeze();
   const before = JSON.stringify(sandbox.snapshot());
@@ -147,7 +149,7 @@ test("a path that was met has no instruction, and asking for the report changes 
   expect(sandbox.requests.total()).toBe(0);
   await sandbox.fetch("https://any.example/v1/relying-party/me");
   expect(sandbox.report().paths.find(({ pathId }) => pathId === "401.missing")).toEqual({
-    ...{ pathId: "401.missing", promised: true, met: true, count: 1, when: "no x-api-key header" },
-    howToMeet: null,
+    ...{ pathId: "401.missing", promised: true, covered: true, count: 1, when: "no x-api-key header" },
+    howToCover: null,
   });
 });

@@ -19,15 +19,15 @@ export const ofOthers = outcomesOf(released).flatMap(({ path, promised }) =>
 /** The promised paths that no key of `key-states` covers, because none has the scope. */
 export const withoutScope = createSandbox()
   .report()
-  .paths.flatMap(({ promised, pathId, howToMeet }) => (promised && howToMeet?.scopes ? [pathId] : []));
+  .paths.flatMap(({ promised, pathId, howToCover }) => (promised && howToCover?.scopes ? [pathId] : []));
 
-/** The coverage of a client that has met this many of the promised paths. */
-export const coverage = (met: number) => ({
-  percent: Math.floor((met * 100) / promisedCount),
-  met,
+/** The coverage of a client that has covered this many of the promised paths. */
+export const coverage = (covered: number) => ({
+  percent: Math.floor((covered * 100) / promisedCount),
+  covered,
   promised: promisedCount,
 });
 
 /** The same as reports say it. */
-export const coverageText = (met: number) =>
-  `Coverage ${coverage(met).percent}%: ${met} of ${promisedCount} promised paths covered`;
+export const coverageText = (covered: number) =>
+  `Coverage ${coverage(covered).percent}%: ${covered} of ${promisedCount} promised paths covered`;

@@ -140,9 +140,9 @@ async function farmers(): Promise<string> {
 function coveringAll(except: readonly string[], status = 200): string {
   const words = createSandbox()
     .report()
-    .paths.flatMap(({ pathId, promised, howToMeet }) =>
-      promised && howToMeet && howToMeet.ref !== "active" && !except.includes(pathId)
-        ? `${howToMeet.ref.toUpperCase().replaceAll("-", "_")}:${pathId.slice(0, 3)}`
+    .paths.flatMap(({ pathId, promised, howToCover }) =>
+      promised && howToCover && howToCover.ref !== "active" && !except.includes(pathId)
+        ? `${howToCover.ref.toUpperCase().replaceAll("-", "_")}:${pathId.slice(0, 3)}`
         : [],
     );
   return `exec 2> /dev/null\n${client([...words, `ACTIVE:${status}`].join(" "))}`;

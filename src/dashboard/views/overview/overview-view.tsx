@@ -48,22 +48,22 @@ export function OverviewView() {
 /** The share of promised paths that clients have covered, and the other figures. */
 function Coverage({ report: read }: { readonly report: Shown<"Report"> }) {
   const { coverage, requests, faults: ofFaults, instances } = read;
-  const { percent, met, promised } = coverage;
+  const { percent, covered, promised } = coverage;
   const { requests: others, used } = instances ?? { requests: 0, used: 0 };
   return (
     <div class="stack">
       <h2 id="coverage-title">Coverage</h2>
       <p>
-        <strong class="large">{percent}%</strong> {met} of {promised} paths
+        <strong class="large">{percent}%</strong> {covered} of {promised} paths
       </p>
       <progress
         max={promised}
-        value={met}
-        aria-label={`Coverage ${percent}%: ${met} of ${promised} promised paths covered`}
+        value={covered}
+        aria-label={`Coverage ${percent}%: ${covered} of ${promised} promised paths covered`}
       />
       <dl class="facts">
         <Fact name="Faults covered">
-          {ofFaults.met} of {ofFaults.total}
+          {ofFaults.covered} of {ofFaults.total}
         </Fact>
         <Fact name="Client requests">
           {requests.toLocaleString("en")}
@@ -86,12 +86,12 @@ function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
   const announced = read.endpoints.filter(({ release }) => release === "announced");
   const isAnnounced = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
     announced.some(({ operation_id: operation }) => id.endsWith(`.${operation}`));
-  const left = paths.filter(({ met }) => !met);
+  const left = paths.filter(({ covered }) => !covered);
   // Promised paths first: only they count for the coverage.
   const missing = [...left.filter(({ promised }) => promised), ...left.filter(isAnnounced)];
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
-  const how = next?.how_to_meet ?? null;
+  const how = next?.how_to_cover ?? null;
   const hasStory = (story.data.value?.steps ?? 0) > 0;
   const isElsewhere = how !== null && how.scenario !== null;
   return (

@@ -13,7 +13,7 @@ interface PathDetailProps {
 
 /** What a path means, who has covered it, and how to. It gets the focus. */
 export function PathDetail({ path, report }: PathDetailProps) {
-  const { path_id: pathId, when, count, how_to_meet: how } = path;
+  const { path_id: pathId, when, count, how_to_cover: how } = path;
   return (
     <Detail
       label={`Outcome ${pathId}`}

@@ -8,10 +8,10 @@ import { PathBadge } from "../../elements/traffic/path-badge.js";
 import { SentResponse } from "../../elements/traffic/sent-response.js";
 import { linkTo } from "../../route.js";
 
-type HowToMeet = NonNullable<Shown<"Report">["paths"][number]["how_to_meet"]>;
+type HowToCover = NonNullable<Shown<"Report">["paths"][number]["how_to_cover"]>;
 
 interface SendNowProps {
-  readonly how: HowToMeet;
+  readonly how: HowToCover;
   readonly pathId: string;
   /** Whether the page has a more important button. */
   readonly isQuiet?: boolean;

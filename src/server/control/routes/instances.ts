@@ -286,11 +286,11 @@ function trafficOf(instance: Instance | undefined): InstanceTraffic | null {
   const counted = Object.entries(paths) as [PathId, { count: number }][];
   const passed = counted.reduce((sum, [path, { count }]) => sum + (isSuccess(path) ? count : 0), 0);
   const promised = outcomesOf(endpointsOf(instance.sandbox)).filter((row) => row.promised);
-  const met = promised.filter(({ path }) => paths[path]?.isCovered);
+  const covered = promised.filter(({ path }) => paths[path]?.isCovered);
   return {
     requests,
     errors: requests - passed,
-    coverage: Math.floor((met.length * 100) / promised.length),
+    coverage: Math.floor((covered.length * 100) / promised.length),
     lastPathId: last?.pathId ?? null,
   };
 }
