@@ -8,6 +8,7 @@ import type { ApiCall } from "./call.js";
 import { startExperiment } from "./experiment.js";
 import { breakPromise, brokenPromisesOf } from "./promises.js";
 import { endpointsOf } from "./routes.js";
+import { unvariedAssumptions } from "./variation/vary.js";
 
 /** Numbers the sandboxes of a run, for each key by their first request with it; `claim` returns the next number of a key. */
 export type ClaimPlace = (key: string) => number;
@@ -29,7 +30,6 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
   const faultsIn = createFaults(conditions.faults ?? []);
   const known = new Set<string>();
   let points: VariedPoint[] = [];
-  let isReplaced = false;
   let hit: PathId | undefined;
   const experiment = conditions.experiment && startExperiment(conditions.experiment, placeIn);
   const broken = (sandbox: SandboxState, call: ApiCall, result: CallResult) => {
@@ -54,7 +54,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
     ...(replace && {
       end(sandbox, call: ApiCall, result) {
         const other = call.request.fromStory ? undefined : replace(sandbox, call, result);
-        isReplaced = other !== undefined;
+        if (other !== undefined) hit = result.pathId;
         return other ?? result;
       },
     }),
@@ -64,10 +64,10 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
         points,
         scenario: sandbox.name,
         hit,
-        isReplaced,
+        unvaried: unvariedAssumptions(sandbox),
         tried: experiment?.takeTime(),
       };
-      [points, isReplaced, hit] = [[], false, undefined];
+      [points, hit] = [[], undefined];
       return seen;
     },
   };

@@ -148,9 +148,14 @@ function briefVerdict({ verdict, runs, report }: CertifyResult, hasFailed: boole
   return hasFailed ? "client_failed" : "threshold_missed";
 }
 
+/** Whether a run failed, in any way. */
+export function hasFailed({ outcome }: Pick<Run, "outcome">): boolean {
+  return outcome === "failed" || outcome === "timed_out" || outcome === "flaky";
+}
+
 /** Groups the failed runs by reason, the smallest cause first: what breaks a client does so with every row beside it. */
 export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
-  const failing = runs.filter(({ outcome }) => outcome !== "passed" && outcome !== "not_run");
+  const failing = runs.filter(hasFailed);
   const reasons: [Run, ...Run[]][] = [];
   const pointsIn = ({ cause }: Run) => cause?.points.length || 1;
   const bySize = failing.toSorted(

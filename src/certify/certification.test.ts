@@ -24,12 +24,13 @@ const passes: ClientRun = {
   code: 0,
   durationMs: 100,
   report,
-  points: [],
-  sent: [],
+  points: [{ row: "via", variant: "gateway", status: 200 }],
+  sent: [{ key: "active", nth: 0, paths: ["200.test"] }],
   output: [],
   lastOn: () => undefined,
   suspect: undefined,
-  replaced: 0,
+  hits: 1,
+  unvaried: [],
   scenarios: [],
   tried: [],
   silentMs: 0,
@@ -78,9 +79,9 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       progress,
     },
   );
-  const { runs, promises, retries, unjudged, report: merged } = findings(state);
+  const { runs, promises, retries, open, report: merged } = findings(state);
   const outcomes = runs.map(({ outcome }) => outcome);
-  return { made, shown, promises, retries, unjudged, merged, outcomes, runs };
+  return { made, shown, promises, retries, ...open, merged, outcomes, runs };
 }
 
 test("the baseline runs first, then the profile typical, faults and promises, then the seeds", async () => {
@@ -89,8 +90,33 @@ test("the baseline runs first, then the profile typical, faults and promises, th
   });
   expect(made).toEqual(["minimal", "typical", "fault.hang", "minimal", "varied 1", "varied 2"]);
   expect(outcomes).toEqual(Array(5).fill("passed"));
-  expect(promises.runs.map((one) => [one.id, one.outcome])).toEqual([["401.revoked:accepted", "not_tried"]]);
+  expect(promises.runs.map((one) => [one.id, one.outcome])).toEqual([
+    ["401.revoked:accepted", "not_noticed"],
+  ]);
   expect(shown.slice(0, 2)).toEqual(["minimal", "5 more runs: about 1 s"]);
+});
+
+test("a run that sends nothing, or in which nothing happened, is not tried although its command ends with 0", async () => {
+  const cached: Client = ({ name }) =>
+    name === "minimal" ? passes : { ...passes, sent: [], points: [], hits: 0 };
+  const { outcomes, runs, promises } = await certified(cached, { only: ["401.revoked:accepted"] });
+  expect(outcomes).toEqual(["passed", ...Array(4).fill("not_tried")]);
+  expect(runs[1]?.reason).toMatchObject({ why: expect.stringContaining("sent no request") });
+  expect(promises.runs.map(({ outcome }) => outcome)).toEqual(["not_noticed"]);
+  const untouched = await certified(() => ({ ...passes, points: [], hits: 0 }));
+  expect(untouched.outcomes).toEqual(["passed", ...Array(4).fill("not_tried")]);
+  const failing = await certified(({ name }) => (name === "minimal" ? passes : { ...fails, hits: 0 }));
+  expect(failing.outcomes).not.toContain("not_tried");
+});
+
+test("assumptions that the sandboxes of the client set are open, unless another sandbox varied them", async () => {
+  const setting = (row: string): ClientRun => ({
+    ...passes,
+    points: [{ row, variant: "date", status: 429 }],
+    unvaried: ["retry_after"],
+  });
+  expect((await certified(() => setting("via"))).unvaried).toEqual(["retry_after"]);
+  expect((await certified(() => setting("retry_after"))).unvaried).toEqual([]);
 });
 
 test.each<[string, Client, string]>([
@@ -205,7 +231,7 @@ test.each([
   [true, ["not_noticed", "not_run"], 1],
   [false, ["not_noticed"], 5],
 ])("a swap that is not noticed ends everything with bail: %j", async (bail, outcomes, count) => {
-  const client: Client = (_planned, { promise }) => ({ ...passes, replaced: promise === undefined ? 0 : 1 });
+  const client: Client = (_planned, { promise }) => ({ ...passes, hits: promise === undefined ? 0 : 1 });
   const { promises } = await certified(client, { bail, kinds: "swaps", only: undefined });
   expect([...new Set(promises.runs.map(({ outcome }) => outcome))]).toEqual(outcomes);
   expect([promises.tried, promises.noticed]).toEqual([count, 0]);

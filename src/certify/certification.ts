@@ -8,6 +8,8 @@ import { assumptionTable } from "../rules/assumptions.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { Experiment, RunConditions } from "../sandbox/conditions.js";
+import { hasFailed } from "./brief.js";
+import { type Purpose, type RunFacts, whyNoEvidence } from "./evidence.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -20,7 +22,7 @@ import {
   typicalAssumptions,
 } from "./plan.js";
 import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./promises.js";
-import type { CausePoint, CertifyResult, PromiseRun, Run } from "./result.js";
+import type { CertifyResult, PromiseRun, Run } from "./result.js";
 import {
   agreed,
   type CountedRun,
@@ -30,24 +32,20 @@ import {
   type Made,
   minWait,
   retryResults,
-  type SentCount,
   type Tried,
   triedFacts,
   withRetries,
 } from "./retries.js";
 import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
 
-export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried {
+export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried, RunFacts {
   readonly outcome: "passed" | "failed" | "timed_out";
   readonly report: Report;
-  /** The points where responses differed from `minimal`. */
-  readonly points: readonly CausePoint[];
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
   /** A path where a fault affected a request. */
   readonly suspect: PathId | undefined;
-  readonly sent: readonly SentCount[];
-  /** Where the client's tests set the seed of a sandbox to another one than the run's, as a sentence. */
-  readonly pinned?: string | undefined;
+  /** The assumptions that its sandboxes set, and that the run would vary. */
+  readonly unvaried: readonly string[];
   /** The scenarios of its sandboxes. */
   readonly scenarios: readonly string[];
   readonly writes: Writes;
@@ -88,7 +86,7 @@ export interface Tools {
     variant: RunConditions,
     timeouts: Timeouts,
     isWanted: () => boolean,
-    isOver?: (replaced: number) => boolean,
+    isOver?: (hits: number) => boolean,
   ) => Promise<ClientRun | undefined>;
   readonly isStopped: () => boolean;
   /** Real time in milliseconds. */
@@ -133,11 +131,13 @@ export async function certify(plan: CertificationPlan, tools: Tools): Promise<Ce
 export function findings({ plan, done, broken, retries, unjudged }: Certification) {
   const [one, ...rest] = [...done.values()].map(({ made }) => made.report);
   const runs = plan.runs.map((planned) => causedRun(done.get(planned.name)?.run ?? notRun(planned)));
+  const varied = [...done.values()].flatMap(({ made }) => made.points.map(({ row }) => row));
+  const unvaried = new Set([...done.values()].flatMap(({ made }) => made.unvaried));
   return {
     runs: runs as [Run, ...Run[]],
     promises: promisesIn(plan.kinds, broken),
     retries,
-    unjudged,
+    open: { unjudged, unvaried: [...unvaried].filter((name) => !varied.includes(name)) },
     /** The merged report of all runs without a broken promise; `undefined` if not even the first run ended. */
     report: one && withRetries(mergeReports([one, ...rest]), retries),
   };
@@ -275,7 +275,7 @@ function runIn(
   planned: PlannedRun,
   variant: RunConditions,
   isWanted = () => true,
-  { isOver, min = 0 }: { isOver?: (replaced: number) => boolean; min?: number } = {},
+  { isOver, min = 0 }: { isOver?: (hits: number) => boolean; min?: number } = {},
 ): Promise<ClientRun | undefined> {
   const { plan, tools, done } = state;
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
@@ -298,11 +298,15 @@ async function make(state: Certification, planned: PlannedRun): Promise<void> {
   if (made === undefined) return;
   const judged = fault === undefined ? { made } : await judgeWrites(state, { ...planned, fault }, made);
   if (judged.made === undefined) return;
-  const run = { ...runOf(planned, judged.made), ...judged.found };
+  const run = { ...runOf(planned, judged.made, sentIn(state)), ...judged.found };
   done.set(planned.name, { run, made: judged.made });
-  if (run.outcome !== "passed" && run.outcome !== "not_run") state.isOver ||= plan.bail === true;
+  if (hasFailed(run)) state.isOver ||= plan.bail === true;
   if (made.failure === undefined) tools.progress.ran(run);
 }
+
+/** What the baseline sent; nothing before it was made. */
+const sentIn = ({ plan, done }: Certification): Pick<RunFacts, "sent"> =>
+  done.get(plan.runs[0].name)?.made ?? { sent: [] };
 
 const writesOf = ({ plan, done }: Certification) => done.get(plan.runs[0].name)?.made.writes ?? noWrites;
 
@@ -331,7 +335,7 @@ async function judgeWrites(
 async function makeBroken(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {
   const { plan, tools } = state;
   const made = await runIn(state, plan.runs[0], { promise: promise.id }, () => !state.isOver);
-  const run = promiseRun(promise, made, made?.replaced ?? 0);
+  const run = promiseRun(promise, made, sentIn(state));
   if (made !== undefined) tools.progress.broke(run);
   if (run.kind === "swap" && run.outcome === "not_noticed") state.isOver ||= plan.bail === true;
   return run;
@@ -368,16 +372,19 @@ function conclude(state: Certification, { name }: PlannedRun, narrowed: Narrowed
   state.tools.progress.found(known.run);
 }
 
-function runOf(
-  planned: PlannedRun,
-  { outcome, code, durationMs, lastRequest, report, pinned }: ClientRun,
-): Run {
+function runOf(planned: PlannedRun, made: ClientRun, baseline: Pick<RunFacts, "sent">): Run {
+  const { outcome, code, durationMs, lastRequest, report } = made;
   const { requests, coverage } = report;
   const known = { ...planned, outcome, code, durationMs, requests, percent: coverage.percent };
   const run = lastRequest === undefined ? known : { ...known, lastRequest };
-  // A failure counts with any seed.
-  const isSame = pinned !== undefined && planned.profile === "varied" && outcome === "passed";
-  return isSame ? { ...run, outcome: "not_run", pinned } : run;
+  if (outcome !== "passed") return run;
+  const reason = whyNoEvidence(baseline, made, purposeOf(planned));
+  return reason === undefined ? run : { ...run, outcome: "not_tried", reason };
+}
+
+function purposeOf({ profile, fault }: PlannedRun): Purpose {
+  if (fault !== undefined) return "fault";
+  return profile === "minimal" ? "requests" : "points";
 }
 
 function notRun(planned: PlannedRun): Run {

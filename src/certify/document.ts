@@ -4,7 +4,6 @@ import type { ReportDocument, ReportFormat, Section, TableRow, Tone } from "../r
 import { render, type TextStyle } from "../report/render/render.js";
 import { groupsOf } from "../report/report.js";
 import { conclusion, reportDocument } from "../report/report-document.js";
-import type { Report } from "../report/report-shape.js";
 import { snakeCase } from "../rules/schema/json.js";
 import {
   breakAgain,
@@ -18,6 +17,7 @@ import {
   runAgain,
   type Seen,
 } from "./brief.js";
+import { kindsWithoutEvidence } from "./plan.js";
 import { mustNotice, noticedSentence, notTriedSentence, whyTooLittle } from "./promises.js";
 import {
   type Certificate,
@@ -144,20 +144,23 @@ function certificateConclusion(result: CertifyResult): string {
   const shown = [notTriedSentence(result), noticedSentence(promises), conclusion(report)]
     .filter(Boolean)
     .join(" ");
-  if (verdict === "unusable") return `Not certified: ${whyUnusable(runs, promises.runs, report)}.`;
+  if (verdict === "unusable") return `Not certified: ${whyUnusable(result)}.`;
   if (verdict === "flaky") {
     return `Flaky: ${count("flaky")} ${of} passed once and failed once, although the sandbox behaved the same both times. ${shown}`;
   }
   const failed = count("failed", "timed_out");
   const missed = `${pluralize(unmet.length, "threshold")} ${unmet.length === 1 ? "was" : "were"} not reached`;
-  if (verdict === "failed" && failed === 0 && count("passed") === runs.length)
-    return `Not passed: all ${pluralize(runs.length, "run")} passed, but ${missed}. ${shown}`;
+  if (verdict === "failed" && failed === 0 && count("not_run", "flaky") === 0) {
+    const all =
+      count("passed") === runs.length ? `all ${pluralize(runs.length, "run")}` : `${count("passed")} ${of}`;
+    return `Not passed: ${all} passed, but ${missed}. ${shown}`;
+  }
   if (verdict === "failed")
     return `Failed: ${failed} ${of}${unmet.length === 0 ? "" : `, ${missed}`}. ${shown}`;
   return `Passed: ${count("passed")} ${of}. ${shown}`;
 }
 
-function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report: Report): string {
+function whyUnusable({ runs, promises, report }: CertifyResult): string {
   const [baseline] = runs;
   if (baseline === undefined || baseline.outcome === "not_run") return "the command could not be run";
   if (baseline.outcome !== "passed") {
@@ -167,11 +170,13 @@ function whyUnusable(runs: readonly Run[], broken: readonly PromiseRun[], report
     return `the command ${what} in the run ${baseline.name}, the baseline`;
   }
   if (report.requests === 0) return "the command never called the API";
-  const all = [...runs, ...broken];
+  const tooLittle = whyTooLittle(report);
+  if (tooLittle !== undefined) return tooLittle;
+  const all = [...runs, ...promises.runs];
   const left = all.filter(({ outcome }) => outcome === "not_run").length;
-  const { pinned } = runs.find((run) => run.pinned !== undefined) ?? {};
-  const why = pinned === undefined ? "were not made" : `showed nothing new, because ${pinned}`;
-  return whyTooLittle(report) ?? `${pluralize(left, "run")} of ${all.length} ${why}`;
+  const [[kind, reason] = []] = kindsWithoutEvidence({ runs, promises });
+  if (left > 0 || reason === undefined) return `${pluralize(left, "run")} of ${all.length} were not made`;
+  return `no run of \`${kind}\` shows anything, because ${reason.why}`;
 }
 
 const causeColumns = ["what breaks the client", "what to do", "runs", "last request", "see it again"];

@@ -65,7 +65,19 @@ export function timeoutsFor({ fault }: PlannedRun, { timeout, baselineMs, paths,
   return { total: Math.max(total, paths.length * silent), silent };
 }
 
-/** Returns the verdict on a client. It passes only if every run was made. */
+/** What a certificate names, such as `varied` or `fault.hang`; each needs a run that shows something. */
+export const kindOf = ({ profile, fault }: Pick<Run, "profile" | "fault">): string => fault ?? profile;
+
+/** Returns the kinds of runs of which none shows anything, each with the first of them. */
+export function kindsWithoutEvidence({ runs, promises }: Pick<CertifyResult, "runs" | "promises">) {
+  const open = new Map(runs.flatMap((run) => (run.reason === undefined ? [] : [[kindOf(run), run.reason]])));
+  for (const run of runs) if (run.reason === undefined) open.delete(kindOf(run));
+  const [first] = promises.runs;
+  if (promises.tried === 0 && first?.reason !== undefined) open.set("broken promises", first.reason);
+  return open;
+}
+
+/** Returns the verdict on a client. It passes only if every run was made, and some of each kind showed something. */
 export function verdictOf({
   runs,
   promises,
@@ -80,7 +92,7 @@ export function verdictOf({
   if (outcomes.includes("failed") || outcomes.includes("timed_out") || unmet.length > 0) return "failed";
   if (outcomes.includes("flaky")) return "flaky";
   const isWhole = [...others, ...promises.runs].every(({ outcome }) => outcome !== "not_run");
-  return isWhole ? "passed" : "unusable";
+  return isWhole && kindsWithoutEvidence({ runs, promises }).size === 0 ? "passed" : "unusable";
 }
 
 interface FaultFinding {

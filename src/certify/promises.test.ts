@@ -20,10 +20,17 @@ import type { CertifyResult, PromiseRun, Run, RunOutcome } from "./result.js";
 const report = { ...passed.report, coverage: coverage(5) };
 const [run] = passed.runs as [Run];
 
+const ended = (id: string, code: number | null, hits = 1): PromiseRun => {
+  const promise = brokenPromises.find((one) => one.id === id);
+  return promiseRun(promise as never, { code, durationMs: 1, sent: [], points: [], hits }, { sent: [] });
+};
+
 test.each<[string, RunOutcome[], Partial<CertifyResult>?]>([
   ["passed", ["passed", "passed", "passed"]],
   ["unusable", ["passed", "passed", "not_run"]],
   ["failed", ["passed", "flaky", "failed"]],
+  ["unusable", ["passed", "not_tried"]],
+  ["failed", ["passed", "not_tried", "failed"]],
   ["failed", ["passed", "timed_out"]],
   ["flaky", ["passed", "flaky", "passed"]],
   ["flaky", ["flaky"]],
@@ -35,20 +42,25 @@ test.each<[string, RunOutcome[], Partial<CertifyResult>?]>([
     { unmet: [{ gate: "advice", threshold: "--fail-on error", sentence: "" }] },
   ],
   ["unusable", ["passed", "passed"], { report: { ...report, coverage: coverage(4) } }],
+  ["unusable", ["passed"], { promises: promisesIn("swaps", [ended("200.test:rejected", 0, 0)]) }],
+  [
+    "passed",
+    ["passed"],
+    { promises: promisesIn("swaps", [ended("200.test:rejected", 0, 0), ended("200.live:rejected", 1)]) },
+  ],
   [
     "unusable",
     ["passed"],
-    { promises: promisesIn("swaps", [promiseRun(brokenPromises[0] as never, undefined, 0)]) },
+    { promises: promisesIn("swaps", [promiseRun(brokenPromises[0] as never, undefined, { sent: [] })]) },
   ],
 ])("the verdict is %s after %j, no matter what else happens", (verdict, outcomes, more = {}) => {
-  const runs = outcomes.map((outcome): Run => ({ ...run, outcome }));
+  // The baseline is of another profile than the others.
+  const runs = outcomes.map((outcome, at): Run => {
+    const reason = outcome === "not_tried" && { reason: { why: "Why", whatToDo: "What." } };
+    return { ...run, profile: at === 0 ? "minimal" : "varied", outcome, ...reason };
+  });
   expect(verdictOf({ ...passed, report, ...more, runs })).toBe(verdict);
 });
-
-const ended = (id: string, code: number | null, responses = 1): PromiseRun => {
-  const promise = brokenPromises.find((one) => one.id === id);
-  return promiseRun(promise as never, { code, durationMs: 1 }, responses);
-};
 
 test("noticed is an exit code other than 0; a run that had to be ended or has no changed response is not tried", () => {
   const id = "401.revoked:accepted";
@@ -109,7 +121,7 @@ test.each<[Partial<Report>, string | undefined]>([
 
 test("what shows nothing about a client is listed with its reason, and counted", () => {
   const [baseline, made] = passed.runs.concat(passed.runs) as [Run, Run];
-  const unmade = promiseRun(brokenPromises[0] as never, undefined, 0);
+  const unmade = promiseRun(brokenPromises[0] as never, undefined, { sent: [] });
   const promises = promisesIn("swaps", [
     ...[ended("401.revoked:accepted", null), ended("403.access_denied:another-code", 1, 0)],
     ...[ended("200.live:rejected", 1), unmade],
@@ -199,6 +211,20 @@ test.each<[CertifyResult["verdict"], Partial<CertifyResult>, string]>([
   ],
   ["flaky", ending("passed", "flaky", "failed"), "Flaky: 1 of 3 runs passed once and failed once, although"],
   ["failed", ending("passed", "failed", "timed_out", "flaky"), "Failed: 2 of 4 runs. Noticed 2 of 2 covered"],
+  [
+    "unusable",
+    {
+      ...ending("passed"),
+      report: enough,
+      promises: promisesIn("swaps", [ended("200.test:rejected", 0, 0)]),
+    },
+    "Not certified: no run of `broken promises` shows anything, because the client got no response with it.",
+  ],
+  [
+    "failed",
+    { ...ending("passed", "not_tried"), unmet: failed.unmet },
+    "Not passed: 1 of 2 runs passed, but 1 threshold was not reached.",
+  ],
   [
     "failed",
     { unmet: failed.unmet },

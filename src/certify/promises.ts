@@ -8,12 +8,14 @@ import { variableOf } from "../rules/api-key.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import type { PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
+import { type RunFacts, whyNoEvidence } from "./evidence.js";
 import {
   type CertifyResult,
   type Gates,
   type NotTried,
   openKinds,
   type PromiseRun,
+  type Reason,
   type Run,
 } from "./result.js";
 
@@ -47,13 +49,17 @@ export function whyTooLittle({ coverage, announced, paths, advice }: Report): st
 /** `made` is left out if it did not run. A run that had to be ended shows nothing: the machine may have been busy. */
 export function promiseRun(
   { id, path, kind, sentence, loss }: BrokenPromise,
-  made: Pick<PromiseRun, "code" | "durationMs"> | undefined,
-  responses: number,
+  made: (Pick<PromiseRun, "code" | "durationMs"> & RunFacts) | undefined,
+  baseline: Pick<RunFacts, "sent">,
 ): PromiseRun {
-  const { code = null, durationMs = 0 } = made ?? {};
-  const tried = responses === 0 || code === null ? "not_tried" : code === 0 ? "not_noticed" : "noticed";
-  const outcome = made === undefined ? "not_run" : tried;
-  return { id, pathId: path, kind, sentence, loss, outcome, code, durationMs };
+  const promise = { id, pathId: path, kind, sentence, loss };
+  if (made === undefined) return { ...promise, outcome: "not_run", code: null, durationMs: 0 };
+  const { code, durationMs } = made;
+  // A test that fails may end the command before its other requests.
+  const wanted = code === 0 ? baseline : { sent: [] };
+  const reason = code === null ? unended : whyNoEvidence(wanted, made, "promise", path);
+  if (reason !== undefined) return { ...promise, outcome: "not_tried", code, durationMs, reason };
+  return { ...promise, outcome: code === 0 ? "not_noticed" : "noticed", code, durationMs };
 }
 
 export function promisesIn(
@@ -89,29 +95,26 @@ export function unmetGates(
   return unmet;
 }
 
-type Reason = readonly [why: string, whatToDo: string];
+const unmade: Reason = {
+  why: "the run was not made",
+  whatToDo: "Run certify to its end: fix what fails first, or raise --budget.",
+};
 
-const unmade: Reason = [
-  "the run was not made",
-  "Run certify to its end: fix what fails first, or raise --budget.",
-];
+const unended: Reason = {
+  why: "the client was still running when its time was over",
+  whatToDo: "Limit how long it waits, or set a longer --timeout.",
+};
 
-const unended: Reason = [
-  "the client was still running when its time was over",
-  "Limit how long it waits, or set a longer --timeout.",
-];
-
-function whyUnmade({ pinned }: Run): Reason {
-  if (pinned === undefined) return unmade;
-  return [pinned, "Leave the seed out: the sandbox then has the run's."];
+/** Why a run shows nothing; `undefined` if it does. */
+function whyOpen({ outcome, reason }: Pick<Run | PromiseRun, "outcome" | "reason">): Reason | undefined {
+  return outcome === "not_run" ? unmade : reason;
 }
 
-/** Why a run with a broken promise shows nothing; `undefined` if it does. */
-function whyOpen({ pathId, outcome, code }: PromiseRun): Reason | undefined {
-  if (outcome === "not_run") return unmade;
-  if (outcome !== "not_tried") return undefined;
-  const whatToDo = `Send the requests that show it, which end on ${pathId}.`;
-  return code === null ? unended : ["the client got no response with it", whatToDo];
+/** What stays open next to the runs. */
+export interface OpenParts {
+  readonly unjudged?: readonly UnjudgedWrites[];
+  /** The assumptions that the client's own scenarios set, so that no run varied them. */
+  readonly unvaried?: readonly string[];
 }
 
 /** Writes that a client may give up under a fault, because it must not repeat them. */
@@ -125,16 +128,34 @@ export function notTriedIn(
   { runs, promises, retries = [], faults }: Pick<CertifyResult, "runs" | "promises" | "retries" | "faults">,
   only?: readonly string[],
   endpoints?: readonly Endpoint[],
-  unjudged: readonly UnjudgedWrites[] = [],
+  { unjudged = [], unvaried = [] }: OpenParts = {},
 ): NotTried[] {
   const rows: (readonly [NotTried["kind"], what: string, why: string, whatToDo: string])[] = [];
+  const addOpen = (
+    kind: NotTried["kind"],
+    what: string,
+    run: Pick<Run | PromiseRun, "outcome" | "reason">,
+  ) => {
+    const { why, whatToDo } = whyOpen(run) ?? {};
+    if (why !== undefined && whatToDo !== undefined) rows.push([kind, what, why, whatToDo]);
+  };
   for (const { after, outcome, sentence, whatToDo = "" } of retries)
     if (outcome === "not_tried") rows.push(["experiment", `retries after ${after}`, sentence, whatToDo]);
-  for (const run of runs) if (run.outcome === "not_run") rows.push(["run", run.name, ...whyUnmade(run)]);
-  for (const run of promises.runs) {
-    const reason = whyOpen(run);
-    if (reason !== undefined) rows.push(["promise", run.id, ...reason]);
+  for (const run of runs) addOpen("run", run.name, run);
+  if (unvaried.length > 0) {
+    const names = listed(
+      unvaried.map((name) => `\`${name}\``),
+      "and",
+    );
+    const whatToDo = "Leave them out of the `assumptions` that your tests set.";
+    rows.push([
+      "assumptions",
+      names,
+      "your scenario or your tests set them, so no run varies them",
+      whatToDo,
+    ]);
   }
+  for (const run of promises.runs) addOpen("promise", run.id, run);
   for (const { fault, paths } of unjudged) {
     const why = "the client may give up: without an Idempotency-Key, it must not repeat the request";
     const what =

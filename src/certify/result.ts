@@ -19,7 +19,7 @@ export type CertifyVerdict = (typeof certifyVerdicts)[number];
 export const certifyVerdicts = ["passed", "failed", "flaky", "unusable"] as const;
 
 export type RunOutcome = (typeof runOutcomes)[number];
-export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_run"] as const;
+export const runOutcomes = ["passed", "failed", "flaky", "timed_out", "not_tried", "not_run"] as const;
 
 export const promiseChoices = ["all", "swaps", "none"] as const;
 
@@ -55,24 +55,29 @@ const lastRequest = s.mapping({
   status: s.described(s.count(), "The status of the response; 0 if a fault left none."),
 });
 
+const reason = s.mapping({
+  why: s.described(s.text(), "The reason."),
+  whatToDo: s.described(s.text(), "What to change so that it is tried."),
+});
+/** Why something shows nothing about the client. */
+export interface Reason extends ValueOf<typeof reason> {}
+
 const run = s.mapping({
   name: s.described(s.text(), "The unique name of the run."),
   profile: s.described(s.choice(profiles), "The profile of the sandbox."),
   seed: s.described(s.count(), "The seed of the sandbox."),
   fault: s.optional(s.described(fault(), "The fault that was injected.")),
-  outcome: s.described(s.choice(runOutcomes), "flaky: the same run passed once and failed once."),
+  outcome: s.described(
+    s.choice(runOutcomes),
+    "flaky: the same run passed once and failed once. not_tried: the command ended with 0, but what it sent shows nothing. not_run: the run was not made.",
+  ),
   code: s.described(s.orNull(s.number()), "The exit code; null if there is none."),
   durationMs: s.described(s.count(), "Its real duration, in milliseconds."),
   requests: s.described(s.count(), "The number of requests of the client."),
   percent: s.described(s.count({ max: 100 }), "The share of the promised paths, rounded down."),
   lastRequest: s.optional(s.described(lastRequest, "The last request before the client ended.")),
   cause: s.optional(s.described(cause, "The minimal cause of the failure.")),
-  pinned: s.optional(
-    s.described(
-      s.text(),
-      "Why it shows nothing new although the client passed: the client's tests set the seed.",
-    ),
-  ),
+  reason: s.optional(s.described(reason, "Why it was not tried.")),
 });
 export interface Run extends ValueOf<typeof run> {}
 
@@ -84,10 +89,11 @@ const promise = s.mapping({
   loss: s.described(s.text(), "The harm to the users of a client that does not notice."),
   outcome: s.described(
     s.choice(["noticed", "not_noticed", "not_tried", "not_run"]),
-    "not_tried: the client got no response with it. not_run: the run was not made.",
+    "not_tried: the run shows nothing about it. not_run: the run was not made.",
   ),
   code: s.described(s.orNull(s.number()), "The exit code; null if the run was not made or timed out."),
   durationMs: s.described(s.count(), "The real duration of the run, in milliseconds."),
+  reason: s.optional(s.described(reason, "Why it was not tried.")),
 });
 export interface PromiseRun extends ValueOf<typeof promise> {}
 
@@ -116,6 +122,7 @@ export interface RetryResult extends ValueOf<typeof retry> {}
 export const openKinds = [
   "experiment",
   "run",
+  "assumptions",
   "promise",
   "broken_promises",
   "other_promises",
@@ -127,11 +134,10 @@ export const openKinds = [
 const notTried = s.mapping({
   kind: s.described(
     s.choice(openKinds),
-    "run, promise, experiment: one of them. The others: what no run was asked for.",
+    "run, promise, experiment: one of them. assumptions: what the client's own scenario sets. The others: what no run was asked for.",
   ),
   what: s.described(s.text(), "The run, the promise, or the experiment."),
-  why: s.described(s.text(), "The reason."),
-  whatToDo: s.described(s.text(), "What to change so that it is tried."),
+  ...reason.fields,
 });
 export interface NotTried extends ValueOf<typeof notTried> {}
 
@@ -176,7 +182,7 @@ const hostName = word("api.example", /^(?:\*\.)?[\w-]+(?:\.[\w-]+)*$/);
 const result = {
   verdict: s.described(
     s.choice(certifyVerdicts),
-    "passed: every run and every gate passed. failed: some run or gate failed. flaky: some run passed once and failed once. unusable: nothing can be certified, because the baseline fails or covers too little.",
+    "passed: every run that shows something passed, at least one of each profile and fault and of the promises, and every gate. failed: some run or gate failed. flaky: some run passed once and failed once. unusable: nothing can be certified, because the baseline fails or covers too little, or runs show nothing.",
   ),
   scenario: s.described(s.text(), "The name of the scenario, or its given file."),
   otherScenarios: s.optional(

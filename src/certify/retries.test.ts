@@ -311,7 +311,7 @@ const controlled = (more: Partial<Made> = {}): Made => ({
 });
 /** What the requests of a run show. */
 const triedIn = (seen: readonly Observation[]) => ({
-  replaced: seen.filter(({ isReplaced }) => isReplaced).length,
+  hits: seen.filter(({ hit }) => hit !== undefined).length,
   tried: seen.flatMap(({ tried }) => tried ?? []),
   silentMs: 0,
 });
@@ -337,7 +337,7 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
   const shown = triedIn(seen);
-  return { responses, isOver: isOver(shown.replaced), ...triedFacts(shown) };
+  return { responses, isOver: isOver(shown.hits), ...triedFacts(shown) };
 }
 
 test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([

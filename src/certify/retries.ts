@@ -5,18 +5,11 @@ import { type AdviceId, adviceIds, adviceOf } from "../rules/advice.js";
 import { minute } from "../rules/api-key.js";
 import { type ApiPathId, isSuccess, outcomeOf, type PathId } from "../rules/outcomes.js";
 import type { Experiment } from "../sandbox/conditions.js";
+import type { SentCount } from "./evidence.js";
 import type { RetryResult } from "./result.js";
 
 // Experiments that show how a client treats a rejection or an outage. Each run is like the baseline up to the last request with
 // a key that works, so that nothing but this response can make the client send more requests with the key.
-
-/** The requests with one key in one sandbox of a run. */
-export interface SentCount {
-  readonly key: string;
-  /** The number of sandboxes with an earlier first request with this key. A reset starts another sandbox. */
-  readonly nth: number;
-  readonly paths: readonly PathId[];
-}
 
 /** A run's requests, and whether the command failed. */
 export interface CountedRun {
@@ -60,7 +53,7 @@ type After = RetryResult["after"];
 /** What the requests of an experiment show in a run. */
 export interface Tried {
   /** The number of responses that the experiment replaced. */
-  readonly replaced: number;
+  readonly hits: number;
   /** When its key was sent, from the last request of the baseline on, in milliseconds. */
   readonly tried: readonly number[];
   /** Milliseconds from the last of these requests to the end of the run. */
@@ -186,14 +179,14 @@ function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean 
 }
 
 /** Whether a client that got so many responses of an experiment has shown enough. */
-export function isOver(replaced: number): boolean {
-  return replaced > maxTries;
+export function isOver(hits: number): boolean {
+  return hits > maxTries;
 }
 
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
-export function triedFacts({ replaced, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
+export function triedFacts({ hits, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
   const times = tried.slice(0, maxTries + 1);
-  return { times, again: Math.max(0, Math.min(replaced - 1, maxTries)), silentMs };
+  return { times, again: Math.max(0, Math.min(hits - 1, maxTries)), silentMs };
 }
 
 /** How long a run must wait for a client that waits as it should, in milliseconds. */

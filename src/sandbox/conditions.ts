@@ -90,14 +90,14 @@ export interface Observation {
   readonly nth: number;
   /** The points that no earlier request showed. */
   readonly points: readonly VariedPoint[];
-  /** Where the request would have ended without the fault of the run that hit it. */
+  /** Where the request would have ended without the fault, promise or experiment of the run that hit it. */
   readonly hit?: PathId | undefined;
   /** The seed that the client's own code sets in place of the run's, and where. */
   readonly pinned?: { readonly seed: number; readonly place?: string | undefined } | undefined;
   /** The name of its sandbox's scenario. */
   readonly scenario: string;
-  /** Whether a broken promise or an experiment replaced the response. */
-  readonly isReplaced: boolean;
+  /** The assumptions that its sandbox sets, and that the run would vary. */
+  readonly unvaried: readonly (keyof Assumptions)[];
   /** Milliseconds since the first request of the experiment; left out for other requests. */
   readonly tried?: number | undefined;
 }

@@ -104,12 +104,21 @@ export function pinnedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] 
   const profile = profileOf(sandbox);
   const standard = assumptionsFor(profile, {}, endpoints);
   const names = Object.keys(givenAssumptions) as (keyof Assumptions)[];
-  const varies = (name: keyof Assumptions) =>
-    profile === "varied" &&
-    (name === "rate_limit_code" || variationTable.some(({ fixedBy }) => fixedBy === name));
+  const unvaried = unvariedAssumptions(sandbox);
   const differs = (name: keyof Assumptions) =>
     JSON.stringify(givenAssumptions[name]) !== JSON.stringify(standard[name]);
-  return names.filter((name) => givenAssumptions[name] !== undefined && (varies(name) || differs(name)));
+  return names.filter(
+    (name) => givenAssumptions[name] !== undefined && (unvaried.includes(name) || differs(name)),
+  );
+}
+
+/** The assumptions that the sandbox sets itself and the profile would vary. */
+export function unvariedAssumptions(sandbox: SandboxState): (keyof Assumptions)[] {
+  if (profileOf(sandbox) !== "varied") return [];
+  const fixed = fixedAssumptions(sandbox);
+  return variationTable.flatMap(({ fixedBy }) =>
+    fixedBy !== undefined && fixed[fixedBy] !== undefined ? fixedBy : [],
+  );
 }
 
 /** Varies everything that the status leaves open of a response that was made with the variation's assumptions. */

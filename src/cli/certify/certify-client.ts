@@ -76,7 +76,7 @@ function resultOf(
   endpoints: readonly Endpoint[],
   { startedAt, document }: Pick<CertifyResult, "startedAt" | "document">,
 ): CertifyResult | undefined {
-  const { report, runs, promises, retries, unjudged } = findings(state);
+  const { report, runs, promises, retries, open } = findings(state);
   if (report === undefined) return undefined;
   const names = new Set([...state.done.values()].flatMap(({ made }) => made.scenarios));
   const otherScenarios = [...names].filter((name) => name !== loaded.name);
@@ -101,7 +101,7 @@ function resultOf(
     unmet: isSeen ? unmetGates(report, promises, gates) : [],
     report,
   };
-  const notTried = notTriedIn(facts, only, endpoints, unjudged);
+  const notTried = notTriedIn(facts, only, endpoints, open);
   return { ...facts, notTried, verdict: verdictOf(facts) };
 }
 

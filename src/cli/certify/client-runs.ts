@@ -45,7 +45,7 @@ export function createClientRuns(
         pass = listener;
         underWay.add(listener);
       },
-      isUnwanted: (replaced) => isOver?.(replaced) === true || !isWanted(),
+      isUnwanted: (hits) => isOver?.(hits) === true || !isWanted(),
     });
     notes ??= its;
     if (pass !== undefined) underWay.delete(pass);
@@ -96,8 +96,8 @@ async function startRun(
 
 interface Watched {
   readonly takeSignals: CommandOptions["takeSignals"];
-  /** Whether to end the run, after so many replaced responses. */
-  readonly isUnwanted: (replaced: number) => boolean;
+  /** Whether to end the run, after its conditions hit so many requests. */
+  readonly isUnwanted: (hits: number) => boolean;
 }
 
 async function runOnce(
@@ -115,7 +115,7 @@ async function runOnce(
     isLate: () =>
       stopwatch() - started > total ||
       stopwatch() - collected.latest() > silent ||
-      isUnwanted(collected.replaced()),
+      isUnwanted(collected.hits()),
     onOutput(name, chunk) {
       output.add(chunk);
       keys.add(name, chunk);
@@ -140,7 +140,7 @@ interface CollectedRequests extends Counting {
   readonly counters: Counters;
   /** When the latest request came. */
   readonly latest: () => number;
-  readonly replaced: () => number;
+  readonly hits: () => number;
   readonly facts: () => RunFacts;
 }
 
@@ -171,7 +171,7 @@ export function collectRequests(endpoints: readonly Endpoint[], time = stopwatch
     count,
     countUnread: counters.countUnread,
     latest: () => latest,
-    replaced: observed.replaced,
+    hits: observed.hits,
     facts() {
       const last = lastOn();
       return { ...observed.facts(), writes, lastOn, ...(last !== undefined && { lastRequest: last }) };
@@ -181,26 +181,30 @@ export function collectRequests(endpoints: readonly Endpoint[], time = stopwatch
 
 /** Collects what the conditions of a run show with its requests. */
 function collectObservations(time: () => number) {
-  const sent = new Map<string, { key: string; nth: number; paths: PathId[] }>();
+  const sent = new Map<string, { key: string; isUnknown: boolean; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
   const tried: number[] = [];
   const scenarios = new Set<string>();
-  let replaced = 0;
+  const unvaried = new Set<string>();
+  let hits = 0;
   let suspect: PathId | undefined;
   let pinned: Observation["pinned"];
   let latestTried = time();
   return {
-    replaced: () => replaced,
+    hits: () => hits,
     add({ pathId, key: ref, fingerprint }: Exchange, seen: Observation): void {
       const key = ref ?? fingerprint ?? "";
       const known = sent.get(`${seen.nth} ${key}`);
-      if (known === undefined) sent.set(`${seen.nth} ${key}`, { key, nth: seen.nth, paths: [pathId] });
-      else known.paths.push(pathId);
+      const usual = seen.hit ?? pathId;
+      const isUnknown = ref === null;
+      if (known !== undefined) known.paths.push(usual);
+      else sent.set(`${seen.nth} ${key}`, { key, isUnknown, nth: seen.nth, paths: [usual] });
       points.push(...seen.points);
       suspect ??= seen.hit;
       scenarios.add(seen.scenario);
       pinned ??= seen.pinned;
-      if (seen.isReplaced) replaced += 1;
+      for (const name of seen.unvaried) unvaried.add(name);
+      if (seen.hit !== undefined) hits += 1;
       if (seen.tried === undefined) return;
       tried.push(seen.tried);
       latestTried = time();
@@ -211,7 +215,8 @@ function collectObservations(time: () => number) {
       suspect,
       pinned: pinned && pinnedSentence(pinned),
       scenarios: [...scenarios],
-      replaced,
+      hits,
+      unvaried: [...unvaried],
       tried,
       silentMs: time() - latestTried,
     }),

@@ -136,7 +136,7 @@ export const execCommand = declareCommand({
       count(exchange, keys, seen) {
         counters.count(exchange, keys);
         if (tried.size < maxTried) tried.add(redactKeys(`${exchange.method} ${exchange.path}`));
-        if (seen?.isReplaced) replaced += 1;
+        if (seen?.hit !== undefined) replaced += 1;
       },
     });
     let releaseSignals = () => {};

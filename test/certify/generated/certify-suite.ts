@@ -71,17 +71,17 @@ export async function certifySuite(suite: Suite, options: CertifyOptions): Promi
     kinds: "swaps" as const,
     timeout,
   };
-  const tools = { run, isStopped: () => false, onFailure: async () => {}, stopwatch: () => 0 };
+  const tools = { run, isStopped: () => false, stopwatch: () => 0 };
   return certificateOf(await certify(plan, { ...tools, progress: noProgress }), faults);
 }
 
 function certificateOf(state: Certification, faults: readonly FaultPathId[]): Certified {
-  const { runs, promises, retries, unjudged, report } = findings(state);
+  const { runs, promises, retries, open, report } = findings(state);
   if (report === undefined) throw new Error("The first run was not made.");
   const gates = { failOn: "error", minCoverage: 0 } as const;
   const facts = { runs, promises, retries: retries ?? [], faults: [...faults], gates, report };
   const unmet = runs[0].outcome === "passed" ? unmetGates(report, promises, gates) : [];
-  const notTried = notTriedIn(facts, undefined, builtIn, unjudged);
+  const notTried = notTriedIn(facts, undefined, builtIn, open);
   return { ...facts, unmet, notTried, verdict: verdictOf({ ...passed, ...facts, unmet }) };
 }
 
@@ -90,7 +90,7 @@ interface RunOptions {
   readonly random: RandomStream;
   readonly isFirst: boolean;
   readonly timeouts: Timeouts;
-  readonly isOver: (replaced: number) => boolean;
+  readonly isOver: (hits: number) => boolean;
 }
 
 async function runOnce(
@@ -126,7 +126,7 @@ async function runOnce(
     start: (options) => startWith(options.seed),
     isRepeated: !isFirst,
   });
-  const limit = () => (isOver(collected.replaced()) ? -1 : Math.min(total, collected.latest() + silent));
+  const limit = () => (isOver(collected.hits()) ? -1 : Math.min(total, collected.latest() + silent));
   const code = await time.passWhile(work, limit);
   const outcome = code === undefined ? "timed_out" : code === 0 ? "passed" : "failed";
   const report = clientReport(server(), { underExec: true }, collected.counters);

@@ -1,0 +1,36 @@
+// How the clients of this folder send a key, and check the responses on five promised paths.
+import assert from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
+
+const { SVC_BASE_URL, SVC_CONTROL_URL } = process.env;
+
+/** Sends a request once. */
+export async function sendOnce(ref) {
+  const headers = { "x-api-key": process.env[`SVC_KEY_${ref}`] };
+  const response = await fetch(`${SVC_BASE_URL}/v1/relying-party/me`, { headers });
+  return { response, body: JSON.parse(await response.text()) };
+}
+
+/** Sends a request again after a failure on the way, or a 5xx. */
+export async function me(ref, tries = 3) {
+  try {
+    const { response, body } = await sendOnce(ref);
+    if (response.status < 500 || tries === 1) return { response, body };
+  } catch (error) {
+    if (tries === 1) throw error;
+  }
+  await wait(500);
+  return me(ref, tries - 1);
+}
+
+export async function checkFive(send = me) {
+  const statuses = { ACTIVE: 200, LIVE: 200, REVOKED: 401, EXPIRED: 401, WRONG_SCOPE: 403 };
+  for (const [ref, status] of Object.entries(statuses))
+    assert.equal((await send(ref)).response.status, status);
+}
+
+export async function control(method, path, body) {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(SVC_CONTROL_URL + path, { method, headers, body: JSON.stringify(body) });
+  assert.ok(response.ok, await response.text());
+}
