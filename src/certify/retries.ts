@@ -250,7 +250,7 @@ function whyNotTried(
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
   const isMore = plain.some((one) => places.some((place) => placeOf(one, place) > placeOf(baseline, place)));
   if (run.times.length === 0 || isMoved || isMore) return "uneven";
-  if (!hasFinding(run)) return whyNothingShown(run);
+  if (!hasFinding(run)) return whyNothingShown(run, made);
   if (isProven(run, made)) return undefined;
   // A finding counts only if the control shows that tests send no request for another reason.
   if (control === undefined || control.times.length === 0) return "noControl";
@@ -267,9 +267,11 @@ function whyNotTried(
 }
 
 /** Why a run without a finding shows nothing; `undefined` if it does. */
-function whyNothingShown(run: Made): keyof typeof reasons | undefined {
+function whyNothingShown(run: Made, made: readonly Made[]): keyof typeof reasons | undefined {
+  const isKeyRejection = ({ experiment: { id } }: Made) => id === "401" || id === "403";
+  const isNoticed = made.some((other) => isKeyRejection(other) && (other.failed || other.again > 0));
+  if (isKeyRejection(run) && !isNoticed) return "unnoticed";
   const { id } = run.experiment;
-  if (!run.failed && (id === "401" || id === "403")) return "unnoticed";
   const isWaiting = id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
   return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
 }
