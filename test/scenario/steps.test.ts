@@ -12,7 +12,7 @@ const key = (n: number | string, more = "") => `      key-${n}: { environment: t
 // Found by measuring: each took many seconds for a text that a server accepts, or could.
 const shapes: Readonly<Record<string, (size: number) => string>> = {
   "sound keys": (size) =>
-    "version: 1\norganizations:\n" + times(size, (n) => `  bank-${n}:\n    type: bank\n    keys:\n${key(n)}`),
+    `version: 1\norganizations:\n${times(size, (n) => `  bank-${n}:\n    type: bank\n    keys:\n${key(n)}`)}`,
   "unknown fields": (size) => sound + times(size * 4, (n) => `field-${n}: 1\n`),
   "unknown fields in a line": (size) => `{ version: 1, ${times(size * 4, (n) => `field-${n}: 1, `)} }`,
   "fields of the format in wrong cases": (size) => bank + times(size * 2, (n) => key(n, ", Per-Minute: 1")),
