@@ -66,12 +66,14 @@ export function timeoutsFor({ fault }: PlannedRun, { timeout, baselineMs, paths,
 }
 
 /** What a certificate names, such as `varied` or `fault.hang`; each needs a run that shows something. */
-export const kindOf = ({ profile, fault }: Pick<Run, "profile" | "fault">): string => fault ?? profile;
+export const runKindOf = ({ profile, fault }: Pick<Run, "profile" | "fault">): string => fault ?? profile;
 
 /** Returns the kinds of runs of which none shows anything, each with the first of them. */
 export function kindsWithoutEvidence({ runs, promises }: Pick<CertifyResult, "runs" | "promises">) {
-  const open = new Map(runs.flatMap((run) => (run.reason === undefined ? [] : [[kindOf(run), run.reason]])));
-  for (const run of runs) if (run.reason === undefined) open.delete(kindOf(run));
+  const open = new Map(
+    runs.flatMap((run) => (run.reason === undefined ? [] : [[runKindOf(run), run.reason]])),
+  );
+  for (const run of runs) if (run.reason === undefined) open.delete(runKindOf(run));
   const [first] = promises.runs;
   if (promises.tried === 0 && first?.reason !== undefined) open.set("broken promises", first.reason);
   return open;
