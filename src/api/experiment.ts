@@ -6,6 +6,7 @@ import type { Registry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { unavailable } from "./faults.js";
+import { retryAfterHeader } from "./limits.js";
 import { brokenPromises } from "./promises.js";
 import { rejectCall } from "./response.js";
 
@@ -72,8 +73,8 @@ function respond(
   result: CallResult,
 ): CallResult {
   if (id === "outage") return unavailable(sandbox, call);
-  if (id === "503 with Retry-After") return unavailable(sandbox, call, retryAfter);
-  if (id === "503 with a date") return unavailable(sandbox, call, retryAfter, true);
+  const asDate = id.endsWith(" with a date");
+  if (id.startsWith("503")) return unavailable(sandbox, call, retryAfter, asDate);
   if (id === "control") {
     const accepted = brokenPromises.find((one) => one.id === `${pathId}:accepted`);
     return { ...result, ...accepted?.respond(result, call, sandbox) };
@@ -81,8 +82,12 @@ function respond(
   const { response, ...rejected } = rejectCall(sandbox, call, { path: pathId });
   if (!mayFollow(pathId, retryAfter)) return { ...rejected, response };
   const others = response.headers.filter((_, i, all) => all[i - (i % 2)] !== "Retry-After");
-  const headers = retryAfter === undefined ? others : [...others, "Retry-After", String(retryAfter)];
-  return { ...rejected, response: { ...response, headers } };
+  if (retryAfter === undefined) return { ...rejected, response: { ...response, headers: others } };
+  // The client reads the wall clock, and subtracts `Date` from a date: both are of that clock.
+  const date = asDate ? sandbox.platform.time() : undefined;
+  const now = date ?? call.now;
+  const headers = [...others, ...retryAfterHeader(now + retryAfter * 1000, asDate, now)];
+  return { ...rejected, response: { ...response, headers }, date };
 }
 
 /** Whether a client has waited as long as its first rejection asks for. */

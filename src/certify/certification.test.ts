@@ -64,7 +64,7 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
       ...plan,
     },
     {
-      run(planned, variant, _patience, isWanted) {
+      run(planned, variant, { isWanted }) {
         const run = last.then(() => {
           if (!isWanted() || made.length >= maxRuns) return undefined;
           made.push(planned.name);
@@ -74,6 +74,7 @@ async function certified(client: Client, plan: Partial<CertificationPlan> = {}, 
         last = run.then(() => new Promise((resolve) => setImmediate(resolve)));
         return run;
       },
+      separate: ({ name }) => show(`${name} was disturbed`),
       isStopped: () => made.length >= maxRuns,
       stopwatch: () => made.length * 1000,
       progress,

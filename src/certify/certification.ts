@@ -49,6 +49,8 @@ export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastReques
   /** The scenarios of its sandboxes. */
   readonly scenarios: readonly string[];
   readonly writes: Writes;
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean;
   /** The last lines of its output, without keys and colors. */
   readonly output: readonly string[];
   readonly failure?: Error & { readonly code?: string | undefined };
@@ -79,15 +81,24 @@ export interface Progress {
   readonly found: (run: Run) => void;
 }
 
+export interface RunLimits {
+  readonly timeouts: Timeouts;
+  readonly isWanted: () => boolean;
+  /** Whether a run ends after its conditions hit so many requests. Default: never. */
+  readonly isOver?: ((hits: number) => boolean) | undefined;
+  /** Whether no other run may be under way. Default: false. */
+  readonly isAlone?: boolean | undefined;
+}
+
 export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
   readonly run: (
     planned: PlannedRun,
     variant: RunConditions,
-    timeouts: Timeouts,
-    isWanted: () => boolean,
-    isOver?: (hits: number) => boolean,
+    limits: RunLimits,
   ) => Promise<ClientRun | undefined>;
+  /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
+  readonly separate: (run: PlannedRun) => void;
   readonly isStopped: () => boolean;
   /** Real time in milliseconds. */
   readonly stopwatch: () => number;
@@ -108,6 +119,8 @@ export interface Certification {
   readonly unjudged: UnjudgedWrites[];
   /** Whether a failure has ended it. */
   isOver: boolean;
+  /** The runs that failed next to another, and passed alone. */
+  readonly disturbed: PlannedRun[];
 }
 
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
@@ -121,9 +134,11 @@ export async function certify(plan: CertificationPlan, tools: Tools): Promise<Ce
     retries: undefined,
     unjudged: [],
     isOver: false,
+    disturbed: [],
   };
   // Each does nothing if an earlier step shows that it makes no sense.
-  for (const step of [makeBaseline, makeOtherRuns, concludeRetries, findCauses]) await step(state);
+  for (const step of [makeBaseline, makeOtherRuns, findCauses, makeAgainAlone, concludeRetries])
+    await step(state);
   return state;
 }
 
@@ -245,7 +260,8 @@ async function findCauses(state: Certification): Promise<void> {
     const made = done.get(run.name)?.made;
     // A record that was created twice is a cause already.
     if (made === undefined || made.outcome === "passed" || done.get(run.name)?.run.cause) return [];
-    return [{ run: { ...run, isLate: made.outcome === "timed_out" }, made, points: made.points }];
+    const { points, isShared } = made;
+    return [{ run: { ...run, isLate: made.outcome === "timed_out" }, made, points, isShared }];
   });
   if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
   const varied = failing.filter(({ run }) => run.fault === undefined);
@@ -254,7 +270,7 @@ async function findCauses(state: Certification): Promise<void> {
   );
   await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => conclude(state, run, narrowed));
   const isOnce = (path: PathId | undefined) => path !== undefined && writesOf(state).once.has(path);
-  const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome } }) => {
+  const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome, isShared } }) => {
     if (fault === undefined) return;
     // A client that waits takes its whole time in each attempt, and no attempt shows more.
     if (fault === "fault.hang" && outcome === "timed_out")
@@ -265,9 +281,32 @@ async function findCauses(state: Certification): Promise<void> {
       );
     const paths = judgedPaths(coveredPaths(state), fault, writesOf(state));
     const judged = paths.find((path) => path === suspect);
-    conclude(state, run, await narrowFault({ ...run, fault }, paths, judged, repeatIn(state)));
+    const faulty = { ...run, fault, isShared };
+    conclude(state, run, await narrowFault(faulty, paths, judged, repeatIn(state)));
   });
   await Promise.all(byFault);
+}
+
+/** Without others, as a run failed only next to another: the rest of what had to fail may have failed for this reason, too. */
+async function makeAgainAlone(state: Certification): Promise<void> {
+  const { disturbed, done, plan } = state;
+  if (disturbed.length === 0) return;
+  for (const planned of disturbed) {
+    await make(state, planned);
+    const { run } = done.get(planned.name) ?? {};
+    if (run && hasFailed(run)) conclude(state, planned, "flaky");
+  }
+  const promises = brokenPromisesOf(plan.endpoints);
+  const broken: PromiseRun[] = [];
+  for (const run of state.broken) {
+    const promise = run.outcome === "noticed" && promises.find(({ id }) => id === run.id);
+    broken.push(promise ? await makeBroken(state, promise) : run);
+  }
+  state.broken = broken;
+  const experiments: Made[] = [];
+  for (const { experiment } of state.experiments ?? [])
+    experiments.push(...(await tryOut(state, experiment)));
+  state.experiments &&= experiments;
 }
 
 function runIn(
@@ -275,13 +314,17 @@ function runIn(
   planned: PlannedRun,
   variant: RunConditions,
   isWanted = () => true,
-  { isOver, min = 0 }: { isOver?: (hits: number) => boolean; min?: number } = {},
+  { min = 0, ...limits }: Pick<RunLimits, "isOver" | "isAlone"> & { readonly min?: number } = {},
 ): Promise<ClientRun | undefined> {
   const { plan, tools, done } = state;
   const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
   const known = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), min };
   const timeouts = timeoutsFor(planned, known);
-  return tools.run(planned, variant, timeouts, () => isWanted() && isInTime(state), isOver);
+  return tools.run(planned, variant, {
+    ...limits,
+    timeouts,
+    isWanted: () => isWanted() && isInTime(state),
+  });
 }
 
 // The baseline is always made.
@@ -356,18 +399,23 @@ async function tryOut(
 }
 
 function repeatIn(state: Certification): Repeat {
-  return async (planned, variant) => {
-    const made = await runIn(state, planned, variant);
+  return async (planned, variant, isAlone) => {
+    const made = await runIn(state, planned, variant, undefined, { isAlone });
     state.tools.progress.tried();
     const failed = made !== undefined && made.outcome !== "passed";
     return { failed, lastPath: (statuses) => made?.lastOn(statuses)?.pathId };
   };
 }
 
-function conclude(state: Certification, { name }: PlannedRun, narrowed: Narrowed): void {
-  const known = state.done.get(name);
+function conclude(state: Certification, planned: PlannedRun, narrowed: Narrowed): void {
+  const known = state.done.get(planned.name);
   // Repeated runs that were stopped or not made show nothing.
   if (known === undefined || state.tools.isStopped() || !isInTime(state)) return;
+  if (narrowed === "disturbed") {
+    if (state.disturbed.length === 0) state.tools.separate(planned);
+    state.disturbed.push(known.run.fault ? { ...planned, fault: known.run.fault } : planned);
+    return;
+  }
   known.run = { ...known.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
   state.tools.progress.found(known.run);
 }

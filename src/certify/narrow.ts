@@ -12,19 +12,22 @@ import {
 } from "./plan.js";
 import type { CausePoint, RunCause } from "./result.js";
 
-export type Repeat = (run: PlannedRun, variant: RunConditions) => Promise<Repeated>;
+/** Makes a run again; alone: without another run at the same time. */
+export type Repeat = (run: PlannedRun, variant: RunConditions, isAlone?: boolean) => Promise<Repeated>;
 
 interface Repeated {
   readonly failed: boolean;
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
 }
 
-/** The minimal cause of a run's failure; `flaky` if the run does not fail each time. */
-export type Narrowed = RunCause | "flaky";
+/** The minimal cause of a run's failure; `flaky` if the run does not fail each time, `disturbed` if it fails only next to others. */
+export type Narrowed = RunCause | "flaky" | "disturbed";
 
 interface FailingRun {
   readonly run: PlannedRun;
   readonly points: readonly CausePoint[];
+  /** Whether another run was under way at the same time. */
+  readonly isShared?: boolean | undefined;
 }
 
 /** Finds a cause of each failing run, one after the other. Points that a passing run had, the innocent ones, are tried last. */
@@ -39,6 +42,10 @@ export async function narrowVaried(
   const countOf = (one: FailingRun) => suspectsIn(one).length;
   const [first, ...others] = failing.toSorted((one, other) => countOf(one) - countOf(other));
   if (first === undefined) return;
+  if (first.isShared && !(await repeat(first.run, {}, true)).failed) {
+    onFound(first.run, "disturbed");
+    return narrowVaried(others, innocent, repeat, onFound);
+  }
   // The rows that most of the failing runs have are tried first.
   const suspects = failing.flatMap(suspectsIn);
   const rankOf = (point: CausePoint) =>
@@ -84,7 +91,7 @@ async function narrowUnclear(
 ): Promise<void> {
   const causes = new Map<string, readonly string[]>();
   await narrowVaried(others, innocent, repeat, (other, narrowed) => {
-    if (narrowed !== "flaky") causes.set(rowsOf(narrowed.points).join(), rowsOf(narrowed.points));
+    if (typeof narrowed === "object") causes.set(rowsOf(narrowed.points).join(), rowsOf(narrowed.points));
     onFound(other, narrowed);
   });
   for (const rows of causes.values()) {
@@ -104,7 +111,7 @@ async function causeOf(
   { run, points }: FailingRun,
   likely: number,
   repeat: Repeat,
-): Promise<[Narrowed, typeof everywhere]> {
+): Promise<[RunCause | "flaky", typeof everywhere]> {
   const fails = async (variant: RunConditions) => (await repeat(run, variant)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
     const enough = await minimize(points, (part) => fails(only(part)), likely);
@@ -147,12 +154,13 @@ async function aloneIn(
 
 /** Finds the covered path where a fault breaks the client. `suspect` is a path where the fault affected the failing run. */
 export async function narrowFault(
-  run: PlannedRun & { readonly fault: FaultPathId },
+  run: PlannedRun & Pick<FailingRun, "isShared"> & { readonly fault: FaultPathId },
   paths: readonly PathId[],
   suspect: PathId | undefined,
   repeat: Repeat,
 ): Promise<Narrowed> {
-  const { fault, ...plain } = run;
+  const { fault, isShared, ...plain } = run;
+  if (isShared && !(await repeat(run, { faults: faultsOn(paths, fault) }, true)).failed) return "disturbed";
   const fails = async (some: readonly PathId[]) =>
     some.length > 0 && (await repeat(run, { faults: faultsOn(some, fault) })).failed;
   const besides = (path: PathId | undefined) => paths.filter((one) => one !== path);

@@ -103,6 +103,7 @@ const retry = s.mapping({
       "401",
       "403",
       "429 with Retry-After",
+      "429 with a date",
       "429 without Retry-After",
       "503 with Retry-After",
       "503 with a date",

@@ -131,7 +131,9 @@ function resultsOf(client: Client): Record<string, RetryResult["outcome"]> {
         outcome === "passed" ? [] : [[after.replace(" with Retry-After", ""), outcome]],
       )
       // These have the results of the ones with seconds.
-      .filter(([after = ""]) => !["429 without Retry-After", "503 with a date"].includes(after)),
+      .filter(
+        ([after = ""]) => !["429 with a date", "429 without Retry-After", "503 with a date"].includes(after),
+      ),
   );
 }
 
@@ -234,7 +236,7 @@ test("experiments choose a key that all runs send equally often before one with 
     return { ...sending(1, 1), experiment, failed: true, times: [0], again: 0, silentMs: 0 };
   });
   const results = retryResults([sending(3, 1), sending(2, 1)], made, undefined);
-  expect(results.map(({ outcome }) => outcome)).toEqual(Array(7).fill("passed"));
+  expect(results.map(({ outcome }) => outcome)).toEqual(Array(8).fill("passed"));
 });
 
 test("a rejection that fails no test shows nothing: the client may have returned a stored response", () => {
@@ -251,8 +253,8 @@ test("a rejection that fails no test shows nothing: the client may have returned
       made.map((run) => ({ ...run, failed })),
       undefined,
     ).map(({ outcome }) => outcome);
-  expect(outcomesOf(true)).toEqual(Array(7).fill("passed"));
-  expect(outcomesOf(false)).toEqual(["not_tried", "not_tried", ...Array(5).fill("passed")]);
+  expect(outcomesOf(true)).toEqual(Array(8).fill("passed"));
+  expect(outcomesOf(false)).toEqual(["not_tried", "not_tried", ...Array(6).fill("passed")]);
 });
 const experimentOf = (id: Experiment["id"]) => {
   const [one] = experimentsFor(baseline).filter((experiment) => experiment.id === id);
@@ -343,6 +345,12 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
 test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([
   ["429 with Retry-After", [0, 2949, 2950], {}, ["429 3", "429 3", 200]],
   ["429 with Retry-After", [0, 1], { advance: 2950 }, ["429 3", 200]],
+  [
+    "429 with a date",
+    [0, 2949, 2950],
+    { wall: 50 },
+    ["429 Mon, 02 Mar 2026 09:00:53 GMT", "429 Mon, 02 Mar 2026 09:00:56 GMT", 200],
+  ],
   ["429 without Retry-After", [0, 39_949, 39_950], {}, [429, 429, 200]],
   ["429 without Retry-After", [0, 9_999, 10_000], { wall: 50 }, [429, 429, 200]],
   ["429 without Retry-After", [0, 1], { advance: 40_000 }, [429, 200]],
@@ -394,7 +402,7 @@ test("a request after a rejection counts also if a fault of the scenario respond
 });
 
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {
-  const [rejected, , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
+  const [rejected, , , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
   const after = (experiment: Experiment | undefined, again: number, ...times: number[]) =>
     ({ ...run(calm, statusOf), experiment, times, again, silentMs: 0 }) as Made;
   const once = after(rejected, 1, 0, 5);

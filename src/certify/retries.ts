@@ -80,6 +80,7 @@ const experimentTable: Readonly<Record<After, ExperimentRow>> = {
   "401": { advice: "same-key-after-401", usual: "401.revoked" },
   "403": { advice: "same-key-after-403", usual: "403.access_denied" },
   "429 with Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
+  "429 with a date": { advice: "too-soon-after-429", usual: "429.per_minute" },
   "429 without Retry-After": { advice: "too-soon-after-429", usual: "429.per_minute" },
   "503 with Retry-After": { advice: "too-soon-after-503" },
   "503 with a date": { advice: "too-soon-after-503" },
@@ -283,7 +284,7 @@ function rejectionSentence(after: After, { experiment, again }: Made): string {
     return `No request followed${isOfLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
   const seconds = `sooner than ${retryAfter} s, its Retry-After`;
   const date = "before the date in its Retry-After: a client waits until the date";
-  const known = after === "503 with a date" ? date : seconds;
+  const known = after.endsWith(" with a date") ? date : seconds;
   const wait = retryAfter === undefined ? "before the next minute" : known;
   const count = again === maxTries ? `${maxTries} or more requests` : pluralize(again, "more request");
   return `When certify rejected ${key} with ${after}, ${count} followed${isOfLimit ? ` ${wait}` : ""}.`;

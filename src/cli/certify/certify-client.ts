@@ -55,7 +55,18 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
   const state = await certify(
     { runs, jobs, endpoints, kinds, only, timeout, bail, budget },
-    { run: client.run, isStopped: () => cutShort() !== undefined, stopwatch, progress },
+    {
+      run: client.run,
+      separate({ name }) {
+        client.separate();
+        io.stderr.say(
+          `${name} failed next to another run, and passed alone: your runs share something, such as a folder or a port. The rest runs one at a time, as with --jobs 1.\n`,
+        );
+      },
+      isStopped: () => cutShort() !== undefined,
+      stopwatch,
+      progress,
+    },
   );
   const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
   const { failure } = state.done.get(baseline.name)?.made ?? {};

@@ -32,11 +32,11 @@ export function createClientRuns(
   jobs = availableParallelism(),
 ) {
   const underWay = new Set<(signal: NodeJS.Signals) => void>();
-  const inTurn = createQueue(jobs);
+  const queue = createQueue(jobs);
   let stopped: NodeJS.Signals | undefined;
   let notes: readonly string[] | undefined;
 
-  const runNow: Tools["run"] = async ({ profile, seed }, conditions, timeouts, isWanted, isOver) => {
+  const runNow: Tools["run"] = async ({ profile, seed }, conditions, { timeouts, isWanted, isOver }) => {
     if (stopped !== undefined || !isWanted()) return undefined;
     const started = await startRun(loaded, { ...given, seed }, { ...conditions, profile });
     let pass: ((signal: NodeJS.Signals) => void) | undefined;
@@ -52,7 +52,13 @@ export function createClientRuns(
     return stopped === undefined && isWanted() ? run : undefined;
   };
   /** Runs the client in its own sandbox once a job is free; `undefined` if the run is no longer wanted, or stopped. */
-  const run: Tools["run"] = (...planned) => inTurn(() => runNow(...planned));
+  const run: Tools["run"] = async (planned, conditions, limits) => {
+    const { result, isShared } = await queue.take(
+      () => runNow(planned, conditions, limits),
+      limits.isAlone === true,
+    );
+    return result && { ...result, isShared };
+  };
 
   // Passes a signal to all current runs, and starts no more.
   const release = call.io.takeSignals((signal) => {
@@ -62,6 +68,7 @@ export function createClientRuns(
   return {
     jobs,
     run,
+    separate: queue.separate,
     /** The exit code once a signal has come. */
     cutShort: () => stopped && 128 + constants.signals[stopped],
     /** Stops taking signals. */
@@ -251,20 +258,54 @@ function createTail() {
   };
 }
 
+interface Turn {
+  readonly isAlone: boolean;
+  readonly begin: () => void;
+}
+
 /** Runs at most `size` jobs in parallel, in order. */
 function createQueue(size: number) {
-  let free = size;
-  const waiting: (() => void)[] = [];
-  return async <Result>(job: () => Promise<Result>): Promise<Result> => {
-    if (free > 0) free -= 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await job();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free += 1;
-      // After this result, the caller may want no more jobs.
-      else setImmediate(next);
-    }
+  const waiting: Turn[] = [];
+  const underWay = new Set<{ isAlone: boolean; isShared: boolean }>();
+  let limit = size;
+  const beginNext = () => {
+    const [next] = waiting;
+    if (next === undefined) return;
+    const mayBegin = next.isAlone
+      ? underWay.size === 0
+      : underWay.size < limit && ![...underWay].some(({ isAlone }) => isAlone);
+    if (!mayBegin) return;
+    waiting.shift();
+    next.begin();
+    beginNext();
+  };
+  return {
+    /** Runs a job; alone: while no other is under way. */
+    async take<Result>(
+      job: () => Promise<Result>,
+      isAlone: boolean,
+    ): Promise<{ readonly result: Result; readonly isShared: boolean }> {
+      const turn = { isAlone, isShared: false };
+      await new Promise<void>((resolve) => {
+        const begin = () => {
+          underWay.add(turn);
+          if (underWay.size > 1) for (const other of underWay) other.isShared = true;
+          resolve();
+        };
+        waiting.push({ isAlone, begin });
+        beginNext();
+      });
+      try {
+        return { result: await job(), isShared: turn.isShared };
+      } finally {
+        underWay.delete(turn);
+        // After this result, the caller may want no more jobs.
+        setImmediate(beginNext);
+      }
+    },
+    /** Runs all later jobs one at a time. */
+    separate() {
+      limit = 1;
+    },
   };
 }

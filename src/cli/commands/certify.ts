@@ -52,7 +52,7 @@ const flags = {
   ),
   only: flag.option(
     "--only <run>",
-    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most eight runs that show whether it retries); repeatable; without a certificate",
+    "make only this run besides minimal: varied 7, fault.hang, typical, a promise such as 401.revoked:accepted, or retries (at most nine runs that show whether it retries); repeatable; without a certificate",
     (text) => [text],
     { conflicts: ["certificate"] },
   ),

@@ -50,7 +50,8 @@ export async function certifySuite(suite: Suite, options: CertifyOptions): Promi
   const timeout = suite.timers === "real" && suite.client.limitTries > 1 ? 1_800_000 : undefined;
   let count = 0;
   let last: Promise<unknown> = Promise.resolve();
-  const run: Tools["run"] = ({ profile, seed }, conditions, timeouts, isWanted, isOver = () => false) => {
+  const run: Tools["run"] = ({ profile, seed }, conditions, limits) => {
+    const { timeouts, isWanted, isOver = () => false } = limits;
     const next = last.then(() => {
       if (!isWanted()) return undefined;
       count += 1;
@@ -71,7 +72,7 @@ export async function certifySuite(suite: Suite, options: CertifyOptions): Promi
     kinds: "swaps" as const,
     timeout,
   };
-  const tools = { run, isStopped: () => false, stopwatch: () => 0 };
+  const tools = { run, separate() {}, isStopped: () => false, stopwatch: () => 0 };
   return certificateOf(await certify(plan, { ...tools, progress: noProgress }), faults);
 }
 

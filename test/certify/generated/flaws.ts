@@ -284,7 +284,7 @@ const ofRetrying: readonly Flaw[] = [
   },
   {
     does: "ignores the Retry-After of a 429",
-    causes: ["retries after 429 with Retry-After"],
+    causes: ["retries after 429 with Retry-After", "retries after 429 with a date"],
     client: { limitTries: 5, waitAfter: (reply) => (reply.status === 429 ? 500 : retryAfter(reply)) },
     suite: withoutWait,
   },
@@ -299,7 +299,7 @@ const ofRetrying: readonly Flaw[] = [
   },
   {
     does: "reads the date in Retry-After as a number",
-    causes: ["retries after 503 with a date"],
+    causes: ["retries after 503 with a date", "retries after 429 with a date"],
     client: { tries: 5, waitAfter: seconds },
   },
   {

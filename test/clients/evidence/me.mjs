@@ -11,16 +11,23 @@ export async function sendOnce(ref) {
   return { response, body: JSON.parse(await response.text()) };
 }
 
-/** Sends a request again after a failure on the way, or a 5xx. */
+/** Sends a request again after a failure on the way, or a 5xx, once its Retry-After has passed. */
 export async function me(ref, tries = 3) {
+  let pause = 1000;
   try {
     const { response, body } = await sendOnce(ref);
     if (response.status < 500 || tries === 1) return { response, body };
+    pause = pauseOf(response.headers.get("retry-after")) ?? pause;
   } catch (error) {
     if (tries === 1) throw error;
   }
-  await wait(500);
+  await wait(pause);
   return me(ref, tries - 1);
+}
+
+function pauseOf(after) {
+  if (after === null) return undefined;
+  return /^\d+$/.test(after) ? 1000 * after : Date.parse(after) - Date.now();
 }
 
 export async function checkFive(send = me) {
