@@ -1,8 +1,8 @@
 import { adviceIds, adviceLevels, adviceTable } from "../rules/advice.js";
 import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
-import { isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
-import { isFault, outcomeOf, type PathId, pathIdShape } from "../rules/outcomes.js";
+import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
+import { isFault, isSuccess, outcomeOf, type PathId, pathIdShape } from "../rules/outcomes.js";
 import { snakeCase } from "../rules/schema/json.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
@@ -137,7 +137,13 @@ export function isRepeatable({ method, content }: Exchange, endpoint: Endpoint |
 
 function whatToDoAbout(exchange: Exchange, entry: KeyEntry | undefined, endpoint: Endpoint | undefined) {
   const { pathId, status, response } = exchange;
-  if (!isFault(pathId)) return endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
+  if (!isFault(pathId)) {
+    const usual = endlessLimit(exchange, entry) ?? outcomeOf(pathId).whatToDo;
+    // A client with a short timeout has given up, although the request succeeded.
+    return exchange.fault && effectAt(exchange.fault).onlyDelays && isSuccess(pathId)
+      ? `The request succeeded, but late. ${effectAt(exchange.fault).whatToDo}`
+      : usual;
+  }
   const [, retryAfter] = headerPairs(response.headers).find(([name]) => name === "Retry-After") ?? [];
   const honorsNoKey = endpoint?.honorsIdempotencyKey === false;
   return whatToDoAfter(pathId, {

@@ -120,6 +120,23 @@ test("assumptions that the sandboxes of the client set are open, unless another 
   expect((await certified(() => setting("retry_after"))).unvaried).toEqual([]);
 });
 
+test("after a run that fails only next to another, what failed or was noticed before is made again", async () => {
+  let isApart = false;
+  const client: Client = (planned, { promise }) => {
+    const isNoticed = promise !== undefined;
+    const isShared = !isApart;
+    const isDisturbed = isShared && planned.name === "varied 2";
+    if (isDisturbed) isApart = true;
+    return isNoticed || isDisturbed ? { ...fails, isShared } : { ...passes, isShared };
+  };
+  const { made, shown, outcomes, promises } = await certified(client, { only: ["401.revoked:accepted"] });
+  expect(shown).toContain("varied 2 was disturbed");
+  expect(outcomes).toEqual(Array(5).fill("passed"));
+  // Alone while it is narrowed, again as the run, and the promise that was noticed before.
+  expect(made.slice(-3)).toEqual(["varied 2", "varied 2", "minimal"]);
+  expect(promises.runs.map(({ outcome }) => outcome)).toEqual(["noticed"]);
+});
+
 test.each<[string, Client, string]>([
   ["fails each time", () => fails, "failed"],
   ["covers too little", () => ({ ...passes, report: failed.report }), "passed"],

@@ -36,7 +36,7 @@ import {
   triedFacts,
   withRetries,
 } from "./retries.js";
-import { createdTwice, judgedPaths, noWrites, type Writes } from "./writes.js";
+import { createdTwice, honorsNoKey, judgedPaths, noWrites, type Writes } from "./writes.js";
 
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried, RunFacts {
   readonly outcome: "passed" | "failed" | "timed_out";
@@ -277,7 +277,12 @@ async function findCauses(state: Certification): Promise<void> {
       return conclude(
         state,
         run,
-        faultCause(fault, { path: suspect, isOnce: isOnce(suspect), waitedMs: plan.timeout ?? longestWait }),
+        faultCause(fault, {
+          path: suspect,
+          isOnce: isOnce(suspect),
+          honorsNoKey: honorsNoKey(suspect, plan.endpoints),
+          waitedMs: plan.timeout ?? longestWait,
+        }),
       );
     const paths = judgedPaths(coveredPaths(state), fault, writesOf(state));
     const judged = paths.find((path) => path === suspect);
@@ -363,11 +368,10 @@ async function judgeWrites(
   const { fault } = planned;
   const path = createdTwice(writesOf(state), made.writes, endpoints);
   const again = path && (await runIn(state, planned, { faults: faultsOn([path], fault) }));
-  if (again !== undefined && createdTwice(writesOf(state), again.writes, endpoints) === path)
-    return {
-      made,
-      found: { outcome: "failed", cause: faultCause(fault, { path, isOnce: true, isTwice: true }) },
-    };
+  if (again !== undefined && createdTwice(writesOf(state), again.writes, endpoints) === path) {
+    const twice = { path, isOnce: true, honorsNoKey: honorsNoKey(path, endpoints), isTwice: true };
+    return { made, found: { outcome: "failed", cause: faultCause(fault, twice) } };
+  }
   const covered = coveredPaths(state);
   const paths = judgedPaths(covered, fault, writesOf(state));
   if (made.outcome !== "failed" || paths.length === covered.length) return { made };

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import { conditionedRun } from "../api/conditions.js";
 import { variationTable } from "../api/variation/table.js";
 import rows from "../api/variation/words.json" with { type: "json" };
-import { faultPathIds, outcomeOf } from "../rules/outcomes.js";
+import { faultPathIds, outcomeOf, type PathId } from "../rules/outcomes.js";
+import { runAgain } from "./brief.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -85,6 +86,23 @@ test("two mistakes of one client are reported separately, and a mistake that nee
   expect(pointsOfCause(found.get("varied 1"))).toEqual(expect.arrayContaining([one, two]));
   expect(pointsOfCause(found.get("varied 1"))).toHaveLength(2);
   expect(pointsOfCause(found.get("varied 2"))).toEqual([b]);
+});
+
+test("a run that failed next to another and passes alone has no cause", async () => {
+  const [shared, guilty] = varied.slice(-2) as [PlannedRun, PlannedRun];
+  const attempts: string[] = [];
+  const attempt: Repeat = async (run, { points = [quoted] }, isAlone = false) => {
+    attempts.push(`${run.name}${isAlone ? " alone" : ""}`);
+    return { failed: run === guilty && points.includes(quoted), ...unseen };
+  };
+  const narrowed = new Map<PlannedRun, Narrowed>();
+  const failing = [shared, guilty].map((run) => ({ run, points: [quoted], isShared: true }));
+  await narrowVaried(failing, [], attempt, (run, one) => void narrowed.set(run, one));
+  expect(narrowed.get(shared)).toBe("disturbed");
+  expect(pointsOfCause(narrowed.get(guilty))).toEqual([quoted]);
+  expect(attempts.slice(0, 2)).toEqual([`${shared.name} alone`, `${guilty.name} alone`]);
+  const faulty = { ...shared, fault: "fault.reset", isShared: true } as const;
+  expect(await narrowFault(faulty, ["200.test"], "200.test", attempt)).toBe("disturbed");
 });
 
 test("a cause is the smallest part that fails alone, also if more points hide it", async () => {
@@ -203,6 +221,33 @@ test("a client that still waits after 30 seconds is stopped, and one with a time
       "still waiting after 30 s, when the first request that would end on 200.test never gets a response",
     whatToDo: [outcomeOf("fault.hang").whatToDo, expect.stringContaining("--timeout 60s")],
   });
+});
+
+test("R14 the remedy of a fault is about what was sent: nothing of a 204 is cut, and no key helps an endpoint that honors none", () => {
+  const remedy = (path: PathId, more = {}) =>
+    faultCause("fault.truncate", { path, ...more }).whatToDo.join(" ");
+  expect(remedy("204.deleteReport")).toContain("nothing was cut");
+  expect(remedy("201.createReport", { isOnce: true })).toContain("Idempotency-Key");
+  expect(remedy("201.createReport", { isOnce: true, honorsNoKey: true })).not.toContain("Idempotency-Key");
+});
+
+test("what shows a record that was created twice is certify, which compares it with the baseline", () => {
+  const [baseline] = runs;
+  const run = {
+    ...baseline,
+    fault: "fault.truncate",
+    outcome: "failed",
+    durationMs: 1,
+    requests: 5,
+    percent: 0,
+  } as const;
+  const subject = { scenario: "records.yaml", command: ["npm", "test"] };
+  expect(runAgain({ ...run, code: 0 }, subject)).toBe(
+    "svc-sandbox certify records.yaml --only fault.truncate -- npm test",
+  );
+  expect(runAgain({ ...run, code: 1 }, subject)).toMatch(
+    /^svc-sandbox exec records.yaml .*--fault fault.truncate/,
+  );
 });
 
 test("each thing that can break a client has a remedy with its rule, in sentences of at most 25 words", () => {

@@ -2,7 +2,7 @@ import words from "../api/variation/words.json" with { type: "json" };
 import { type Assumptions, assumptionTable, type Profile } from "../rules/assumptions.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import { effectAt, whatToDoAfter } from "../rules/fault-effects.js";
-import type { PathId } from "../rules/outcomes.js";
+import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../sandbox/conditions.js";
 import { whyTooLittle } from "./promises.js";
@@ -101,6 +101,8 @@ interface FaultFinding {
   readonly path?: PathId | undefined;
   /** Whether a request of the path must not simply be repeated. */
   readonly isOnce?: boolean;
+  /** Whether its endpoint is known to honor no `Idempotency-Key`. */
+  readonly honorsNoKey?: boolean;
   readonly isTwice?: boolean;
   /** Whether it fails only if a status comes with a gateway's page. */
   readonly isPage?: boolean;
@@ -111,7 +113,7 @@ interface FaultFinding {
 /** The cause that a fault is. */
 export function faultCause(
   fault: FaultPathId,
-  { path, isOnce = false, isTwice = false, isPage = false, waitedMs }: FaultFinding = {},
+  { path, isOnce = false, honorsNoKey = false, isTwice = false, isPage = false, waitedMs }: FaultFinding = {},
 ): RunCause {
   const { happens } = effectAt(fault);
   const where = path === undefined ? "" : ` that would end on ${path}`;
@@ -119,7 +121,8 @@ export function faultCause(
   const ends = waitedMs === undefined ? fails : `still waiting after ${Math.round(waitedMs / 1000)} s,`;
   const sentence = `${ends} when the first request${where} ${happens}${isPage ? " with an HTML page" : ""}`;
   const longer = `If your client has a longer timeout, raise --timeout, for example to --timeout 60s.`;
-  const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, status: 503 });
+  const status = fault === "fault.status" || path === undefined ? 503 : outcomeOf(path).status;
+  const usual = whatToDoAfter(fault, { isRepeatable: !isOnce, honorsNoKey, status });
   const page = "Read the status before the body: the error page of a gateway is HTML.";
   const whatToDo = [usual, ...(isPage ? [page] : []), ...(waitedMs === undefined ? [] : [longer])];
   return { sentence, whatToDo, points: [], fault, ...(path !== undefined && { pathId: path }) };

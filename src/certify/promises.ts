@@ -163,6 +163,13 @@ export function notTriedIn(
     rows.push(["unrepeatable_writes", `${fault} on ${listed(paths, "and")}`, why, what]);
   }
   if (only === undefined) {
+    if (endpoints?.some(({ method }) => method !== "GET"))
+      rows.push([
+        "rejected_writes",
+        "writes that a record rejects",
+        "no run rejects a write with 409 or 422, or a DELETE that took effect and lost its response with 404",
+        "Check in a test of yours that the client sends a rejected write once, and takes the 404 of a repeated DELETE for a success.",
+      ]);
     const paths = runs.length === 0 ? [] : [...new Set(promises.runs.map(({ pathId }) => pathId))];
     const others = promisesOn(paths, "all", endpoints).flatMap(({ id, words }) =>
       promises.runs.some((run) => run.id === id) ? [] : words,

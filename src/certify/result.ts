@@ -129,6 +129,7 @@ export const openKinds = [
   "other_promises",
   "faults",
   "unrepeatable_writes",
+  "rejected_writes",
 ] as const;
 
 /** A run, promise or experiment that shows nothing about the client, or what no run was asked for. */

@@ -46,3 +46,9 @@ export function createdTwice(
   );
   return endpoint && successPathOf(endpoint, undefined);
 }
+
+/** Whether the endpoint of a success is known to honor no `Idempotency-Key`. */
+export function honorsNoKey(path: PathId | undefined, endpoints: readonly Endpoint[]): boolean {
+  const endpoint = endpoints.find((one) => path !== undefined && successPathOf(one, undefined) === path);
+  return endpoint?.honorsIdempotencyKey === false;
+}

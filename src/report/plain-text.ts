@@ -70,13 +70,14 @@ function documentFlag(document: Subject["document"]): string[] {
 }
 
 /** Returns the command that runs a client again; `words` are a scenario and flags. */
-export function execAgain(
+export function runAgainWith(
+  by: "exec" | "certify",
   words: readonly string[],
   { intercept = [], command, document, program = "svc-sandbox" }: Omit<Subject, "scenario">,
 ): string {
   const hosts = intercept.flatMap((host) => ["--intercept", host]);
   return commandLine(
-    [...program.split(" "), "exec", ...words, ...documentFlag(document), ...hosts, "--", ...command],
+    [...program.split(" "), by, ...words, ...documentFlag(document), ...hosts, "--", ...command],
     2_000,
   );
 }

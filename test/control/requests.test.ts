@@ -74,6 +74,7 @@ test("the stored response is varied's, HEAD's, and what a fault left of it", asy
     fault: "fault.latency",
     path_id: "200.test",
     response: { status: 200 },
+    what_to_do: expect.stringContaining("succeeded, but late"),
   });
 });
 

@@ -6,7 +6,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
 import type { CommandOptions } from "../../node/run-command.js";
 import { type UnmetThreshold, unmetThresholds } from "../../report/brief.js";
-import { execAgain } from "../../report/plain-text.js";
+import { runAgainWith } from "../../report/plain-text.js";
 import { extensionWords } from "../../report/render/document.js";
 import { clientReport } from "../../report/report.js";
 import type { Profile } from "../../rules/assumptions.js";
@@ -158,7 +158,7 @@ export const execCommand = declareCommand({
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
       const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...tried] });
-      const rerun = execAgain(words, { ...flags, command: rest, program: io.program });
+      const rerun = runAgainWith("exec", words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);
       const code = end.code || codeOf(unmet);

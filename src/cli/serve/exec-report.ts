@@ -35,7 +35,7 @@ export function whyNoRequest(
   const mocks = hasMsw
     ? "its tests mock HTTP with other handlers of msw, which package.json lists"
     : "its tests mock HTTP, for example with msw";
-  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw: its requests count if the command passes SVC_SANDBOX_RUN on to its tests.`;
+  return `Does it read the base URL from SVC_BASE_URL, and the key from SVC_API_KEY or an SVC_KEY_… variable?${trust} Or do ${mocks}? Use createHandlers of svc-sandbox/msw. If they do, the variable SVC_SANDBOX_RUN is missing in the process of your tests: pass it on, so that their requests count.`;
 }
 
 /** Resolves to whether every file could be written; if not, the report is on stderr. */
