@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { failed, passed } from "../../test/certify/certified.js";
 import { coverage, promisedCount } from "../../test/support/coverage.js";
-import type { Endpoint } from "../api/endpoint.js";
+import { me } from "../api/endpoints/me.js";
 import { brokenPromises } from "../api/promises.js";
 import type { Report } from "../report/report-shape.js";
 import { certificateBrief } from "./brief.js";
@@ -151,7 +151,7 @@ test("what shows nothing about a client is listed with its reason, and counted",
   const whole = promisesIn("all", [ended("401.revoked:accepted", 1)]);
   expect(listed({ promises: whole, faults: ["fault.hang"], retries: [], runs: passed.runs })).toEqual([]);
   expect(listed({ promises: promisesIn("none", []), retries: [], runs: [] })).toHaveLength(2);
-  const withWrites = notTriedIn(all, undefined, [{ method: "DELETE" } as Endpoint]);
+  const withWrites = notTriedIn(all, undefined, [{ ...me, method: "DELETE" }]);
   expect(withWrites.map(({ kind }) => kind)).toContain("rejected_writes");
   const notTried = notTriedIn(all);
   expect(notTriedSentence({ ...all, notTried })).toBe(

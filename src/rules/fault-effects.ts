@@ -239,7 +239,7 @@ export function whatToDoAfter(
   const once = whatToDoOnce && (honorsNoKey ? whatToDoOnce : `${whatToDoOnce} ${sendKey}`);
   const usual = (isRepeatable ? undefined : once) ?? whatToDo;
   if (fault === "fault.truncate" && sent.status === 204)
-    return "A 204 has no body, so nothing was cut: only the connection was closed. Connect again for the next request.";
+    return "A 204 has no body, so nothing was cut: only the connection was closed. Connect again, and send the request again if your client saw no 204.";
   if (fault !== "fault.status") return usual;
   const { status, retryAfter } = sent;
   const wait = retryAfter === undefined ? "" : `Wait as its Retry-After says (${retryAfter}). `;
