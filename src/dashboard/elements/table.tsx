@@ -17,7 +17,7 @@ interface TableProps {
   readonly rows: readonly Row[];
 }
 
-/** A table that scrolls sideways if it is wider than the page, also by keyboard. */
+/** A table that scrolls sideways if it is wider than its place, also by keyboard. On a phone, the cells of a row are below each other. */
 export function Table({ label, columns, numbers = [], minor = [], widths = [], rows }: TableProps) {
   const classOf = (column: string) =>
     `${numbers.includes(column) ? "number" : ""} ${minor.includes(column) ? "minor" : ""}`;
@@ -39,7 +39,7 @@ export function Table({ label, columns, numbers = [], minor = [], widths = [], r
             <tr key={key} data-row={key}>
               <th scope="row">{heading}</th>
               {columns.slice(1).map((column, index) => (
-                <td key={column} class={classOf(column)}>
+                <td key={column} class={classOf(column)} data-column={column}>
                   {cells[index]}
                 </td>
               ))}

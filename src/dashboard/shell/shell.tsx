@@ -275,7 +275,7 @@ function TokenForm() {
       <h1>svc-sandbox</h1>
       <p>
         {instanceId === undefined
-          ? "Other machines can reach this sandbox, so its control plane requires a token. The sandbox printed the token when it started."
+          ? "This sandbox requires its control token: the one that it was started with, or that it printed when it started."
           : "This instance requires its token. If you lost it, request a new link from the operator of the server."}
       </p>
       <form class="bar" onSubmit={submit}>

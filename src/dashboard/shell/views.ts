@@ -5,7 +5,7 @@ import { InstancesView } from "../views/instances/instances-view.js";
 import { KeysView } from "../views/keys/keys-view.js";
 import { OverviewView } from "../views/overview/overview-view.js";
 import { RequestsView } from "../views/requests/requests-view.js";
-import { ScenarioPage } from "../views/scenario/scenario-page.js";
+import { ScenarioView } from "../views/scenario/scenario-view.js";
 import { StoryView } from "../views/story/story-view.js";
 import { TimeView } from "../views/time/time-view.js";
 
@@ -23,7 +23,7 @@ export const views: Readonly<Record<string, PageView>> = {
   keys: { title: "Keys", View: KeysView },
   time: { title: "Time", View: TimeView },
   story: { title: "Story", View: StoryView },
-  scenario: { title: "Scenario", View: ScenarioPage },
+  scenario: { title: "Scenario", View: ScenarioView },
   faults: { title: "Faults", View: FaultsView },
   // Instances cannot contain instances.
   instances: { title: "Instances", View: InstancesView, isShown: () => instanceId === undefined },

@@ -58,11 +58,14 @@ export function useActionQueue(): ActionQueue {
   };
 }
 
+// A person has sent no body.
+const wordsOf = ({ fields, message }: ControlError) => Object.values(fields).join("\n") || message;
+
 export function RejectionText({ problem }: { readonly problem: ControlError | undefined }) {
   if (problem === undefined) return null;
   return (
     <p class="rejection" role="alert">
-      <bdi>{problem.message}</bdi>{" "}
+      <bdi>{wordsOf(problem)}</bdi>{" "}
       {problem.isOfSandbox ? (
         <DocsLink to={aboutRejection(problem.code)}>
           <code>{problem.code}</code>

@@ -55,7 +55,7 @@ function Losses({ loses, of }: Required<Pick<Question, "loses" | "of">>) {
   const { data, problem } = useResource(`${of}/requests`, () => countsOf(of, loses));
   // If the sandbox does not respond, the action itself reports that.
   const counts = data.value ?? (problem.value && []);
-  const others = loses === "requests" ? "the report" : "all other changes since the start";
+  const others = loses === "requests" ? "the report" : changesWords(counts);
   return (
     <>
       <p>
@@ -69,6 +69,9 @@ function Losses({ loses, of }: Required<Pick<Question, "loses" | "of">>) {
     </>
   );
 }
+
+const changesWords = (counts: readonly string[] = []) =>
+  counts.length === 0 ? "every change since the start" : "all other changes since the start";
 
 async function countsOf(of: string, loses: Question["loses"]): Promise<readonly string[]> {
   const requests = await call<readonly Shown<"Request">[]>(`${of}/requests`);

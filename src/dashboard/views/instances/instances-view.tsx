@@ -72,8 +72,8 @@ function NoticeOf({ notice }: { readonly notice: Notice }) {
         </p>
       ) : (
         <p>
-          <bdi>{nameOf(of)}</bdi> is ready at <code>{made.base_url}</code>. Copy its keys and token now: they
-          are shown only once.
+          <bdi>{nameOf(of)}</bdi> is ready at <code>{made.base_url}</code>. Copy its keys and token now: this
+          page keeps them only until you close this notice or reload.
         </p>
       )}
       <p class="bar">
@@ -208,6 +208,7 @@ function cellsOf(of: Row, passed: number): ComponentChildren[] {
           run: () => remove(id),
           loses: "state",
           of: `/../i/${id}/__sandbox`,
+          text: "Its base URL, keys, token and link stop working. Whoever has them needs a new instance.",
         }}
       >
         Remove{name}

@@ -1,7 +1,8 @@
 import { fetchControl, isPanelOpen } from "../../control/call.js";
+import { turnOff } from "../../control/faults.js";
 import { reportFiles } from "../../control/report-formats.generated.js";
 import { useResources } from "../../control/resource.js";
-import { report, requestChecks, story } from "../../control/resources.js";
+import { faults, report, requestChecks, story } from "../../control/resources.js";
 import type { Shown } from "../../control/responses.js";
 import { Fact } from "../../elements/fact.js";
 import { ActionButton } from "../../elements/forms/action.js";
@@ -19,7 +20,7 @@ import { SendNow } from "./send-now.js";
 
 export function OverviewView() {
   // In parallel, because the checks are drawn when both have arrived.
-  useResources(requestChecks, story);
+  useResources(requestChecks, story, faults);
   return (
     <>
       <h1>Overview</h1>
@@ -81,24 +82,17 @@ function Coverage({ report: read }: { readonly report: Shown<"Report"> }) {
 
 /** What the clients should do, and the paths that they have not covered: the next one with its request. */
 function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
-  const { advice, paths, requests, from_story: fromStory = {}, in_journal: inJournal = {} } = read;
   const rejections = useRejections();
-  const announced = read.endpoints.filter(({ release }) => release === "announced");
-  const isAnnounced = ({ path_id: id }: Shown<"Report">["paths"][number]) =>
-    announced.some(({ operation_id: operation }) => id.endsWith(`.${operation}`));
-  const left = paths.filter(({ covered }) => !covered);
-  // Promised paths first: only they count for the coverage.
-  const missing = [...left.filter(({ promised }) => promised), ...left.filter(isAnnounced)];
+  const missing = missingPaths(read);
+  const { from_story: fromStory = {} } = read;
   const unseen = missing.find(({ path_id: id }) => fromStory[id] === undefined);
   const next = unseen ?? missing[0];
-  const how = next?.how_to_cover ?? null;
-  const hasStory = (story.data.value?.steps ?? 0) > 0;
-  const isElsewhere = how !== null && how.scenario !== null;
+  const isElsewhere = (next?.how_to_cover?.scenario ?? null) !== null;
   return (
     <div class="stack">
       <header class="bar apart">
         <h2>Next steps</h2>
-        {hasStory ? (
+        {story.data.value?.steps ? (
           <a
             class={isElsewhere && rejections.length === 0 ? "button" : "button quiet"}
             href={linkTo("story")}
@@ -108,36 +102,103 @@ function NextSteps({ report: read }: { readonly report: Shown<"Report"> }) {
         ) : null}
       </header>
       {rejections.length === 0 ? null : <Rejections of={rejections} />}
-      {advice.length > 0 ? (
-        <AdviceList advice={advice} inJournal={inJournal} />
-      ) : requests === 0 || rejections.length > 0 ? null : (
-        <p class="muted">No problems found.</p>
-      )}
+      <Problems report={read} hasRejections={rejections.length > 0} />
       {next === undefined ? (
         <p>Your clients have covered every promised path.</p>
       ) : (
         <>
           <Missing paths={missing} />
-          {how === null ? null : (
-            <div class="stack notice next-path">
-              <p>
-                {unseen === undefined ? (
-                  <>
-                    <strong>You have seen all paths.</strong> Coverage counts your client's requests. The
-                    first:
-                  </>
-                ) : (
-                  <strong>Next:</strong>
-                )}{" "}
-                <PathLink pathId={next.path_id} />. {capitalized(how.text)}.
-              </p>
-              <SendNow how={how} pathId={next.path_id} isQuiet={isPanelOpen() || rejections.length > 0} />
-            </div>
-          )}
+          <NextPath
+            path={next}
+            isSeen={unseen === undefined}
+            isQuiet={isPanelOpen() || rejections.length > 0}
+          />
         </>
       )}
     </div>
   );
+}
+
+type ReportPath = Shown<"Report">["paths"][number];
+
+/** Promised paths first: only they count for the coverage. */
+function missingPaths({ paths, endpoints }: Shown<"Report">): readonly ReportPath[] {
+  const announced = endpoints.filter(({ release }) => release === "announced");
+  const isAnnounced = ({ path_id: id }: ReportPath) =>
+    announced.some(({ operation_id: operation }) => id.endsWith(`.${operation}`));
+  const left = paths.filter(({ covered }) => !covered);
+  return [...left.filter(({ promised }) => promised), ...left.filter(isAnnounced)];
+}
+
+interface ProblemsProps {
+  readonly report: Shown<"Report">;
+  readonly hasRejections: boolean;
+}
+
+/** What went wrong with requests of clients, besides the rejections. */
+function Problems({
+  report: { advice, paths, requests, in_journal: inJournal = {} },
+  hasRejections,
+}: ProblemsProps) {
+  const failed = paths
+    .filter(({ path_id: id }) => /^fault\.(?!latency|slow)/.test(id))
+    .reduce((sum, { count }) => sum + count, 0);
+  return (
+    <>
+      {advice.length === 0 ? null : <AdviceList advice={advice} inJournal={inJournal} />}
+      {failed === 0 ? null : (
+        <p>
+          {counted(failed, "client request")} ended in a <a href={linkTo("faults")}>fault</a> of this sandbox.
+        </p>
+      )}
+      {requests === 0 || hasRejections || advice.length + failed > 0 ? null : (
+        <p class="muted">No problems found.</p>
+      )}
+    </>
+  );
+}
+
+interface NextPathProps {
+  readonly path: ReportPath;
+  readonly isSeen: boolean;
+  readonly isQuiet: boolean;
+}
+
+/** The next path with its request, or the fault that prevents it. */
+function NextPath({ path: { path_id: pathId, how_to_cover: how }, isSeen, isQuiet }: NextPathProps) {
+  if ((faults.data.value ?? []).some(hitsAll)) {
+    return (
+      <div class="bar notice next-path">
+        <p class="wide">
+          <strong>Next:</strong> a fault changes the response to every request. Turn it off to cover these
+          paths.
+        </p>
+        <ActionButton run={() => turnOff()}>Turn the faults off</ActionButton>
+      </div>
+    );
+  }
+  if (how === null) return null;
+  return (
+    <div class="stack notice next-path">
+      <p>
+        {isSeen ? (
+          <>
+            <strong>You have seen all paths.</strong> Coverage counts your client's requests. The first:
+          </>
+        ) : (
+          <strong>Next:</strong>
+        )}{" "}
+        <PathLink pathId={pathId} />. {capitalized(how.text)}.
+      </p>
+      <SendNow how={how} pathId={pathId} isQuiet={isQuiet} />
+    </div>
+  );
+}
+
+/** Whether a fault replaces the response to every request. */
+function hitsAll({ when = {}, then }: Shown<"Fault">): boolean {
+  const { latency: _, slow: __, ...replacing } = then;
+  return Object.keys(when).length === 0 && Object.values(replacing).some(Boolean);
 }
 
 const missingAtFirst = 8;

@@ -46,12 +46,15 @@ export function SendNow({ how, pathId, isQuiet = false }: SendNowProps) {
             Send it now
           </ActionButton>
         )}
-        <CopyCurl
-          keyRef={ref}
-          line={(secret) =>
-            curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl)
-          }
-        />
+        {/* Without the reset, it would not cover the path. */}
+        {reset ? null : (
+          <CopyCurl
+            keyRef={ref}
+            line={(secret) =>
+              curl.replace(/\$SVC_KEY_\w+/, () => secret).replace("$SVC_BASE_URL", () => baseUrl)
+            }
+          />
+        )}
       </div>
       <output class="stack">
         {sent.value === undefined ? null : (

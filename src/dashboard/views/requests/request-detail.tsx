@@ -141,13 +141,13 @@ function Cause({ request }: Sections) {
   const { status, code, path_id: pathId, why, fault } = request;
   return (
     <dl class="cause">
-      <Fact name="Response">
+      <Fact name="Result">
         <strong>{status === 0 ? "No response" : status}</strong> {code === null ? null : <code>{code}</code>}{" "}
         at{" "}
         <DocsLink to={aboutPath(pathId)}>
           <PathBadge pathId={pathId} />
         </DocsLink>
-        : <bdi>{causeText(request)}</bdi>
+        : <bdi>{why ?? causeText(request)}</bdi>
         {fault === null || fault === pathId ? null : (
           <>
             , delayed by <PathBadge pathId={fault} />
@@ -155,7 +155,6 @@ function Cause({ request }: Sections) {
         )}
         <OwnFault fault={fault} />
       </Fact>
-      {why === null ? null : <Fact name="Why">{why}</Fact>}
     </dl>
   );
 }

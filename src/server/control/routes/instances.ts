@@ -121,7 +121,7 @@ export const instanceRoutes: readonly Route[] = [
       const source =
         scenario === undefined
           ? context.sandbox
-          : sourceOf(scenario as ScenarioSource, openapi ?? context.document);
+          : sourceOf(scenario as ScenarioSource, server.own(), openapi ?? context.document);
       if (scenario !== undefined) requireFewKeys(source.scenario, server);
       const [token, code] = [newSecret(), newSecret()];
       const time = platform.time();
@@ -207,7 +207,8 @@ export const instanceRoutes: readonly Route[] = [
   }),
 ];
 
-function sourceOf(scenario: ScenarioSource, openapi: Scenario["openapi"]): NamedScenario {
+function sourceOf(scenario: ScenarioSource, own: NamedScenario, openapi: Scenario["openapi"]): NamedScenario {
+  if (scenario === own.name) return own;
   const source = resolveSource(scenario, openapi);
   if (typeof scenario !== "string" || !isScenarioName(scenario)) return source;
   return { ...source, scenario: { ...withStory(scenario), ...source.scenario } };
