@@ -19,7 +19,7 @@ describe.skipIf(noBrowser)("instances", () => {
     const label = "a test: rotates[2], and more";
     await page.getByLabel("Label").fill(label);
     await page.keyboard.press("Enter");
-    await page.getByText("Copy its keys and token now").waitFor();
+    await page.getByText("Copy its keys and token now: this page keeps them only until").waitFor();
     expect(await page.getByRole("button", { name: "Create the instance" }).count()).toBe(0);
     const [instance] = (await ask("/instances")).body.data;
     expect(instance).toMatchObject({ scenario: "revoked", seed: 7, label, requests_per_minute: 600 });
@@ -47,6 +47,7 @@ describe.skipIf(noBrowser)("instances", () => {
     await ask("/keys", { method: "POST", json, base: `/i/${instance.id}` });
     await page.getByRole("button", { name: "Remove" }).press("Enter");
     await page.getByText(/^This discards 1 request,.* and all other/).waitFor();
+    await page.getByText("Its base URL, keys, token and link stop working.").waitFor();
     expect((await ask("/instances")).body.data).toHaveLength(1);
     await page.getByRole("button", { name: "Remove the instance" }).press("Enter");
     await page.getByText("No instances.").waitFor();

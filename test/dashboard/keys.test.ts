@@ -99,6 +99,12 @@ describe.skipIf(noBrowser)("keys and organizations", () => {
     expect(await copy.count()).toBe(0);
   });
 
+  test("the hint of an end counts from now", async () => {
+    const { page } = await openDashboard({ view: "/keys" });
+    await page.getByRole("button", { name: "Create a key" }).click();
+    await page.getByText("When the key expires. A duration from now").waitFor();
+  });
+
   test("Escape closes an empty form and keeps a filled one; its button closes both", async () => {
     const { page } = await openDashboard({ view });
     const open = page.getByRole("button", { name: "Create a key" });

@@ -116,6 +116,24 @@ story: [{ say: "Once." }]
       .toBe("active");
   });
 
+  test("a client that got only failures has a problem, and nothing is next while a fault hits every request", async () => {
+    const { page, server, ask } = await openDashboard({ scenario: "key-states" });
+    await ask("/faults", { method: "PUT", json: { faults: [{ then: { status: 503 } }] } });
+    await fetch(server.url + mePath, { headers: { "x-api-key": server.sandbox.secret("active") } });
+    await page.getByText("1 client request ended in a fault of this sandbox.").waitFor();
+    await page.getByText("a fault changes the response to every request").waitFor();
+    expect(await page.getByText("No problems found.").count()).toBe(0);
+    expect(
+      await page
+        .locator(".next-path")
+        .getByRole("button", { name: /Send|Copy/ })
+        .count(),
+    ).toBe(0);
+    await page.locator(".next-path").getByRole("button", { name: "Turn the faults off" }).click();
+    await page.locator(".next-path").getByRole("button", { name: "Send it now" }).waitFor();
+    expect((await ask("/faults")).body.data).toEqual([]);
+  });
+
   test("after a reset, which says that coverage stays, nothing leads to requests that are gone", async () => {
     const { page, server, go } = await openDashboard({ scenario: "key-states" });
     const headers = { "x-api-key": server.sandbox.secret("active") };

@@ -124,6 +124,9 @@ describe.skipIf(noBrowser)("the requests", () => {
     const fix = detail.getByRole("button", { name: "Create a key with this scope" });
     expect(await topOf(fix)).toBeLessThan(await topOf(detail.locator(".strip")));
     expect(await topOf(fix)).toBeLessThan(500);
+    expect(await detail.getByText("this key has consents:read").count()).toBe(1);
+    const headings = await detail.getByRole("heading").allInnerTexts();
+    expect(headings).toEqual([...new Set(headings)]);
     const [head, body] = await detail.locator(".request-response pre").allTextContents();
     expect(JSON.parse(body as string)).toEqual(JSON.parse(response.body));
     for (const [name, value] of Object.entries(response.headers)) expect(head).toContain(`${name}: ${value}`);
@@ -179,7 +182,7 @@ describe.skipIf(noBrowser)("the requests", () => {
     const detail = page.locator(".detail");
     const around = detail.getByRole("link", { name: "Requests with this key" });
     expect(await around.getAttribute("href")).toMatch(/^#\/requests\/req_\w+\?key=revoked$/);
-    const parts = ["Response", "Why", "What to do", "Request checks", "Key", "user-agent", "Advice"];
+    const parts = ["Result", "What to do", "Request checks", "Key", "user-agent", "Advice"];
     const shown = await detail.locator("h3, dt").allTextContents();
     expect(shown.filter((part) => parts.includes(part)).slice(0, parts.length)).toEqual(parts);
     await detail.getByRole("button", { name: "Copy for support" }).click();

@@ -39,6 +39,27 @@ function misplaced(): string[] {
   return found;
 }
 
+/** The columns of text that are narrower than eight letters. */
+function narrowTexts(): string[] {
+  const texts = [...document.querySelectorAll("main *, header *, nav *, dialog[open] *")].flatMap(
+    (element) => {
+      const isShown = element.checkVisibility({ opacityProperty: true, visibilityProperty: true });
+      const text = [...element.childNodes].find(
+        (node) => node instanceof Text && node.data.trim().length > 16,
+      );
+      return text !== undefined && isShown && element.ariaHidden !== "true" ? [{ element, text }] : [];
+    },
+  );
+  return texts.flatMap(({ element, text }) => {
+    const range = document.createRange();
+    range.selectNodeContents(text);
+    const lines = [...range.getClientRects()];
+    const widest = Math.max(...lines.map(({ width }) => width));
+    const isNarrow = lines.length > 3 && widest < 4 * Number.parseFloat(getComputedStyle(element).fontSize);
+    return isNarrow ? [`a column of ${Math.round(widest)} pixels: ${element.outerHTML.slice(0, 120)}`] : [];
+  });
+}
+
 /** Puts numbers on everything that can be pressed or filled in; returns what it is, by number. */
 function numberControls(): string[] {
   const kinds = "a[href], button, input, select, textarea, summary, [tabindex]";
@@ -109,9 +130,10 @@ describe.skipIf(noBrowser)("each view", () => {
       expect(await axeProblems(page)).toEqual([]);
       await page.emulateMedia({ colorScheme: "dark", reducedMotion: "reduce" });
       expect(await axeProblems(page, ["color-contrast"])).toEqual([]);
-      for (const width of [360, 768, 1920]) {
+      for (const width of [360, 390, 768, 1280, 1440, 1920]) {
         await page.setViewportSize({ width, height: 800 });
         expect(await page.evaluate(misplaced), `${width} pixels`).toEqual([]);
+        expect(await page.evaluate(narrowTexts), `${width} pixels`).toEqual([]);
       }
       if (walked.has(screen)) await expectReachedByTab(page);
     },

@@ -38,11 +38,9 @@ async function showSecret(page: Page): Promise<void> {
   await page.locator(".secret-text").waitFor();
 }
 
-async function rejectText(page: Page): Promise<void> {
-  await page.getByRole("textbox", { name: "Scenario as YAML" }).press("Control+Home");
-  await page.keyboard.type("nothing: 1");
-  await page.locator(".problems li").first().waitFor();
-  await page.getByRole("button", { name: "Apply" }).click();
+async function chooseWrongFile(page: Page): Promise<void> {
+  const file = { name: "mine.yaml", mimeType: "application/yaml", buffer: Buffer.from("nothing: 1\n") };
+  await page.getByLabel("Scenario file").setInputFiles(file);
   await page.getByRole("alert").waitFor();
 }
 
@@ -116,14 +114,15 @@ export const screens: readonly Screen[] = [
       ["POST", "/instances", { label: "partner", expires: "30d" }],
     ],
   },
+  { title: "the running scenario", view: "scenario", options: { scenario: "rotation" } },
   { title: "story before its first step", view: "story", options: { scenario: "rotation" } },
   { title: "story with a rejection", view: "story", options: { scenario: "rotation" }, before: told(22) },
   { title: "story that is over", view: "story", options: { scenario: "bad-day" }, before: told(60) },
   {
-    title: "scenario with edits, rejected",
+    title: "a scenario file with problems",
     view: "scenario",
     options: { scenario: "rotation" },
-    act: rejectText,
+    act: chooseWrongFile,
   },
   { title: "keys", view: "keys" },
   {

@@ -38,6 +38,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
   test("without the token it asks for one, and says when it is another one; a link has it, also for a page that is open", async () => {
     const { page } = await openDashboard({ controlToken: "a-token-of-the-test", settles: false });
     await page.getByLabel("Control token").waitFor();
+    expect(await page.getByText("Other machines").count()).toBe(0);
     expect(await page.getByRole("alert").count()).toBe(0);
     // The field has the focus, again after a rejection.
     await page.keyboard.type("another token");

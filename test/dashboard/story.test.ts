@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { parseScenario } from "../../src/index.js";
+import { parseScenario, scenarioNames } from "../../src/index.js";
 import { authorizationChecks } from "../../src/rules/authorize.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { type Dashboard, openDashboard, settled } from "./open-dashboard.js";
@@ -241,4 +241,25 @@ story:
     await page.getByRole("alert").waitFor();
     expect((await ask("/story")).body.data).toMatchObject({ done: 2, outline: [{}, { as_expected: false }] });
   });
+
+  test.each(scenarioNames)(
+    "at 1280 by 720 the current step of %s is in sight on each screen",
+    async (name) => {
+      const context = { viewport: { width: 1280, height: 720 } };
+      const { page, ask } = await openDashboard({ scenario: name, view: "/story", context });
+      await page.getByText("Press Space for the first step.").waitFor();
+      const { steps } = (await ask("/story")).body.data;
+      for (let step = 1; step <= steps; step++) {
+        await page.keyboard.press("Space");
+        await page.getByText(`Step ${step} of ${steps}`).waitFor();
+        const current = page.locator(".story-outline [aria-current]");
+        await expect
+          .poll(async () => {
+            const { y = -1, height = 0 } = (await current.boundingBox()) ?? {};
+            return y >= 0 && y + height <= 720;
+          })
+          .toBe(true);
+      }
+    },
+  );
 });

@@ -49,6 +49,12 @@ describe.skipIf(noBrowser)("time", () => {
     expect(await nowOf(ask)).toBe("2026-03-03T10:31:00.000Z");
   });
 
+  test("without other changes, a reset names none", async () => {
+    const { page } = await openDashboard({ view, scenario: eventful });
+    await page.getByRole("button", { name: "Reset…" }).click();
+    await page.getByText("This discards every change since the start.").waitFor();
+  });
+
   test("a field moves the clock by a duration or to a time; what is over is not among what comes next", async () => {
     const { page, ask } = await openDashboard({ view, scenario: eventful });
     const field = page.getByLabel("Duration or time");
@@ -68,6 +74,7 @@ describe.skipIf(noBrowser)("time", () => {
     await field.fill("soon");
     await field.press("Enter");
     await page.getByRole("alert").first().waitFor();
+    expect(await page.getByRole("alert").first().innerText()).not.toContain("body");
   });
 
   test("R38 it goes to the next event, where the key ends, and the list shows what comes after it", async () => {

@@ -15,7 +15,7 @@ import {
 import { operations, runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
-import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import { tryNextStep } from "../../src/sandbox/story/run-step.js";
 import { viewKeys } from "../../src/sandbox/views.js";
 import { markUnread } from "../../src/store/memory-store.js";
 import { scenario } from "../operations/sandbox.js";
@@ -61,7 +61,7 @@ const acts: Record<keyof typeof operations, (sandbox: SandboxState) => unknown> 
   request: sent("/v1/relying-party/me", { apiKey: "SVC_test_sbxUnknown000000000000000000" }),
   again: sent("/v1/relying-party/me", { apiKey: "SVC_test_sbxUnknown000000000000000000" }),
   faulty: (sandbox) => [sent("/v1/x")(sandbox), sent("/v1/y")(sandbox)],
-  story: (sandbox) => runNextStep(sandbox, storySender(sandbox)),
+  story: (sandbox) => tryNextStep(sandbox, storySender(sandbox)),
   rejection_of_the_timeline: (sandbox) => operations.advance(sandbox, { by: "10m" }),
   unread: (sandbox) => markUnread(sandbox, sandbox.history.requests()[0]?.id as string),
 };

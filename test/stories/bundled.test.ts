@@ -7,7 +7,7 @@ import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
 import type { PlayedStep, StoryStep } from "../../src/sandbox/steps.js";
-import { runNextStep } from "../../src/sandbox/story/run-step.js";
+import { tryNextStep } from "../../src/sandbox/story/run-step.js";
 import { type ScenarioName, scenarioNames } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { withStory } from "../../src/scenario/stories.js";
@@ -32,7 +32,7 @@ function tellInCore(scenario: Scenario, options = {}): Told {
   const sandbox = openStory(scenario, options);
   const steps: PlayedStep[] = [];
   for (;;) {
-    const told = runNextStep(sandbox, storySender(sandbox));
+    const told = tryNextStep(sandbox, storySender(sandbox));
     if (told === undefined) return { sandbox, steps };
     steps.push(told);
   }
@@ -65,7 +65,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = runNextStep(runDue(state), storySender(runDue(state)));
+      const told = tryNextStep(runDue(state), storySender(runDue(state)));
       if (told === undefined) break;
       steps.push(told);
     }

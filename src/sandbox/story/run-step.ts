@@ -125,13 +125,6 @@ function errorCodeIn(body: unknown): unknown {
 /** Sent for the key `malformed`: a text that a client mistook for its key. */
 const malformedKey = "not-an-api-key";
 
-/** Like `tryNextStep`, but throws the failure of a step that cannot run. */
-export function runNextStep(sandbox: SandboxState, send: SendStoryRequest): PlayedStep | undefined {
-  const result = tryNextStep(sandbox, send);
-  if (result === undefined || result.failure === null) return result;
-  throw new SandboxError(result.failure.code, result.failure.message);
-}
-
 /** Runs the whole story as a test. Stops at the first unexpected result, because later steps depend on it. */
 export function runStory(sandbox: SandboxState, send: SendStoryRequest): PlayedStep[] {
   const results: PlayedStep[] = [];
@@ -175,16 +168,9 @@ export function tryNextStep(sandbox: SandboxState, send: SendStoryRequest): Play
     const step = story.steps[story.next];
     if (step === undefined) return undefined;
     story.next += 1;
-    try {
-      const result = resultOf(step, runStep(sandbox, step, send));
-      history.emit({ type: "story.step", result: remember(story, result) });
-      return result;
-    } catch (error) {
-      if (!(error instanceof SandboxError)) throw error;
-      const result = resultOf(step, { failure: { code: error.code, message: error.message } });
-      remember(story, result);
-      return result;
-    }
+    const result = resultOf(step, outcomeOf(sandbox, step, send));
+    history.emit({ type: "story.step", result: remember(story, result) });
+    return result;
   } finally {
     unsubscribe();
   }
@@ -199,6 +185,15 @@ function remember(story: StoryProgress, result: PlayedStep): PlayedStep {
 }
 
 type Outcome = Partial<PlayedStep>;
+
+function outcomeOf(...[sandbox, step, send]: Parameters<typeof runStep>): Outcome {
+  try {
+    return runStep(sandbox, step, send);
+  } catch (error) {
+    if (!(error instanceof SandboxError)) throw error;
+    return { failure: { code: error.code, message: error.message } };
+  }
+}
 
 function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest): Outcome {
   if (step.after !== undefined) advanceClock(sandbox, step.after);

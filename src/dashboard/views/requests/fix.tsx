@@ -176,7 +176,7 @@ function FixOfFault({ request: { fault: pathId, key }, onFixed, isQuiet }: Omit<
 
 /** Why a request ended where it did. */
 export function causeText(request: Details): string {
-  const { path_id: pathId, key_scopes: scopes, required_scope: required, note, when } = request;
-  if (pathId !== "403.insufficient_scope" || scopes === null) return note ?? when;
+  const { path_id: pathId, key_scopes: scopes, required_scope: required, why, when } = request;
+  if (pathId !== "403.insufficient_scope" || scopes === null) return why ?? when;
   return `needs ${required}, this key has ${scopes.join(" ") || "none"}`;
 }

@@ -138,7 +138,7 @@ function Facts({ request }: Sections) {
 
 /** Where the request ended, and why. */
 function Cause({ request }: Sections) {
-  const { status, code, path_id: pathId, why, fault } = request;
+  const { status, code, path_id: pathId, fault } = request;
   return (
     <dl class="cause">
       <Fact name="Result">
@@ -147,7 +147,7 @@ function Cause({ request }: Sections) {
         <DocsLink to={aboutPath(pathId)}>
           <PathBadge pathId={pathId} />
         </DocsLink>
-        : <bdi>{why ?? causeText(request)}</bdi>
+        : <bdi>{causeText(request)}</bdi>
         {fault === null || fault === pathId ? null : (
           <>
             , delayed by <PathBadge pathId={fault} />

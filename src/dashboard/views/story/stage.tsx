@@ -150,7 +150,7 @@ function Meanwhile({ steps }: { readonly steps: Shown<"StepResult">["meanwhile"]
 function Failure({ step: { differences, failure } }: { readonly step: Shown<"StepResult"> }) {
   if (failure !== null) {
     return (
-      <p class="notice warning">
+      <p class="notice warning" role="alert">
         This step cannot run: <bdi>{failure.message}</bdi> <code>{failure.code}</code>
       </p>
     );

@@ -17,7 +17,7 @@ import { operations } from "../../../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../../../sandbox/population/farmers.js";
 import type { SandboxState } from "../../../sandbox/sandbox.js";
 import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
-import { runNextStep, storyRequest } from "../../../sandbox/story/run-step.js";
+import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
@@ -114,7 +114,7 @@ export const trafficRoutes: readonly Route[] = [
         const message = `The scenario ${JSON.stringify(sandbox.name)} has no story. Add one under story in its file, or start a bundled scenario.`;
         throw new SandboxError("not_found", message);
       }
-      const step = runNextStep(sandbox, storySender(sandbox));
+      const step = tryNextStep(sandbox, storySender(sandbox));
       const { next: _, ...progress } = storyView(sandbox);
       return { step: step === undefined ? null : stepView(step), ...progress };
     },
