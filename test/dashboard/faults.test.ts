@@ -58,6 +58,7 @@ describe.skipIf(noBrowser)("the view of faults and assumptions", () => {
     const wrong = () =>
       page.locator(".field", { has: page.locator('[aria-invalid="true"]') }).allInnerTexts();
     await page.getByText("Add another fault").click();
+    expect(await page.getByText("on the sandbox's clock. A duration from now (10m)").count()).toBe(2);
     await page.getByLabel("Latency").fill("soon");
     await page.getByRole("button", { name: "Add the fault" }).click();
     await page.getByRole("alert").waitFor();

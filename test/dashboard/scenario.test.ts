@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { describe, expect, test } from "vitest";
+import { parseScenario } from "../../src/index.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { openDashboard } from "./open-dashboard.js";
 
@@ -45,21 +46,25 @@ describe.skipIf(noBrowser)("the view of the scenario", () => {
     expect(readFileSync(await (await saved).path(), "utf8")).toBe(file);
   });
 
-  test("loads a bundled scenario after a question, and the first one again after two others", async () => {
-    const { page, server, ask } = await openDashboard({ view: "/scenario" });
+  test("loads a bundled scenario after a question, and the own one of the start again after two others", async () => {
+    const { page, server, ask } = await openDashboard({
+      scenario: parseScenario(written),
+      view: "/scenario",
+    });
+    const text = (await ask("/scenario")).text;
     await server.sandbox.fetch(`${server.url}/v1/relying-party/me`);
-    server.sandbox.keys.rotate("active");
+    server.sandbox.keys.rotate("main");
     await page.getByRole("button", { name: "Load revoked" }).click();
     await page.getByText("This discards 1 request, 1 key created since the start and all other").waitFor();
-    await page.getByText("It replaces key-states, which stays in the list.").waitFor();
+    await page.getByText("It replaces Written by hand, which stays in the list.").waitFor();
     await page.getByRole("button", { name: "Cancel" }).click();
-    expect((await ask("/health")).body.scenario).toBe("key-states");
+    expect((await ask("/health")).body.scenario).toBe("Written by hand");
     await load(page, "revoked");
     await load(page, "rotation");
     const first = page.locator(".scenario-parts li").first();
     await first.getByText("the sandbox was started with it").waitFor();
-    await load(page, "key-states");
-    expect((await ask("/health")).body.scenario).toBe("key-states");
+    await load(page, "Written by hand");
+    expect((await ask("/scenario")).text).toBe(text);
   });
 
   test("a file is checked before it replaces anything: its problems lead to their places", async () => {
