@@ -110,7 +110,7 @@ export const screens: readonly Screen[] = [
     title: "instances",
     view: "instances",
     before: [
-      ["POST", "/instances", { label: "a test with a long name, ".repeat(6) }],
+      ["POST", "/instances", { label: "a test with a long name, ".repeat(3) }],
       ["POST", "/instances", { label: "partner", expires: "30d" }],
     ],
   },

@@ -182,9 +182,9 @@ function OtherScenarios() {
           <li key={name} class={runs ? "bar is-running" : "bar"}>
             <div class="wide">
               <h3>
-                <bdi>{name}</bdi>{" "}
-                {isFirst ? <span class="badge">the sandbox was started with it</span> : null}
+                <bdi>{name}</bdi>
               </h3>
+              {isFirst ? <p class="small">The sandbox was started with it.</p> : null}
               <p class="muted small">{firstSentence(description)}</p>
             </div>
             <LoadButton
