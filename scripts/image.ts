@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { chown, mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
-import { freePort } from "../test/support/redis-server.js";
+import { parse, parseAllDocuments } from "yaml";
+import { freePort, startRedis } from "../test/support/redis-server.js";
 import { firstLine, root, runProgram } from "./run-program.js";
 import { createTally } from "./tally.js";
 
@@ -72,6 +73,11 @@ async function buildAndRun(folder: string): Promise<void> {
     const failed = (error: Error) => ({ "the image starts": error.message });
     const problems: Record<string, string | undefined> = await problemsOf(config, mounted).catch(failed);
     for (const [name, problem] of Object.entries(problems)) tally.count(name, problem);
+    for (const [file, deployed] of await deployedFiles(folder)) {
+      const problem = await problemOf(deployed, config, mounted).catch((error: Error) => error.message);
+      tally.count(`${file} starts it, and it is ready until it is stopped`, problem);
+      await deployed.end?.();
+    }
   } finally {
     await buildah("umount", container);
   }
@@ -110,6 +116,92 @@ RUN mkdir -p /tmp /root && chmod 1777 /tmp && ln -s ../lib/node_modules/npm/bin/
   await writeFile(join(folder, "Dockerfile"), dockerfile);
 }
 
+/** How a file of examples/deploy runs the image. */
+interface Deployed {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** The paths of its probes. */
+  readonly probes: readonly string[];
+  /** A folder outside, by the folder of the image where it is mounted. */
+  readonly volume?: { readonly from: string; readonly to: string };
+  readonly end?: () => Promise<void>;
+}
+
+async function deployedFiles(folder: string): Promise<[string, Deployed][]> {
+  const read = (name: string) => readFile(join(root, "examples/deploy", name), "utf8");
+  const { command, environment, volumes } = parse(await read("compose.yaml")).services.sandbox;
+  const from = join(folder, "volume");
+  await mkdir(from);
+  await chown(from, 1000, 1000);
+  const objects = parseAllDocuments(await read("kubernetes.yaml")).map((object) => object.toJS());
+  const [container] = objects.find(({ kind }) => kind === "Deployment").spec.template.spec.containers;
+  const redis = await startRedis(["--appendonly", "no"]);
+  const url = environment.SVC_SANDBOX_PUBLIC_URL.replace(/^.*:-(.*)\}$/, "$1");
+  const { startupProbe, livenessProbe, readinessProbe } = container;
+  return [
+    [
+      "compose.yaml",
+      {
+        argv: command,
+        env: { SVC_SANDBOX_PUBLIC_URL: url },
+        probes: ["/__sandbox/ready"],
+        volume: { from, to: volumes[0].split(":")[1] },
+      },
+    ],
+    [
+      "kubernetes.yaml",
+      {
+        argv: container.args,
+        env: {
+          ...Object.fromEntries(
+            container.env.map(({ name, value }: Record<string, string>) => [name, value]),
+          ),
+          SVC_SANDBOX_STORE: redis.url,
+        },
+        probes: [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet.path),
+        end: redis.close,
+      },
+    ],
+  ];
+}
+
+async function problemOf(
+  { argv, env, probes, volume }: Deployed,
+  config: ImageConfig,
+  mounted: string,
+): Promise<string | undefined> {
+  const port = await freePort();
+  const words = inside(mounted, config, [...config.Entrypoint, ...argv], volume);
+  const server = spawn("unshare", words, {
+    cwd: "/",
+    env: {
+      ...environmentOf(config),
+      ...env,
+      SVC_SANDBOX_PORT: String(port),
+      SVC_SANDBOX_CONTROL_TOKEN: "token-of-the-test",
+    },
+  });
+  const ended = once(server, "exit");
+  try {
+    await firstLine(server);
+    const statuses = await Promise.all(
+      probes.map(async (path) => (await fetch(`http://127.0.0.1:${port}${path}`)).status),
+    );
+    server.kill("SIGTERM");
+    const [code] = await ended;
+    const files = volume === undefined ? ["sandbox.json"] : await readdir(volume.from);
+    const isRight =
+      code === 0 && statuses.every((status) => status === 200) && files.includes("sandbox.json");
+    return isRight ? undefined : JSON.stringify({ statuses, code, files });
+  } finally {
+    server.kill("SIGKILL");
+  }
+}
+
+function environmentOf({ Env }: ImageConfig) {
+  return Object.fromEntries(Env.map((one) => one.split(/=(.*)/s) as [string, string]));
+}
+
 interface ImageConfig {
   readonly User: string;
   readonly Env: readonly string[];
@@ -126,7 +218,7 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
   const port = await freePort();
   const token = "token-of-the-test";
   const env = {
-    ...Object.fromEntries(config.Env.map((one) => one.split(/=(.*)/s) as [string, string])),
+    ...environmentOf(config),
     SVC_SANDBOX_PORT: String(port),
     SVC_SANDBOX_CONTROL_TOKEN: token,
     SVC_SANDBOX_SHOW_KEYS: "1",
@@ -178,12 +270,18 @@ async function problemsOf(config: ImageConfig, mounted: string): Promise<Record<
   }
 }
 
-/** The arguments of `unshare` that run a command in the image as its user, while all of it is read-only. */
-function inside(mounted: string, { User, WorkingDir }: ImageConfig, command: readonly string[]): string[] {
+/** The arguments of `unshare` that run a command in the image as its user, while all of it but a volume is read-only. */
+function inside(
+  mounted: string,
+  { User, WorkingDir }: ImageConfig,
+  command: readonly string[],
+  volume?: Deployed["volume"],
+): string[] {
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const line = quoted(`cd ${WorkingDir} && exec ${command.map(quoted).join(" ")}`);
   const script = [
     ...["set -e", `mount --bind ${mounted} ${mounted}`, `mount -o remount,bind,ro ${mounted}`],
+    ...(volume === undefined ? [] : [`mount --bind ${volume.from} ${mounted}${volume.to}`]),
     ...[`cd ${mounted}`, `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`],
   ];
   return ["--mount", "--propagation", "private", "sh", "-c", script.join("\n")];

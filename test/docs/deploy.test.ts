@@ -197,34 +197,11 @@ test("compose.yaml starts one server with flags and variables that start reads, 
   );
 });
 
-describe("replicas.yaml", () => {
-  const compose = parse(pageOf("examples/deploy/replicas.yaml"));
-  const { sandbox, redis, "load-balancer": balancer } = compose.services;
-  const proxy = pageOf("examples/deploy/haproxy.cfg");
-
-  test("gives the replicas flags and variables that start reads, and its own Redis", () => {
-    readWords(sandbox.command);
-    for (const [name, value] of Object.entries<string>(sandbox.environment)) readComposed(name, value);
-    const store = new URL(sandbox.environment.SVC_SANDBOX_STORE);
-    expect(Object.keys(compose.services)).toContain(store.hostname);
-    expect(redis.command.join(" ")).toMatch(/--appendonly yes .*--maxmemory-policy noeviction/);
-    expect([sandbox.read_only, sandbox.cap_drop, compose.networks.inside]).toEqual([
-      true,
-      ["ALL"],
-      { internal: true },
-    ]);
-    expect([sandbox.networks, redis.networks]).toEqual([["inside"], ["inside"]]);
-  });
-
-  test("puts a load balancer in front of the replicas, which checks whether they are ready", () => {
-    expect(balancer.volumes[0]).toMatch(/^\.\/haproxy\.cfg:/);
+describe("haproxy.cfg", () => {
+  test("asks the replicas of the image whether they are ready", () => {
+    const proxy = pageOf("examples/deploy/haproxy.cfg");
     expect(pathsOfGet).toContain(/uri (\S+)/.exec(proxy)?.[1]);
     expect(/server-template \S+ \S+ (\S+)/.exec(proxy)?.[1]).toBe(`sandbox:${image.EXPOSE}`);
-    expect(balancer.ports).toEqual([
-      expect.stringMatching(new RegExp(`^\\d+:${/bind :(\d+)/.exec(proxy)?.[1]}$`)),
-    ]);
-    const own = Object.keys(compose.services).filter((name) => compose.services[name].ports !== undefined);
-    expect(own).toEqual(["load-balancer"]);
   });
 
   test.skipIf(noBalancer !== undefined)(
@@ -342,7 +319,7 @@ test.skipIf(noBalancer !== undefined)(
 test("the page names only flags and variables of start", () => {
   const text = pageOf(page);
   const named = [...text.matchAll(/`(--[a-z-]+)/g)].map(([, name]) => name as string);
-  const ofOthers = ["--build-arg", "--read-only", "--no-healthcheck", "--scale"];
+  const ofOthers = ["--build-arg", "--read-only", "--no-healthcheck"];
   const flags = Object.values(start.flags).map(({ spec }) => spec.split(/[ ,]+/));
   expect(named.filter((name) => !ofOthers.includes(name) && !flags.flat().includes(name))).toEqual([]);
   const told = [...text.matchAll(/\bSVC_SANDBOX_[A-Z_]+/g)].map(([name]) => name);
