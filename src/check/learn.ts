@@ -25,8 +25,9 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     return some.length === 0 ? { because: none } : infer(some);
   };
   const no429 = "no 429 seen; add --probe-limits to trigger one";
+  const unseen = { because: "a single response does not show it" };
   const needed = meScope(attempts);
-  const inferred: Readonly<Partial<Record<keyof Assumptions, Inferred>>> = {
+  const inferred: Readonly<Record<keyof Assumptions, Inferred>> = {
     rate_limit_code: from([429], no429, rateLimitCode),
     request_id_on_errors: from([401, 403, 429], "no errors seen", (errors) =>
       presence(
@@ -40,11 +41,17 @@ export function inferAssumptions(attempts: readonly Attempt[]): InferredAssumpti
     error_details: from([403, 429], "no 403 and no 429 seen", details),
     me_scope: needed,
     scopes: scopes(responses, needed.value),
+    minute_window: unseen,
+    day_resets_at: unseen,
+    count_rejected: unseen,
+    retiring_counts_as_active: unseen,
+    replacement_usage: unseen,
+    default_expiry: unseen,
     www_authenticate: from([401], "no 401 responses seen", challenges),
   };
   return (Object.keys(assumptionTable) as (keyof Assumptions)[]).map((name) => ({
     name,
-    ...(inferred[name] ?? { because: "a single response does not show it" }),
+    ...inferred[name],
   }));
 }
 

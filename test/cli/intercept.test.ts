@@ -261,7 +261,7 @@ describe("certify --intercept", () => {
     const command = ["--", ...client(`https://api.bank.example${me}`)];
     const { code, stdout } = await runHere([...argv, ...command], cwd);
     // It covers one path.
-    expect([code, stdout]).toEqual([1, expect.stringMatching(/covers 1 of 17 promised paths/)]);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(/covers 1 of \d+ promised paths/)]);
     const certificate = JSON.parse(readFileSync(join(cwd, "client.json"), "utf8"));
     expect([certificate.intercept, certificate.report.requests]).toEqual([["*.bank.example"], 1]);
   });

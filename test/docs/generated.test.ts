@@ -118,6 +118,25 @@ test.each(["whoami.test.js", "whoami.jest.cjs", "whoami.node.mjs"])(
   },
 );
 
+test.each([
+  "go/whoami_test.go",
+  "jest/confirm-key.test.js",
+  "junit5/WhoamiTest.java",
+  "node-test/confirm-key.test.js",
+  "pytest/test_whoami.py",
+  "vitest/confirm-key.test.js",
+])("examples/%s has each key of its scenario that gets a response of its own", (name) => {
+  const sandbox = createSandbox();
+  const keys = new Set(sandbox.keys.list().map(({ ref }) => String(ref)));
+  const rejected = sandbox.report().paths.flatMap(({ pathId, promised, howToCover }) => {
+    const ref = howToCover?.ref ?? "";
+    return promised && keys.has(ref) && outcomeOf(pathId).status !== 200 ? [ref] : [];
+  });
+  expect(rejected).not.toEqual([]);
+  const words = new Set(pageOf(`examples/${name}`).match(/[\w-]+/g));
+  expect(rejected.filter((ref) => !words.has(ref))).toEqual([]);
+});
+
 const account = new URL(project.homepage).pathname.split("/")[1] as string;
 // In `docker run ghcr.io/…`, `uses: …` and the like.
 const named = /(?<=\b(?:github\.com|ghcr\.io)\/|(?:uses:|--repo) )[\w-]+(?=\/svc-sandbox\b)/g;
