@@ -11,7 +11,6 @@ export type {
   KeyRef,
   KeyRotation,
   OrganizationRef,
-  OrganizationUpdate,
   RequestQuery,
   Sandbox,
   SandboxClock,
@@ -33,6 +32,7 @@ export type { AdviceId, AdviceLevel } from "./rules/advice.js";
 export type { Assumptions, Profile } from "./rules/assumptions.js";
 /* Errors of this tool, as opposed to responses of the API */
 export { SandboxError, type SandboxErrorCode } from "./rules/errors.js";
+export type { OrganizationUpdate } from "./rules/organization.js";
 /* What is said of the API */
 export { type ApiErrorCode, outcomes, type PathId } from "./rules/outcomes.js";
 export type { Duration, Instant } from "./sandbox/clock.js";

@@ -1,12 +1,7 @@
 import type { Report } from "../report/report-shape.js";
-import type {
-  Environment,
-  KeyLimits,
-  KeySettings,
-  LiveAccess,
-  OrganizationStatus,
-} from "../rules/api-key.js";
+import type { Environment, KeyLimits, KeySettings } from "../rules/api-key.js";
 import type { Assumptions, Profile } from "../rules/assumptions.js";
+import type { OrganizationUpdate } from "../rules/organization.js";
 import type { PathId } from "../rules/outcomes.js";
 import type { Duration, Instant } from "../sandbox/clock.js";
 import type { Fault } from "../sandbox/faults.js";
@@ -167,13 +162,6 @@ export interface SandboxKeys<KeyRef extends string = string, OrganizationRef ext
 
 // Any text, but editors suggest the refs next to it.
 type CreatedRef = string & Record<never, never>;
-
-/** A change to an organization. */
-export interface OrganizationUpdate {
-  readonly status?: OrganizationStatus;
-  readonly sandboxAccess?: boolean;
-  readonly liveAccess?: LiveAccess;
-}
 
 /** The organizations of the sandbox. */
 export interface SandboxOrganizations<OrganizationRef extends string = string> {

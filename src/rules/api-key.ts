@@ -31,27 +31,6 @@ function modulo(value: number, size: number): number {
   return rest < 0 ? rest + size : rest;
 }
 
-export const organizationTypes = ["bank", "insurer"] as const;
-export type OrganizationType = (typeof organizationTypes)[number];
-
-/** Whether the organization as a whole may use the API (R18). */
-export const organizationStatuses = ["active", "inactive"] as const;
-export type OrganizationStatus = (typeof organizationStatuses)[number];
-
-export const liveAccessStates = ["not_approved", "approved", "suspended"] as const;
-export type LiveAccess = (typeof liveAccessStates)[number];
-
-/** A relying party. Records never change in place: an update is a new record with the same ref. */
-export interface Organization {
-  readonly ref: string;
-  readonly id: string;
-  readonly name: string;
-  readonly type: OrganizationType;
-  readonly status: OrganizationStatus;
-  readonly sandboxAccess: boolean;
-  readonly liveAccess: LiveAccess;
-}
-
 export const environments = ["test", "live"] as const;
 export type Environment = (typeof environments)[number];
 

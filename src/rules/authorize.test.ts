@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type KeyRecord, keyStateTable, type Organization } from "./api-key.js";
+import { type KeyRecord, keyStateTable } from "./api-key.js";
 import { type AuthorizationFacts, authorizationChecks, authorize } from "./authorize.js";
+import type { Organization } from "./organization.js";
 import { outcomes, type PathId } from "./outcomes.js";
 
 const key: KeyRecord = {

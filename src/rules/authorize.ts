@@ -1,4 +1,5 @@
-import { type KeyRecord, keyStateAt, keyStateTable, type Organization, stateRejections } from "./api-key.js";
+import { type KeyRecord, keyStateAt, keyStateTable, stateRejections } from "./api-key.js";
+import type { Organization } from "./organization.js";
 import type { ApiPathId } from "./outcomes.js";
 
 export type Presented = "missing" | "malformed" | "well_formed";

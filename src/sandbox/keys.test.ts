@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
-import type { KeyRecord, Organization } from "../rules/api-key.js";
+import type { KeyRecord } from "../rules/api-key.js";
+import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { createRegistry, scenarioRecords, startKey, startUsage, withoutOver } from "./keys.js";

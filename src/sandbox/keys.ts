@@ -6,12 +6,12 @@ import {
   keyStateTable,
   minute,
   minuteStart,
-  type Organization,
   parseApiKey,
   timeOfDay,
 } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
+import { type Organization, readMembers } from "../rules/organization.js";
 import { didYouMean, type KnownRefs } from "../rules/schema/words.js";
 import {
   endsFrom,
@@ -244,10 +244,7 @@ export function buildOrganization(ref: string, given: ScenarioOrganization, seed
     ref,
     id: organizationIdOf(ref, given, seed),
     name: given.name ?? inventOrganizationName(seed, ref, given.type),
-    type: given.type,
-    status: given.status ?? "active",
-    sandboxAccess: given.sandbox_access ?? true,
-    liveAccess: given.live_access ?? "not_approved",
+    ...readMembers(given),
   };
 }
 

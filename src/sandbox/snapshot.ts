@@ -1,4 +1,5 @@
 import { type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
+import { writeMembers } from "../rules/organization.js";
 import { numberInSeries } from "../rules/seed.js";
 import { describedKeys, type ScenarioKey, type ScenarioOrganization } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
@@ -24,10 +25,9 @@ export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()
     Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
   > = {};
   for (const { organization } of registry.organizations.values()) {
-    const { ref, id, type, status, sandboxAccess, liveAccess } = organization;
+    const { ref, id } = organization;
     const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox, ref).length);
-    const access = { sandbox_access: sandboxAccess, live_access: liveAccess };
-    organizations[ref] = { name, id, type, status, ...access, keys: {} };
+    organizations[ref] = { name, id, ...writeMembers(organization), keys: {} };
   }
   for (const entry of registry.keys.values()) {
     const { ref, organization } = entry.key;

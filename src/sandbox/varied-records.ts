@@ -1,4 +1,5 @@
-import type { KeyLimits, Organization } from "../rules/api-key.js";
+import type { KeyLimits } from "../rules/api-key.js";
+import type { Organization } from "../rules/organization.js";
 import { pick, randomStream } from "../rules/seed.js";
 import { fixedAssumptions, type Profiled, profileOf } from "./conditions.js";
 

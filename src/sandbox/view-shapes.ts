@@ -1,11 +1,6 @@
 import { adviceIds } from "../rules/advice.js";
-import {
-  environments,
-  keyStates,
-  liveAccessStates,
-  organizationStatuses,
-  organizationTypes,
-} from "../rules/api-key.js";
+import { environments, keyStates } from "../rules/api-key.js";
+import { organizationViewFields } from "../rules/organization.js";
 import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
 import { requestSources } from "../rules/request-traits.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
@@ -44,10 +39,7 @@ export const organizationShape = s.mapping({
   name: s.text(),
   /** UUID. */
   id: s.uuid(),
-  type: s.choice(organizationTypes),
-  status: s.choice(organizationStatuses),
-  sandboxAccess: s.flag(),
-  liveAccess: s.choice(liveAccessStates),
+  ...organizationViewFields,
 });
 /** An organization in lists, with all its members. */
 export interface OrganizationView extends ValueOf<typeof organizationShape> {}

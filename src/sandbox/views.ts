@@ -1,6 +1,7 @@
-import { fingerprintOf, keyStateAt, type Organization } from "../rules/api-key.js";
+import { fingerprintOf, keyStateAt } from "../rules/api-key.js";
 import { type Assumptions, assumptionsFor, type Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
+import type { Organization } from "../rules/organization.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import { isReserved } from "../scenario/format/fields.js";
 import type { expectationQuery, requestQuery } from "../scenario/format/inputs.js";

@@ -1,4 +1,5 @@
-import { environments, organizationTypes } from "../../rules/api-key.js";
+import { environments } from "../../rules/api-key.js";
+import { organizationViewFields } from "../../rules/organization.js";
 import { mePath } from "../../rules/outcomes.js";
 import * as s from "../../rules/schema/shape.js";
 import type { KeyEntry } from "../../sandbox/keys.js";
@@ -16,7 +17,7 @@ export const me: Endpoint = {
   responseName: "RelyingPartyContext",
   responseShape: s.mapping({
     data: s.openMapping({
-      organization: s.mapping({ id: s.uuid(), name: s.text(), type: s.choice(organizationTypes) }),
+      organization: s.mapping({ id: s.uuid(), name: s.text(), type: organizationViewFields.type }),
       environment: s.described(
         s.choice(environments),
         "The environment of the key, which matches its prefix.",

@@ -30,7 +30,7 @@ export function canonicalJson(value: unknown): string {
 
 // The names in a record, such as `Content-Type` and `200.getKeyUsage`, are no members: they stay.
 const isMember = (name: string) => /^[a-z]\w*$/.test(name);
-const snake = (name: string) =>
+export const snake = (name: string) =>
   isMember(name) ? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`) : name;
 const camel = (name: string) =>
   isMember(name) ? name.replace(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()) : name;

@@ -7,10 +7,10 @@ import {
   keyStateAt,
   maximumActiveKeys,
   maximumOverlap,
-  type Organization,
 } from "../../rules/api-key.js";
 import type { Assumptions } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
+import type { Organization } from "../../rules/organization.js";
 import { requireFields } from "../../rules/schema/check.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
 import { actions } from "../../rules/steps.js";

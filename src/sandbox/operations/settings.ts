@@ -1,5 +1,6 @@
 import { environments, maximumActiveKeys } from "../../rules/api-key.js";
 import type { Assumptions, Profile } from "../../rules/assumptions.js";
+import { readMembers } from "../../rules/organization.js";
 import { requireFields, validationError } from "../../rules/schema/check.js";
 import { faultProblems } from "../../scenario/checks/faults.js";
 import type { ControlBody } from "../../scenario/format/inputs.js";
@@ -21,13 +22,7 @@ export function updateOrganization(
   input: OrganizationInput,
 ): { readonly organization: OrganizationView } {
   const entry = sandbox.registry.organization(input.ref);
-  const { status, sandboxAccess, liveAccess } = entry.organization;
-  entry.organization = {
-    ...entry.organization,
-    status: input.status ?? status,
-    sandboxAccess: input.sandbox_access ?? sandboxAccess,
-    liveAccess: input.live_access ?? liveAccess,
-  };
+  entry.organization = { ...entry.organization, ...readMembers(input, entry.organization) };
   const organization = viewOrganization(entry.organization);
   sandbox.history.emit({ type: "organization.updated", organization });
   return { organization };

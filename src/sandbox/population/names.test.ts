@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { OrganizationType } from "../../rules/api-key.js";
+import type { OrganizationType } from "../../rules/organization.js";
 import { inventKeyName, inventOrganizationName } from "./names.js";
 
 const organizations = Array.from({ length: 2000 }, (_, i) => {

@@ -1,4 +1,4 @@
-import type { OrganizationType } from "../../rules/api-key.js";
+import type { OrganizationType } from "../../rules/organization.js";
 import { pick, type RandomStream, randomStream } from "../../rules/seed.js";
 import patterns from "./name-patterns.json" with { type: "json" };
 import words from "./name-words.generated.json" with { type: "json" };

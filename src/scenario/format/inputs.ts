@@ -1,4 +1,5 @@
 import { profiles } from "../../rules/assumptions.js";
+import { organizationChange } from "../../rules/organization.js";
 import { pathIdShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
 import { requestSources } from "../../rules/request-traits.js";
@@ -12,7 +13,6 @@ import {
   keyCreationFields,
   laterFaultsSchema,
   members,
-  organizationChangeFields,
   recordCreation,
   replacementRef,
   requestFields,
@@ -28,7 +28,7 @@ export const inputShapes = {
   key_creation: s.mapping({ ...keyCreationFields, expires: s.optional(timeOrDuration()) }),
   key_rotation: s.mapping({ overlap_minutes: s.optional(s.number()), as: replacementRef }),
   key_expiry: s.mapping({ expires: timeOrDuration() }),
-  organization_update: s.mapping(organizationChangeFields),
+  organization_update: organizationChange,
   faults_change: s.mapping({ faults: laterFaultsSchema }),
   instance_creation: s.mapping({
     scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),

@@ -1,12 +1,6 @@
-import {
-  environments,
-  keyStates,
-  liveAccessStates,
-  maximumActiveKeys,
-  organizationStatuses,
-  organizationTypes,
-} from "../../rules/api-key.js";
+import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.js";
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
+import { organizationFields } from "../../rules/organization.js";
 import * as s from "../../rules/schema/shape.js";
 import { scenarioLimits } from "../limits.js";
 import {
@@ -67,10 +61,7 @@ const organization = s.mapping({
       hint: (given) => (uuidPattern.test(given.toLowerCase()) ? `write ${given.toLowerCase()}` : undefined),
     }),
   ),
-  type: s.choice(organizationTypes),
-  status: s.optional(s.choice(organizationStatuses)),
-  sandbox_access: s.optional(s.flag()),
-  live_access: s.optional(s.choice(liveAccessStates)),
+  ...organizationFields,
   keys: s.optional(s.record(key, ref())),
 });
 

@@ -1,7 +1,8 @@
-import { environments, liveAccessStates, organizationStatuses } from "../../rules/api-key.js";
+import { environments } from "../../rules/api-key.js";
 import { assumptionTable, errorCodePattern, profiles } from "../../rules/assumptions.js";
 import { rejectionCodes } from "../../rules/errors.js";
 import { type FaultKind, faultKinds } from "../../rules/fault-effects.js";
+import { organizationChange } from "../../rules/organization.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/outcomes.js";
 import type { Fields, Optional, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
@@ -119,12 +120,6 @@ export const keyCreationFields = {
   expires: s.optional(timeOrDuration()),
 };
 
-export const organizationChangeFields = {
-  status: s.optional(s.choice(organizationStatuses)),
-  sandbox_access: s.optional(s.flag()),
-  live_access: s.optional(s.choice(liveAccessStates)),
-};
-
 export const replacementRef = s.optional(ref());
 
 const actor = s.optional(s.choice(["administrator", "member"]));
@@ -145,8 +140,8 @@ const actionFields = {
   expire: s.optional(s.mapping({ key: ref(), expires: timeOrDuration(), actor })),
   organization: s.optional(
     s.needing(
-      ["status", "sandbox_access", "live_access"],
-      s.mapping({ ref: ref(), ...organizationChangeFields }),
+      Object.keys(organizationChange.fields),
+      s.mapping<s.Fields>({ ref: ref(), ...organizationChange.fields }),
     ),
   ),
   record: s.optional(
