@@ -258,7 +258,10 @@ export function restoreSandbox(
 ): SandboxState {
   const { name, text, scenario, snapshot, stepsRun, verdicts, counts, lines = [] } = state;
   const sandbox = there ?? startSandbox(snapshot, { platform, name, text, ...options });
-  if (there !== undefined) replaceState(there, prepareScenario(there, snapshot, { name, text }));
+  if (there !== undefined) {
+    there.idGroup = options.idGroup;
+    replaceState(there, prepareScenario(there, snapshot, { name, text }));
+  }
   const { story: steps = [] } = scenario;
   const next = Math.min(stepsRun, steps.length);
   const story: StoryProgress = { steps, next, verdicts: new Map(verdicts), last: state.lastStep };

@@ -44,4 +44,30 @@ describe.skipIf(noRedis !== undefined)("a stored entry that cannot be applied", 
     expect([exported.without, exported.instances]).toEqual([[id], []]);
     expect((await control(`${third.url}/__sandbox`, `DELETE /instances/${id}`)).status).toBe(204);
   });
+
+  test.each(["state", "log"])(
+    "a %s of a wrong type breaks one instance: it can be removed, and the others are served",
+    async (part) => {
+      const redis = await startRedis();
+      onTestFinished(() => redis.close());
+      const server = await startReplica(redis.url, "key-states", { onProblem() {} });
+      onTestFinished(() => server.close(0));
+      const path = (id: string) => `${server.url}/i/${id}${mePath}`;
+      const [broken, whole] = await Promise.all(
+        [0, 1].map(async () => (await control(`${server.url}/__sandbox`, "POST /instances")).body.data),
+      );
+      const send = async ({ id, keys }: typeof whole) =>
+        (await fetch(path(id), { headers: { "x-api-key": keys.active } })).status;
+      expect([await send(broken), await send(whole)]).toEqual([200, 200]);
+      const key = `{svc-sandbox:}:${broken.id}:${part}`;
+      await redis.command("DEL", key);
+      await redis.command("SET", key, "text");
+      expect(await send(broken)).toBe(500);
+      expect([await send(whole), (await fetch(server.url + mePath)).status]).toEqual([200, 401]);
+      const listed = await control(`${server.url}/__sandbox`, "GET /instances");
+      expect(listed.body.data).toHaveLength(2);
+      expect((await control(`${server.url}/__sandbox`, `DELETE /instances/${broken.id}`)).status).toBe(204);
+      expect((await control(`${server.url}/__sandbox`, "GET /instances")).body.data).toHaveLength(1);
+    },
+  );
 });

@@ -18,10 +18,13 @@ export interface TcpProxy {
   readonly mend: () => void;
   /** Passes on what clients send, and breaks their connections when something comes back. */
   readonly loseReplies: () => void;
+  /** Leads later connections to another server; the others stay, as after a change of a name. */
+  readonly leadTo: (port: number) => void;
   readonly close: () => void;
 }
 
-export async function startProxy(to: number): Promise<TcpProxy> {
+export async function startProxy(first: number): Promise<TcpProxy> {
+  let to = first;
   let mode: "open" | "cut" | "stalled" | "deaf" | "slow" = "open";
   let last: string | undefined;
   const pairs = new Set<readonly [Socket, Socket]>();
@@ -79,6 +82,9 @@ export async function startProxy(to: number): Promise<TcpProxy> {
     },
     loseReplies() {
       mode = "deaf";
+    },
+    leadTo(port) {
+      to = port;
     },
     close() {
       cut();

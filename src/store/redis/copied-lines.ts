@@ -1,18 +1,17 @@
 import { applyLine, type Line, requestsIn, requestsInJournal, tellLine } from "../../sandbox/line.js";
 import { restoreSandbox } from "../../sandbox/start.js";
-import { ownId } from "../place.js";
 import type { FollowedSandbox } from "./followed-sandbox.js";
 import { takeWaiting } from "./redis-connection.js";
 import { brokenEntry } from "./redis-problems.js";
 import { positionOf, type StoredLine } from "./redis-scripts.js";
-import type { Loaded } from "./stored-sandbox.js";
+import { type Loaded, nameOf } from "./stored-sandbox.js";
 
 // Applies what is stored to the copy of a server.
 
 /** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
 export function fill(
   sandbox: FollowedSandbox,
-  { state: saved, position, lines }: Loaded,
+  { state: saved, position, lines, idGroup }: Loaded,
   isAgain: boolean,
 ): void {
   const { sandbox: state, moment, options, shared } = sandbox;
@@ -32,7 +31,7 @@ export function fill(
   const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
   const recorded = saved.recorded - between.filter(({ isProbe }) => !isProbe).length;
   moment.now = saved.at;
-  restoreSandbox({ ...saved, exchanges, recorded }, state.platform, options, state);
+  restoreSandbox({ ...saved, exchanges, recorded }, state.platform, { ...options, idGroup }, state);
   state.idSeries.last = state.requestIds.series();
   sandbox.isStale = false;
   sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
@@ -116,11 +115,14 @@ function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
   }
 }
 
-// What is stored stays, until a person decides.
 function breakAt(sandbox: FollowedSandbox, one: StoredLine, error: unknown): void {
+  breakBy(sandbox, error, `${one[0]} of `);
+}
+
+// What is stored stays, until a person decides.
+export function breakBy(sandbox: FollowedSandbox, error: unknown, part = ""): void {
   const { options, shared } = sandbox;
-  const whose = options.id === ownId ? "the server's own sandbox" : `the instance ${options.id}`;
-  sandbox.broken = brokenEntry(shared.connection.shown, `${one[0]} of ${whose}`, error);
+  sandbox.broken = brokenEntry(shared.connection.shown, part + nameOf(options.id), error);
   shared.report(sandbox.broken);
   for (const waiting of takeWaiting(shared.connection, sandbox.waiting)) waiting.reject(sandbox.broken);
 }

@@ -2,7 +2,7 @@ import { nodePlatform } from "../../node/platform.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Platform } from "../../sandbox/sandbox.js";
 import { restoreSandbox } from "../../sandbox/start.js";
-import { applyLines, fill, onApplied } from "./copied-lines.js";
+import { applyLines, breakBy, fill, onApplied } from "./copied-lines.js";
 import { runWaiting, send } from "./flight.js";
 import {
   advance,
@@ -20,6 +20,7 @@ import {
   enqueue,
   enqueueAgain,
   type Followed,
+  leaveCopy,
   storeUnavailable,
   takeWaiting,
   type Waiting,
@@ -37,7 +38,7 @@ export function followSandbox(loaded: Loaded, options: FollowOptions, shared: Sh
     shared,
     moment,
     keys: [hash, stream],
-    sandbox: restoreSandbox(loaded.state, platformAt(moment), options),
+    sandbox: restoreSandbox(loaded.state, platformAt(moment), { ...options, idGroup: loaded.idGroup }),
     position: "",
     broken: undefined,
     isTurn: false,
@@ -101,7 +102,10 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
   const { checked } = sandbox;
   const [state, id, , turn] = reply;
   sandbox.checked = [];
-  if (state === "rejected" || state === "format") {
+  if (state === "broken") {
+    breakBy(sandbox, new Error(id));
+    for (const one of takeWaiting(sandbox.shared.connection, own)) one.reject(sandbox.broken);
+  } else if (state === "rejected" || state === "format") {
     onRejected(sandbox, reply, own);
   } else if (state !== "ok") {
     loadAgain(sandbox, own);
@@ -173,6 +177,7 @@ function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: re
   const { shared } = sandbox;
   const { connection } = shared;
   const error = new Error(why);
+  leaveCopy(connection, error);
   const reason =
     state === "format" ? `it has this sandbox in format ${why}, of another version` : reasonOf(error);
   if (state === "rejected" && shared.rejection === undefined)

@@ -1,6 +1,6 @@
 import { createClient } from "@redis/client";
 import { defaultPrefix, type RedisAddress } from "../../node/addresses.js";
-import { clearInterval, nodePlatform, setImmediate, setInterval } from "../../node/platform.js";
+import { clearInterval, nodePlatform, setImmediate, setInterval, setTimeout } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import { base62From } from "../../rules/seed.js";
 import { isFullness, noRoomInRedis, reasonOf } from "./redis-problems.js";
@@ -37,7 +37,7 @@ export interface Followed {
 
 /** What Redis returns for a sandbox: the new position or why there is none, the lines of others, whether it is this server's turn. */
 export type AppendReply = readonly [
-  state: "ok" | "gone" | "behind" | "late" | "rejected" | "format",
+  state: "ok" | "gone" | "behind" | "late" | "rejected" | "format" | "broken",
   id: string,
   between: readonly StoredLine[],
   turn: string,
@@ -86,6 +86,10 @@ export interface RedisConnection {
   failure: unknown;
   /** When the current call started; `undefined` if there is none. */
   calledAt: number | undefined;
+  /** The calls in a row that failed. A pause follows each, twice as long as the one before. */
+  failedCalls: number;
+  /** When it last left a server that has become a copy, or loads (on the stopwatch). */
+  leftAt: number;
   /** The clock of Redis minus the stopwatch. */
   timeAt: number;
   readonly queue: Set<Followed>;
@@ -125,13 +129,15 @@ function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...op
     warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
     note: (what) => options.onNote(`The store ${shown} ${what}.`),
     client: openClient(url, timeout, (retries, cause) =>
-      connection.state === "starting" ? cause : Math.min(pauses.longest, pauses.first * 2 ** retries),
+      connection.state === "starting" ? cause : pauseAfter(retries + 1),
     ),
     expiring: setInterval(() => setImmediate(() => expire(connection)), pauses.expiry).unref(),
     server: base62From(nodePlatform.random, 12),
     losses: 0,
     timeAt: 0,
     calledAt: undefined,
+    failedCalls: 0,
+    leftAt: Number.NEGATIVE_INFINITY,
     failure: undefined,
     state: "starting",
     away: { since: 0, reason: "" },
@@ -290,6 +296,19 @@ async function call<Result>(connection: RedisConnection, act: () => Promise<Resu
   }
 }
 
+/**
+ * Connects again, at most once a second, if an error shows that this Redis is a copy of another one, or loads: the name of the
+ * store may lead to the other one by now.
+ */
+export function leaveCopy(connection: RedisConnection, error: unknown): void {
+  const isCopy =
+    error instanceof Error && /^(?:-|.*\b)?(?:READONLY|MASTERDOWN|LOADING)\b/.test(error.message);
+  if (!isCopy || now() - connection.leftAt < pauses.longest) return;
+  connection.leftAt = now();
+  // Redis ends the connection, and the library connects again by the name.
+  connection.client.sendCommand(["QUIT"]).catch(() => {});
+}
+
 /** Appends batches, if there are any, and reads the clock of Redis. */
 async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
   const reply = await connection.client.sendCommand<Reply>(
@@ -319,10 +338,17 @@ function gather(connection: RedisConnection, known: number, turns: number): void
     return;
   }
   appendAll(connection).finally(() => {
-    connection.calledAt = undefined;
-    callSoon(connection);
+    const { failedCalls } = connection;
+    const callNext = () => {
+      connection.calledAt = undefined;
+      callSoon(connection);
+    };
+    if (failedCalls === 0) callNext();
+    else setTimeout(callNext, pauseAfter(failedCalls)).unref();
   });
 }
+
+const pauseAfter = (failures: number) => Math.min(pauses.longest, pauses.first * 2 ** (failures - 1));
 
 async function appendAll(connection: RedisConnection): Promise<void> {
   const taken = takeAll(connection);
@@ -330,9 +356,12 @@ async function appendAll(connection: RedisConnection): Promise<void> {
   const keys = taken.flatMap(({ followed }) => followed.keys);
   const argv = taken.flatMap(({ followed, own }) => followed.send(own));
   const replies = await append(connection, keys, argv).catch((error) => {
+    connection.failedCalls += 1;
+    leaveCopy(connection, error);
     happened(connection, "failed", error);
     for (const { followed, own } of taken) followed.onLost(own, error);
   });
+  if (replies !== undefined) connection.failedCalls = 0;
   for (const [index, reply] of replies?.ofEach.entries() ?? []) {
     const { followed, own } = taken[index] as (typeof taken)[number];
     followed.onReply(reply, own, replies?.time as number);

@@ -65,15 +65,17 @@ return 'created'
 
 /**
  * Returns a sandbox: its format, its snapshot, the position of that, all lines, its settings, its origin, its head. Without it,
- * returns why and when it ended.
+ * returns why and when it ended, or why Redis cannot read it.
  *
  * KEYS: hash, stream, list, end. ARGV: id.
  */
 export const loadScript = `
-local found = redis.call('HMGET', KEYS[1], 'snapshot', 'position', 'origin', 'format', 'head')
+local found = redis.pcall('HMGET', KEYS[1], 'snapshot', 'position', 'origin', 'format', 'head')
+if found.err then return {'broken', found.err} end
 if not found[1] then return {'gone', redis.call('GET', KEYS[4]) or ''} end
-return {found[4], found[1], found[2], redis.call('XRANGE', KEYS[2], '-', '+'),
-  redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[5]}
+local lines = redis.pcall('XRANGE', KEYS[2], '-', '+')
+if lines.err then return {'broken', lines.err} end
+return {found[4], found[1], found[2], lines, redis.call('HGET', KEYS[3], ARGV[1]) or '', found[3], found[5]}
 `;
 
 /**
@@ -87,7 +89,8 @@ const longestTurn = 150;
  * in between, and appends nothing. A server whose position is not there must load the sandbox. A server that asks learns whether
  * it is its turn to append; if not, the one that has it hears of that, and the first that waits hears when it gets it.
  *
- * A full Redis rejects a write that needs memory, unless the script has already written.
+ * A full Redis rejects a write that needs memory, unless the script has already written. A sandbox that Redis cannot read is
+ * broken, and no other one.
  *
  * KEYS, for each: hash, stream. ARGV: format, server, the start of channels; for each: position, when it expires (epoch
  * milliseconds, or empty to leave that), whether it gives its turn up, whether it asks, tag, line, snapshot (or empty), the first id
@@ -98,10 +101,11 @@ local at, server = now(), ARGV[2]
 local function after(hash, log, position, base)
   local id, tag = string.match(position, '^(%S+) (%S+)$')
   if position ~= base then
-    local found = redis.call('XRANGE', log, id, id)
+    local found = redis.pcall('XRANGE', log, id, id)
+    if found.err then return found end
     if #found == 0 or found[1][2][4] ~= tag then return nil end
   end
-  return redis.call('XRANGE', log, '(' .. id, '+')
+  return redis.pcall('XRANGE', log, '(' .. id, '+')
 end
 local function notify(name, hash) redis.pcall('PUBLISH', ARGV[3] .. name, hash) end
 local function turnOf(hash)
@@ -137,19 +141,22 @@ for index = 1, #KEYS, 2 do
   local hash, log = KEYS[index], KEYS[index + 1]
   local start = (index - 1) / 2 * 8 + 4
   local position, expires, leaves, asks, tag, line, snapshot, first = unpack(ARGV, start, start + 7)
-  local head, base, format = unpack(redis.call('HMGET', hash, 'head', 'position', 'format'))
+  local found = redis.pcall('HMGET', hash, 'head', 'position', 'format')
+  local head, base, format = unpack(found)
   local state, id, between, turn = 'ok', '', {}, ''
-  if not head then state = 'gone'
+  if found.err then state, id = 'broken', found.err
+  elseif not head then state = 'gone'
   elseif format ~= ARGV[1] then
     state, id = 'format', format or ''
   elseif position ~= head then
     between = after(hash, log, position, base)
     if not between then state, between = 'behind', {}
+    elseif between.err then state, id, between = 'broken', between.err, {}
     elseif line ~= '' then state = 'late' end
   elseif line ~= '' then
     local added = redis.pcall('XADD', log, '*', 'line', line, 'by', tag)
     if type(added) == 'table' then
-      state, id = 'rejected', added.err
+      state, id = string.find(added.err, '^WRONGTYPE') and 'broken' or 'rejected', added.err
     else
       id = added .. ' ' .. tag
       redis.call('HSET', hash, 'head', id)
@@ -193,7 +200,9 @@ local all = redis.call('HGETALL', KEYS[1])
 for index = 1, #all, 2 do
   local id, settings = all[index], all[index + 1]
   local hash, log = ARGV[1] .. id .. ARGV[2], ARGV[1] .. id .. ARGV[3]
-  local head = redis.call('HGET', hash, 'head')
+  local head = redis.pcall('HGET', hash, 'head')
+  -- It is broken, but there, until somebody removes it.
+  if type(head) == 'table' then head = '' end
   if head then
     add(hash)
     add(log)

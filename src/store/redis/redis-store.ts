@@ -20,7 +20,14 @@ import {
 import { markUnread } from "../memory-store.js";
 import { originOf, requireSame, sandboxExists } from "../origin.js";
 import { ownId } from "../place.js";
-import { continueState, identityOf, parseState, type SavedState, stateFormat } from "../state-format.js";
+import {
+  continueState,
+  identityOf,
+  newIdGroup,
+  parseState,
+  type SavedState,
+  stateFormat,
+} from "../state-format.js";
 import {
   type CallOrigin,
   type ControlPlace,
@@ -104,28 +111,30 @@ async function openOn(connection: RedisConnection, options: RedisOptions): Promi
     "--profile": profile,
   });
   const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
-  const startOwn = () =>
-    createOwn(connection, describeSandbox(startAt(Math.floor(redisTime(connection)), named, given)), ours);
+  const startOwn = (idGroup?: number) => {
+    const at = Math.floor(redisTime(connection));
+    return createOwn(connection, describeSandbox(startAt(at, named, given, idGroup)), ours, idGroup);
+  };
 
   const there = await load();
   if (there !== undefined && imported !== undefined) throw sandboxExists(`The store ${shown}`, elsewhere);
   if (imported !== undefined) {
     const state = continueState(parseState(imported.text, imported.given), named, imported.given);
     await importInstances(connection, state, options);
-    await createOwn(connection, state.own, ours);
+    await createOwn(connection, state.own, ours, newIdGroup());
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.origin), ours);
   beginRedis(connection);
-  return createRedisStore(connection, own, startOwn, options);
+  return createRedisStore(connection, own, () => startOwn(newIdGroup()), options);
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
   const at = redisTime(connection);
   const alive = Math.max(...[state.own, ...state.instances.map((one) => one.sandbox)].map(({ at }) => at));
-  for (const { id, sandbox, createdAt, usedAt, given, idGroup = 0, ...tenancy } of state.instances) {
+  for (const { id, sandbox, createdAt, usedAt, given, idGroup: _, ...tenancy } of state.instances) {
     const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
-    const about = { tenancy, createdAt, given, idGroup };
+    const about = { tenancy, createdAt, given, idGroup: newIdGroup() };
     await createListed(connection, id, sandbox, about, at + Math.max(1000, left));
   }
 }

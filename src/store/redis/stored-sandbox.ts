@@ -7,7 +7,7 @@ import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
 import { ownId } from "../place.js";
 import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
-import { brokenEntry } from "./redis-problems.js";
+import { brokenEntry, unfitStore } from "./redis-problems.js";
 import { createScript, loadScript, type StoredLine, storeFormat } from "./redis-scripts.js";
 
 /** An instance in the list of all. */
@@ -24,6 +24,8 @@ export interface Loaded {
   /** `undefined` for the server's own sandbox, and for an instance that is not in the list. */
   readonly settings: Settings | undefined;
   readonly origin: string;
+  /** The group of its request ids and record ids: a new one after an import or a loss, so that none is given twice. */
+  readonly idGroup: number | undefined;
 }
 
 /** Starts a sandbox at an instant (epoch milliseconds), equal on every server. */
@@ -46,8 +48,13 @@ function createIn(connection: RedisConnection, id: string, state: SavedSandbox, 
   return runScript(connection, createScript, keys, [JSON.stringify(state), position, ...rest, storeFormat]);
 }
 
-export function createOwn(connection: RedisConnection, state: SavedSandbox, origin: object) {
-  return createIn(connection, ownId, state, JSON.stringify(origin), "", "", "0", "");
+export function createOwn(
+  connection: RedisConnection,
+  state: SavedSandbox,
+  origin: object,
+  idGroup?: number,
+) {
+  return createIn(connection, ownId, state, JSON.stringify({ ...origin, idGroup }), "", "", "0", "");
 }
 
 /** `usedUntil`: when it expires if it is not used (epoch milliseconds). `max`: the maximum number of instances. */
@@ -75,21 +82,33 @@ export async function loadSandbox(
     return at === undefined ? undefined : { ended, at: Number(at) };
   }
   const [format = "", snapshot = "", position = "", lines, settings, origin = ""] = reply;
-  if (format !== storeFormat)
-    throw storeUnavailable(connection, `it has a sandbox in format ${format}, of another version`);
+  if (format === "broken") throw brokenEntry(connection.shown, nameOf(id), new Error(snapshot));
+  if (format !== storeFormat) throw otherFormat(connection, format);
   try {
     const state: SavedSandbox = JSON.parse(snapshot);
+    const { idGroup, ...startedWith } = JSON.parse(origin || "{}");
+    const listed: Settings | undefined = settings ? JSON.parse(settings) : undefined;
     return {
       state,
       position,
-      origin,
+      origin: JSON.stringify(startedWith),
+      idGroup: idGroup ?? listed?.idGroup,
       lines: lines as unknown as readonly StoredLine[],
-      settings: settings ? JSON.parse(settings) : undefined,
+      settings: listed,
     };
   } catch (error) {
-    const whose = id === ownId ? "the server's own sandbox" : `the instance ${id}`;
     throw error instanceof SandboxError
       ? error
-      : brokenEntry(connection.shown, `snapshot of ${whose}`, error);
+      : brokenEntry(connection.shown, `snapshot of ${nameOf(id)}`, error);
   }
+}
+
+export const nameOf = (id: string) => (id === ownId ? "the server's own sandbox" : `the instance ${id}`);
+
+/** While a server starts, nobody may wait for what another version wrote; later, its other replicas may still be updated. */
+function otherFormat(connection: RedisConnection, format: string): SandboxError {
+  const reason = `it has a sandbox in format ${format}, of another version`;
+  if (connection.state !== "starting") return storeUnavailable(connection, reason);
+  const way = `This version has format ${storeFormat}. Save it with \`svc-sandbox export\` of the version that wrote it, and start with --import and another --store-prefix.`;
+  return unfitStore(connection.shown, `${reason}. ${way}`);
 }
