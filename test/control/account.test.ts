@@ -1,7 +1,7 @@
 import { connect } from "node:net";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
-import { startInNode } from "../../src/node/platform.js";
+import { nodePlatform, startInNode } from "../../src/node/platform.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { serveSandbox } from "../../src/server/serve.js";
 import { content, documentOf } from "../support/documents.js";
@@ -211,6 +211,9 @@ describe("a stranger who knows only the URL of an instance", () => {
   });
 
   test("is counted by the address, and partners at the same address are still recognized", async () => {
+    // No time passes that would pay for what the calls cost.
+    const spy = vi.spyOn(nodePlatform, "stopwatch").mockReturnValue(1e6);
+    onTestFinished(() => spy.mockRestore());
     const { ask, one, other, call, me } = await open({ instanceLimits: { time: 6 } });
     const wrong = () => call("/clock", {}, { ...one, token: "svci_wrong" });
     let status = 401;

@@ -141,8 +141,9 @@ function comparable(value: any): any {
       : members;
   }
   if (typeof value !== "object" || value === null) return value;
-  // A replica counts the traffic of the instances that it has loaded.
-  const members = Object.entries(value).filter(([name]) => name !== "repeats" && name !== "traffic");
+  // A replica counts the traffic and the cost of the instances that it has loaded.
+  const counted = ["repeats", "traffic", "account"];
+  const members = Object.entries(value).filter(([name]) => !counted.includes(name));
   return Object.fromEntries(members.map(([name, member]) => [name, comparable(member)]));
 }
 
