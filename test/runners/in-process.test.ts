@@ -192,11 +192,7 @@ describe("certify varies a suite with msw", () => {
   });
 
   test("a seed that the tests set is not tried with others, and its line is named", async () => {
-    const {
-      code,
-      verdict,
-      not_tried: open,
-    } = await certify({ OPTIONS: '{"seed":2}' }, '--only "varied 1"');
+    const { code, verdict, not_tried: open } = await certify({ OPTIONS: '{"seed":2}' }, '--only "varied 1"');
     const runs = open.filter(({ kind }: { kind: string }) => kind === "run");
     expect([code, verdict]).toEqual([1, "unusable"]);
     expect(runs.map(({ what, why }: { what: string; why: string }) => [what, why])).toEqual(
