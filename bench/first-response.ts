@@ -6,7 +6,8 @@ import { join } from "node:path";
 import { root } from "../scripts/run-program.js";
 import { withStory } from "../src/scenario/stories.js";
 import { type Figure, figureOf } from "./figure.js";
-import { type Bundle, childEnvironment, scenarioFile, startCommand } from "./programs.js";
+import type { Bundle, ServerChild } from "./programs.js";
+import { childEnvironment, scenarioFile, startCommand, startServer } from "./programs.js";
 import type { BenchArguments } from "./rounds.js";
 
 /** A start, measured in a folder that has this version, or an earlier one, among its packages; in milliseconds. */
@@ -14,6 +15,8 @@ interface Start {
   readonly name: string;
   /** The target of its ratio to `node -e 0`. Default: none. */
   readonly atMost?: number;
+  /** What no version changes is not compared with an earlier one. */
+  readonly isFloor?: true;
   readonly measure: (project: string) => Promise<number> | number;
 }
 
@@ -32,14 +35,12 @@ export async function measureFirstResponse(
   const toEarlier: number[][] = starts.map(() => []);
   for (let round = 0; round <= (quick ? 5 : 21); round++) {
     const empty = await timeOf(() => runToEnd(node, ["-e", "0"]));
-    for (const [index, { measure }] of starts.entries()) {
-      const earlierFirst = round % 2 === 0 && theirs ? await measure(theirs) : undefined;
-      const time = await measure(ours);
-      const earlier = earlierFirst ?? (theirs && (await measure(theirs)));
+    for (const [index, start] of starts.entries()) {
+      const { time, earlier } = await inTurns(start, ours, round % 2 === 0, theirs);
       // The first round fills the caches of the system and of the command.
       if (round === 0) continue;
       toEmpty[index]?.push(time / empty);
-      if (earlier) toEarlier[index]?.push(time / earlier);
+      if (earlier !== undefined) toEarlier[index]?.push(time / earlier);
     }
   }
   return [
@@ -50,15 +51,30 @@ export async function measureFirstResponse(
         atMost === undefined ? undefined : { atMost },
       ),
     ),
-    ...(theirs
-      ? starts.map(({ name }, index) => figureOf(`${name}: this / ${against}`, toEarlier[index] as number[]))
-      : []),
+    ...starts.flatMap(({ name }, index) => {
+      const ratios = toEarlier[index] as number[];
+      return ratios.length === 0 ? [] : [figureOf(`${name}: this / ${against}`, ratios)];
+    }),
   ];
+}
+
+async function inTurns(
+  { measure, isFloor }: Start,
+  ours: string,
+  isEarlierFirst: boolean,
+  theirs?: string,
+): Promise<{ time: number; earlier?: number }> {
+  if (theirs === undefined || isFloor) return { time: await measure(ours) };
+  if (!isEarlierFirst) return { time: await measure(ours), earlier: await measure(theirs) };
+  const earlier = await measure(theirs);
+  return { time: await measure(ours), earlier };
 }
 
 async function startsOn(node: string, bundle: Bundle): Promise<Start[]> {
   const { story: _, ...sandbox } = withStory("key-states");
   const file = await scenarioFile(bundle, sandbox);
+  const startOf = (scenario: string) => (project: string) =>
+    timeToResponse(() => startCommand(node, scenario, [], commandIn(project)));
   const nothing = "data:text/javascript,";
   const importOf = (name: string, before: string) => (project: string) =>
     timeIn(
@@ -67,8 +83,13 @@ async function startsOn(node: string, bundle: Bundle): Promise<Start[]> {
       project,
     );
   return [
-    { name: "start", atMost: 2.3, measure: (project) => timeToResponse(node, "key-states", project) },
-    { name: "start my.yaml", atMost: 2.8, measure: (project) => timeToResponse(node, file, project) },
+    { name: "start", atMost: 2.3, measure: startOf("key-states") },
+    { name: "start my.yaml", atMost: 2.8, measure: startOf(file) },
+    {
+      name: "a bare node:http server",
+      isFloor: true,
+      measure: () => timeToResponse(() => startServer(bundle.server, node, { headers: [], body: "{}" })),
+    },
     {
       name: "exec -- true",
       // Without a request, `exec` ends with 4.
@@ -130,10 +151,10 @@ async function runToEnd(node: string, argv: readonly string[], expected = 0, cwd
   if (code !== expected) throw new Error(`${argv.join(" ")} ended with ${code}`);
 }
 
-/** Milliseconds from the start of the command to its first 200. */
-async function timeToResponse(node: string, scenario: string, project: string): Promise<number> {
+/** Milliseconds from the start of a server to its first 200. */
+async function timeToResponse(start: () => Promise<ServerChild>): Promise<number> {
   const started = performance.now();
-  const { port, keys, stop } = await startCommand(node, scenario, [], commandIn(project));
+  const { port, keys, stop } = await start();
   const socket = connect(port, "127.0.0.1");
   socket.write(`GET /v1/relying-party/me HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Api-Key: ${keys[0]}\r\n\r\n`);
   const [response] = (await once(socket, "data")) as [Buffer];

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { defaultSeed } from "../src/rules/seed.js";
 import { inParallel } from "../test/support/in-parallel.js";
 import { type RedisServer, startRedis } from "../test/support/redis-server.js";
 import { type Figure, figureOf } from "./figure.js";
@@ -129,8 +130,10 @@ async function thousand(replicas: readonly ServerChild[]): Promise<Figure> {
   );
 }
 
+/** Makes an instance with the server's seed, and so with its keys; resolves with the path in front of the API's. */
 export async function create({ port }: ServerChild): Promise<string> {
-  const init = { method: "POST", headers: { "content-type": "application/json" }, body: "{}" };
+  const body = JSON.stringify({ seed: defaultSeed });
+  const init = { method: "POST", headers: { "content-type": "application/json" }, body };
   const response = await fetch(`http://127.0.0.1:${port}/__sandbox/instances`, init);
   if (response.status !== 201)
     throw new Error(`POST /instances: ${response.status} ${await response.text()}`);
