@@ -160,13 +160,19 @@ export function hasFailed({ outcome }: Pick<Run, "outcome">): boolean {
   return outcome === "failed" || outcome === "timed_out" || outcome === "flaky";
 }
 
-/** Groups the failed runs by reason, the smallest cause first: what breaks a client does so with every row beside it. */
+/**
+ * Groups the failed runs by reason. The smallest cause is first, as what breaks a client does so with every row beside it; runs
+ * without a cause are last.
+ */
 export function failuresByReason(runs: readonly Run[]): (readonly [Run, ...Run[]])[] {
   const failing = runs.filter(hasFailed);
   const reasons: [Run, ...Run[]][] = [];
   const pointsIn = ({ cause }: Run) => cause?.points.length || 1;
   const bySize = failing.toSorted(
-    (one, other) => rowsOf(one).length - rowsOf(other).length || pointsIn(one) - pointsIn(other),
+    (one, other) =>
+      Number(one.cause === undefined) - Number(other.cause === undefined) ||
+      rowsOf(one).length - rowsOf(other).length ||
+      pointsIn(one) - pointsIn(other),
   );
   for (const run of bySize) {
     const known = reasons.find(([first]) => rowsOf(first).every((row) => rowsOf(run).includes(row)));

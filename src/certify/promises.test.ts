@@ -191,8 +191,9 @@ test("a brief has the command that shows each failure again, and output only of 
   const end = "--openapi api.yaml --intercept api.example -- npm run test:api -- --grep 'it'\\''s a key'";
   expect(unseen?.slice(0, 3).map(({ id, rerun }) => [id, rerun])).toEqual([
     ["varied 1", `svc-sandbox exec key-states --profile varied --seed 1 ${end}`],
-    ["varied 3", `svc-sandbox exec key-states --profile varied --seed 3 ${end}`],
     ["fault.reset", `svc-sandbox exec key-states --profile minimal --seed 1 --fault fault.reset ${end}`],
+    // Without a cause, it is the last.
+    ["varied 3", `svc-sandbox exec key-states --profile varied --seed 3 ${end}`],
   ]);
   expect([unseen, seen].map((all) => all?.[0]?.output)).toEqual([undefined, ["FAILED a"]]);
 });

@@ -27,15 +27,19 @@ const reasons = {
   ],
   slow: ["Your client was still running when its time was over.", "Set a longer --timeout."],
   noControl: [
-    "Your tests send no key that is always rejected, so a retry and a repeated test look the same.",
+    "Your tests send no key that is always rejected, so a retry looks like a repeated test, which hides what fails only sometimes.",
     "Send SVC_KEY_REVOKED, and check its response.",
+  ],
+  unevenControl: [
+    "The runs do not send {key} equally often, so a retry looks like a repeated test, which hides what fails only sometimes.",
+    "Send the same requests in each run, in the same order.",
   ],
   repeated: [
     "Your test runner repeats failing tests, which looks like a retry and hides what fails only sometimes.",
     "Turn off its retries for this command.",
   ],
   unchecked: [
-    "No test fails when {key} is accepted, so a retry and a repeated test look the same.",
+    "No test fails when {key} is accepted, so a retry looks like a repeated test, which hides what fails only sometimes.",
     "Check the status of each response.",
   ],
   unnoticed: [
@@ -222,7 +226,8 @@ export function retryResults(
     const why = whyNotTried(plain, target, run, made, control);
     if (run === undefined || why !== undefined) {
       const [sentence = "", whatToDo = ""] = reasons[why ?? "unmade"];
-      const key = (why === "unchecked" ? control : run)?.experiment.key ?? "";
+      const isOfControl = why === "unchecked" || why === "unevenControl";
+      const key = (isOfControl ? control : run)?.experiment.key ?? "";
       return { after, outcome: "not_tried", sentence: sentence.replaceAll("{key}", key), whatToDo };
     }
     const { key } = run.experiment;
@@ -254,7 +259,8 @@ function whyNotTried(
   if (!hasFinding(run)) return whyNothingShown(run, made);
   if (isProven(run, made)) return undefined;
   // A finding counts only if the control shows that tests send no request for another reason.
-  if (control === undefined || control.times.length === 0) return "noControl";
+  if (control === undefined) return "noControl";
+  if (control.times.length === 0) return "unevenControl";
   // If failing tests are repeated, they send more requests no matter which response they got.
   if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return "repeated";
   if (!control.failed && run.failed) return "unchecked";

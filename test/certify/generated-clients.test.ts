@@ -58,8 +58,7 @@ test.each(batches)(
   },
 );
 
-/** New clients may be less lucky: no experiment can judge a client that sends each key in another number in each run. */
-const minShare = isNightly ? 0.9 : 0.95;
+const minShare = 0.95;
 
 test(`at least ${100 * minShare}% of the flaws are named`, () => {
   const [named, others] = [having("named").length, having("not tried", "misnamed", "silent").length];

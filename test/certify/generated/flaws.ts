@@ -18,6 +18,8 @@ export interface Flaw {
   readonly does: string;
   /** Each of them names it. */
   readonly causes: readonly Cause[];
+  /** A reason for what was not tried that names it: no run can show it. */
+  readonly statedAs?: string;
   readonly client?: Partial<Client>;
   readonly suite?: (suite: Suite) => Partial<Suite>;
 }
@@ -299,7 +301,7 @@ const ofRetrying: readonly Flaw[] = [
   },
   {
     does: "reads the date in Retry-After as a number",
-    causes: ["retries after 503 with a date", "retries after 429 with a date"],
+    causes: ["retries after 503 with a date", "retries after 429 with a date", "row retry_after"],
     client: { tries: 5, waitAfter: seconds },
   },
   {
@@ -363,12 +365,14 @@ const ofTests: readonly Flaw[] = [
   {
     does: "returns a stored response instead of a rejection",
     causes: ["retries after 401"],
+    statedAs: "your client may have returned a stored response",
     client: { storesAccepted: true },
     suite: thrice,
   },
   {
     does: "runs only once: its runner repeats the result",
     causes: ["no request"],
+    statedAs: "a cache of your test runner",
     suite: () => ({ runsOnce: true }),
   },
   {

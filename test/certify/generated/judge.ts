@@ -15,7 +15,9 @@ export function judge(certified: Certified, flaw: Flaw | undefined): Judgment {
   if (flaw === undefined) return isClean ? "passed" : "accused";
   const isNamed = findings.some((cause) => isCauseOf(flaw, cause)) && isFirst(certified, flaw);
   if (!isClean) return isNamed ? "named" : "misnamed";
-  return flaw.causes.some((cause) => isOpen(cause, certified)) ? "not tried" : "silent";
+  const { causes, statedAs } = flaw;
+  if (statedAs !== undefined && certified.notTried.some(({ why }) => why.includes(statedAs))) return "named";
+  return causes.some((cause) => isOpen(cause, certified)) ? "not tried" : "silent";
 }
 
 /** What a certificate names, as a cause or in its own words. */
@@ -53,12 +55,12 @@ function isFirst({ runs }: Certified, flaw: Flaw): boolean {
 /** Whether a certificate states that it did not try what would show a cause, or that repeated tests may hide it. */
 function isOpen(cause: Cause, { notTried, runs }: Certified): boolean {
   const isListed = (isRight: (row: Certified["notTried"][number]) => boolean) => notTried.some(isRight);
-  if (isListed(({ why }) => why.includes("repeats failing tests"))) return true;
+  if (isListed(({ why }) => why.includes("hides what fails only sometimes"))) return true;
   const [kind, name = ""] = cause.split(/ (.*)/);
   if (cause === "no request") return isListed((row) => row.kind === "run");
   if (kind === "promise") return isListed(({ what }) => what.endsWith(`:${name}`));
   if (kind === "retries") return isListed(({ what }) => what === cause);
   if (kind?.startsWith("fault.")) return isListed(({ kind: of, what }) => of === "faults" || what === cause);
   const isVaried = runs.some(({ profile, outcome }) => profile === "varied" && outcome === "passed");
-  return !isVaried || isListed(({ what, why }) => `${what} ${why}`.includes(name));
+  return !isVaried || isListed(({ kind, what, why }) => kind === "run" || `${what} ${why}`.includes(name));
 }
