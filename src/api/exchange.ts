@@ -1,7 +1,7 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
 import type { RequestContent } from "../rules/request.js";
-import { hasBody, hasQuery, type RequestTraits } from "../rules/request-traits.js";
+import { type RequestTraits, traitBit } from "../rules/request-traits.js";
 import { noAdvice } from "../sandbox/journal/client-behavior.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
@@ -78,5 +78,5 @@ function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined
 // Declared input causes no advice.
 function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
   const { query, body }: Partial<InputSchema> = endpoint?.input ?? {};
-  return traits & ~((query === undefined ? 0 : hasQuery) | (body === undefined ? 0 : hasBody));
+  return traits & ~((query === undefined ? 0 : traitBit.query) | (body === undefined ? 0 : traitBit.body));
 }

@@ -1,5 +1,5 @@
 import { type Received, receivedRequest } from "../rules/request.js";
-import { hasBody } from "../rules/request-traits.js";
+import { traitBit } from "../rules/request-traits.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";
@@ -17,7 +17,7 @@ export function storySender(sandbox: SandboxState): (request: StoryRequest) => S
       path,
       query: query === undefined ? "" : `?${query}`,
       headers: Object.entries(headers).flat(),
-      traits: body === undefined || body === "" ? 0 : hasBody,
+      traits: body === undefined || body === "" ? 0 : traitBit.body,
     };
     const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
     const { response, pathId, fault, delivery } = handle(sandbox, {

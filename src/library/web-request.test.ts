@@ -4,7 +4,7 @@ import { receivedWeb } from "../api/request-input.js";
 import { failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
 import { receivedRequest } from "../rules/request.js";
-import { hasBody, isFromBrowser, isFromPage } from "../rules/request-traits.js";
+import { traitBit } from "../rules/request-traits.js";
 import { toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {
@@ -19,7 +19,7 @@ test("a web request shows its body, unless it was declared empty", () => {
   const traits = (init: RequestInit) =>
     receivedWeb(new Request("https://any.example/", init), "/", "").traits;
   expect(traits({})).toBe(0);
-  expect(traits({ method: "POST", body: "x" })).toBe(hasBody);
+  expect(traits({ method: "POST", body: "x" })).toBe(traitBit.body);
   expect(traits({ method: "POST", body: new Uint8Array(), headers: { "content-length": "0" } })).toBe(0);
 });
 
@@ -29,5 +29,5 @@ test("a web request shows the page that sent it", () => {
     return receivedRequest(receivedWeb(request, "/", "")).traits;
   };
   expect(traits("about:client")).toBe(0);
-  expect(traits("https://shop.example/orders")).toBe(isFromBrowser | isFromPage);
+  expect(traits("https://shop.example/orders")).toBe(traitBit.fromBrowser | traitBit.fromPage);
 });

@@ -4,20 +4,23 @@ import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./reda
 /** The traits of a request besides its method, path and key, as bits: a request without traits costs nothing. */
 export type RequestTraits = number;
 
-export const hasQuery = 1;
-export const hasKeyInQuery = 2;
-/** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
-export const hasKeyInOtherHeader = 4;
-/** A header that only browsers send; a proxy may have forwarded it. */
-export const isFromBrowser = 8;
-/** A non-empty body of a known length. */
-export const hasBody = 16;
-/** A browser's preflight request for a page of another origin. */
-export const isPreflight = 32;
-/** The same, for a request with an `x-api-key` header. */
-export const isPreflightForKey = 64;
-/** Sent by the page that runs the sandbox, with no proxy in between. */
-export const isFromPage = 128;
+/** The bit of each trait. */
+export const traitBit = {
+  query: 1,
+  keyInQuery: 2,
+  /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
+  keyInOtherHeader: 4,
+  /** A header that only browsers send; a proxy may have forwarded it. */
+  fromBrowser: 8,
+  /** A non-empty body of a known length. */
+  body: 16,
+  /** A browser's preflight request for a page of another origin. */
+  preflight: 32,
+  /** The same, for a request with an `x-api-key` header. */
+  preflightForKey: 64,
+  /** Sent by the page that runs the sandbox, with no proxy in between. */
+  fromPage: 128,
+} as const;
 
 /** Who sent a request: a client, or the story and `POST /send`. */
 export const requestSources = ["client", "story"] as const;
@@ -29,18 +32,22 @@ export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
 
 /** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
 function traitsOfHeader(name: string, value: string): RequestTraits {
-  return holdsKey(name, value) ? hasKeyInOtherHeader | traitsOfName(name, value) : traitsOfName(name, value);
+  return holdsKey(name, value)
+    ? traitBit.keyInOtherHeader | traitsOfName(name, value)
+    : traitsOfName(name, value);
 }
 
 const headerTraits: Readonly<Record<string, (value: string) => RequestTraits>> = {
-  origin: () => isFromBrowser,
-  referer: () => isFromBrowser,
-  "sec-fetch-site": () => isFromBrowser,
-  "sec-fetch-dest": () => isFromBrowser,
-  "content-length": (value) => (Number.parseInt(value, 10) > 0 ? hasBody : 0),
-  "access-control-request-method": () => isPreflight,
+  origin: () => traitBit.fromBrowser,
+  referer: () => traitBit.fromBrowser,
+  "sec-fetch-site": () => traitBit.fromBrowser,
+  "sec-fetch-dest": () => traitBit.fromBrowser,
+  "content-length": (value) => (Number.parseInt(value, 10) > 0 ? traitBit.body : 0),
+  "access-control-request-method": () => traitBit.preflight,
   "access-control-request-headers": (value) =>
-    value.toLowerCase().includes("x-api-key") ? isPreflight | isPreflightForKey : isPreflight,
+    value.toLowerCase().includes("x-api-key")
+      ? traitBit.preflight | traitBit.preflightForKey
+      : traitBit.preflight,
 };
 const lengthsOfHeaders = new Set(Object.keys(headerTraits).map(({ length }) => length));
 
@@ -59,7 +66,7 @@ function holdsKey(name: string, value: string): boolean {
 
 function traitsOfQuery(query: string): RequestTraits {
   if (query.length <= 1) return 0;
-  return findKeys(query).length > 0 ? hasQuery | hasKeyInQuery : hasQuery;
+  return findKeys(query).length > 0 ? traitBit.query | traitBit.keyInQuery : traitBit.query;
 }
 
 /** The sent values behind a request's traits; kept only while the request is handled. */
@@ -85,7 +92,7 @@ export function readHeaders(flat: readonly string[], query: string) {
         client.push(name.toLowerCase(), shownValue(value));
     }
   }
-  const needsEvidence = shows(traits, hasKeyInQuery | hasKeyInOtherHeader | isFromBrowser);
+  const needsEvidence = shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader | traitBit.fromBrowser);
   return { apiKey, traits, client, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
 }
 

@@ -1,6 +1,6 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys, redactPath } from "../rules/redact.js";
-import { hasKeyInOtherHeader, hasKeyInQuery, isMeantAsKey, shows } from "../rules/request-traits.js";
+import { isMeantAsKey, shows, traitBit } from "../rules/request-traits.js";
 import { type ObservedCall, observe } from "./journal/client-behavior.js";
 import type { ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
@@ -10,7 +10,7 @@ import type { SandboxState } from "./sandbox.js";
 export function appendExchange(sandbox: SandboxState, exchange: Exchange, call: ObservedCall): void {
   exchange.isProbe = isProbeOfServer(call);
   const misplaced = misplacedKeys(sandbox, call);
-  if (misplaced?.isNotAlone) exchange.traits |= hasKeyInOtherHeader;
+  if (misplaced?.isNotAlone) exchange.traits |= traitBit.keyInOtherHeader;
   if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
   if (isCounted(exchange)) {
     const { run } = sandbox.platform;
@@ -43,7 +43,7 @@ function isProbeOfServer(call: ObservedCall): boolean {
   const { method, path, apiKey, traits, fromStory } = call.request;
   // Checked first, because it is cheap and every request gets here.
   if (call.route !== undefined || fromStory) return false;
-  const hasKey = apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+  const hasKey = apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
   return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 

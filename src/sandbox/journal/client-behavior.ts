@@ -3,17 +3,7 @@ import { isMarked, isSandboxKey, keyStateAt, keyStateTable } from "../../rules/a
 import { type Presented, successPath } from "../../rules/authorize.js";
 import { isFault, isSuccess, outcomeOf, type PathId } from "../../rules/outcomes.js";
 import type { ApiRequest } from "../../rules/request.js";
-import {
-  hasBody,
-  hasKeyInOtherHeader,
-  hasKeyInQuery,
-  hasQuery,
-  isFromBrowser,
-  isFromPage,
-  isPreflight,
-  isPreflightForKey,
-  shows,
-} from "../../rules/request-traits.js";
+import { shows, traitBit } from "../../rules/request-traits.js";
 import type { KeyEntry } from "../keys.js";
 import type { Exchange } from "./exchange.js";
 
@@ -83,35 +73,39 @@ function adviceOnTraits(call: ObservedCall, exchange: Exchange, pages: Set<strin
   const { traits, isMisdirected } = exchange;
   const advice: AdviceId[] = [];
   if (traits === 0 && !isMisdirected) return advice;
-  if (shows(traits, hasKeyInQuery)) advice.push("key-in-query");
-  if (shows(traits, hasKeyInOtherHeader)) advice.push("key-in-authorization");
+  if (shows(traits, traitBit.keyInQuery)) advice.push("key-in-query");
+  if (shows(traits, traitBit.keyInOtherHeader)) advice.push("key-in-authorization");
   const hasKey = hasKeyAnywhere(call, exchange);
-  const isBrowser = shows(traits, isFromBrowser);
+  const isBrowser = shows(traits, traitBit.fromBrowser);
   if (isPageWithKey(call, exchange, pages)) advice.push("key-from-browser");
   else if (isBrowser && hasKey) advice.push("key-with-browser-headers");
   if (isMisdirected) {
     // Browsers send preflights on their own. A person who opens the server in a browser is not a client.
-    if (!shows(traits, isPreflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
-  } else if (shows(traits, hasBody) || (shows(traits, hasQuery) && !shows(traits, hasKeyInQuery))) {
+    if (!shows(traits, traitBit.preflight) && (hasKey || !isBrowser)) advice.push("wrong-method-or-path");
+  } else if (
+    shows(traits, traitBit.body) ||
+    (shows(traits, traitBit.query) && !shows(traits, traitBit.keyInQuery))
+  ) {
     advice.push("query-or-body-sent");
   }
   return advice;
 }
 
 function hasKeyAnywhere({ request }: ObservedCall, { traits }: Exchange): boolean {
-  return request.apiKey !== undefined || shows(traits, hasKeyInQuery | hasKeyInOtherHeader);
+  return request.apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
 }
 
 // A proxy forwards browser headers and adds the key itself, but sends no preflight for it.
 function isPageWithKey(call: ObservedCall, exchange: Exchange, pages: Set<string>): boolean {
   const { traits } = exchange;
   const page = call.request.evidence?.page;
-  if (shows(traits, isPreflightForKey)) {
+  if (shows(traits, traitBit.preflightForKey)) {
     if (page !== undefined && pages.size < pagesCapacity) pages.add(page);
     return true;
   }
   return (
-    hasKeyAnywhere(call, exchange) && (shows(traits, isFromPage) || (page !== undefined && pages.has(page)))
+    hasKeyAnywhere(call, exchange) &&
+    (shows(traits, traitBit.fromPage) || (page !== undefined && pages.has(page)))
   );
 }
 
