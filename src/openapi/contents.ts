@@ -32,13 +32,13 @@ export function contentIn(document: ApiDocument, reader: SchemaReader, at: Membe
   const headers = headersIn(document, at);
   if (first === undefined || !isRead(first))
     return { type: "", schema: undefined, reader, examples: new Map(), headers, others };
-  const one = isMapping(media[first]) ? media[first] : {};
-  reader.survey(one.schema, [...path, "content", first, "schema"]);
+  const mediaType = isMapping(media[first]) ? media[first] : {};
+  reader.survey(mediaType.schema, [...path, "content", first, "schema"]);
   return {
     type: sentType(first),
-    schema: one.schema,
+    schema: mediaType.schema,
     reader,
-    examples: examplesIn(document, one),
+    examples: examplesIn(document, mediaType),
     headers,
     others,
   };
@@ -57,13 +57,13 @@ function headersIn(document: ApiDocument, { headers }: Members): string[] {
 
 /** The examples of a media type or a parameter, by name. */
 export function examplesIn(document: ApiDocument, { examples, ...media }: Members): Map<string, unknown> {
-  const found = new Map<string, unknown>();
-  if (Object.hasOwn(media, "example")) found.set("example", media.example);
+  const byName = new Map<string, unknown>();
+  if (Object.hasOwn(media, "example")) byName.set("example", media.example);
   for (const [name, node] of Object.entries(isMapping(examples) ? examples : {})) {
     const { at: example } = resolved(document, node, []);
-    if (Object.hasOwn(example, "value")) found.set(name, example.value);
+    if (Object.hasOwn(example, "value")) byName.set(name, example.value);
   }
-  return found;
+  return byName;
 }
 
 /** The media type of a response in a header. */

@@ -22,8 +22,8 @@ export interface NamedSchemas {
 }
 
 export function namedSchemas(document: ApiDocument): NamedSchemas {
-  const found = valueAt(document.root, "#/components/schemas");
-  const byName: Members = isMapping(found) ? found : {};
+  const schemas = valueAt(document.root, "#/components/schemas");
+  const byName: Members = isMapping(schemas) ? schemas : {};
   const names = new Map(Object.entries(byName).map(([name, node]) => [node, name]));
   const heirs = new Map<unknown, unknown[]>();
   for (const node of names.keys())
@@ -38,9 +38,9 @@ const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(doc
 
 /** A schema and those that inherit from it, in the order of the document. */
 function familyOf(node: unknown, { heirs }: NamedSchemas): Set<unknown> {
-  const all = new Set([node]);
-  for (const one of all) for (const heir of heirs.get(one) ?? []) all.add(heir);
-  return all;
+  const family = new Set([node]);
+  for (const member of family) for (const heir of heirs.get(member) ?? []) family.add(heir);
+  return family;
 }
 
 /** What the discriminator of a schema chooses between; `undefined` for a schema without, or if no names are known. */
@@ -68,14 +68,14 @@ function branchesOf(
   const nodes: readonly unknown[] = alternatives ?? inheritingOf(node, mapped, named);
   const isParent = alternatives === undefined;
   const branches = new Map<string, unknown>();
-  for (const one of nodes) {
-    const values = valuesFor(one, name, mapped, named);
+  for (const branch of nodes) {
+    const values = valuesFor(branch, name, mapped, named);
     const isNamed = values.length === 1 || mapped.has(values[0] ?? "");
     const free = values.filter((value) => !branches.has(value));
     // Each alternative needs values of its own. A parent may have heirs without one, or with that of their parent.
     if (!isParent && (values.length === 0 || free.length < values.length)) return new Map();
     if (isParent && !isNamed) continue;
-    for (const value of free) branches.set(value, one === node ? withoutChoice(node, named) : one);
+    for (const value of free) branches.set(value, branch === node ? withoutChoice(node, named) : branch);
   }
   return branches;
 }
@@ -84,21 +84,21 @@ const isNull = (node: unknown) => isMapping(node) && node.type === "null";
 
 /** The schemas that a parent chooses between: its heirs, and with a mapping only itself if that names it. */
 function inheritingOf(node: Members, mapped: ReadonlyMap<string, unknown>, named: NamedSchemas): unknown[] {
-  const all = new Set(familyOf(node, named));
-  all.delete(node);
-  for (const one of mapped.values()) all.add(one);
-  if (mapped.size === 0 && all.size > 0) all.add(node);
-  return [...all];
+  const family = new Set(familyOf(node, named));
+  family.delete(node);
+  for (const target of mapped.values()) family.add(target);
+  if (mapped.size === 0 && family.size > 0) family.add(node);
+  return [...family];
 }
 
 /** The schemas that a mapping has values for: by their names or their places. */
 function mappedBy(mapping: unknown, { document, byName }: NamedSchemas): Map<string, unknown> {
-  const known = Object.entries(isMapping(mapping) ? mapping : {}).map(([value, to]) => {
+  const targets = Object.entries(isMapping(mapping) ? mapping : {}).map(([value, to]) => {
     const name = String(to);
     const node = Object.hasOwn(byName, name) ? byName[name] : valueAt(document.root, name);
     return [value, targetOf(document, node)] as const;
   });
-  return new Map(known);
+  return new Map(targets);
 }
 
 /** The values that name a schema: those of the mapping, its own name, or the choices that only it has. */
@@ -109,8 +109,8 @@ function valuesFor(
   { document, names }: NamedSchemas,
 ): string[] {
   const target = targetOf(document, node);
-  const own = [...mapped].filter(([, one]) => one === target).map(([value]) => value);
-  if (own.length > 0) return own;
+  const mappedValues = [...mapped].filter(([, one]) => one === target).map(([value]) => value);
+  if (mappedValues.length > 0) return mappedValues;
   const choices = choicesIn(node, member, document);
   const name = names.get(target);
   if (name !== undefined && (choices === undefined || choices.includes(name))) return [name];
@@ -140,25 +140,25 @@ function withoutChoice(node: Members, { plain }: NamedSchemas): Members {
 
 /** A schema with the values that name it, if it inherits a discriminator. */
 export function inheriting(node: Members, named: NamedSchemas): Members {
-  const own: Members[] = [];
+  const restrictions: Members[] = [];
   const parts = partsOf(node);
   const allOf = parts.map((part) => {
     const parent = targetOf(named.document, part);
-    const found = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
-    if (!isMapping(parent) || found === undefined) return part;
+    const discriminator = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
+    if (!isMapping(parent) || discriminator === undefined) return part;
     const family = familyOf(node, named);
-    const values = [...found.branches]
+    const values = [...discriminator.branches]
       .filter(([, one]) => family.has(targetOf(named.document, one)))
       .map(([value]) => value);
     // A named schema without a value of its own, because it has several choices, is chosen by none.
     if (values.length === 0) return named.names.has(node) ? withoutChoice(parent, named) : part;
     const { properties } = wholeIn(parent, named.document);
     // A request need not have a member that is only read, and the reverse.
-    const { readOnly, writeOnly } = wholeIn(memberIn(properties, [found.name]), named.document);
+    const { readOnly, writeOnly } = wholeIn(memberIn(properties, [discriminator.name]), named.document);
     const member = { enum: values, readOnly, writeOnly };
-    own.push({ properties: { [found.name]: member }, required: [found.name] });
+    restrictions.push({ properties: { [discriminator.name]: member }, required: [discriminator.name] });
     return withoutChoice(parent, named);
   });
   const isSame = allOf.every((part, at) => part === parts[at]);
-  return isSame ? node : { ...node, allOf: [...allOf, ...own] };
+  return isSame ? node : { ...node, allOf: [...allOf, ...restrictions] };
 }

@@ -49,14 +49,14 @@ export function refuse(problems: readonly ScenarioMistake[], file = unnamed, pla
   if (problems.length === 0) return;
   throw new ScenarioError(
     problems.map(({ code, path, message, hint = "", place }) => {
-      const found = place ?? placeOf?.(path);
+      const textPlace = place ?? placeOf?.(path);
       return {
         code,
         path: pathText(path),
         message,
         hint,
-        file: found?.source.file ?? file,
-        ...found?.describe(),
+        file: textPlace?.source.file ?? file,
+        ...textPlace?.describe(),
       };
     }),
   );
@@ -72,8 +72,8 @@ function readText(text: string, file: string, report: (one: ScenarioMistake) => 
   }
   const isWrong = isJson && file.endsWith(".json");
   if (isWrong) report(jsonProblem(text, file));
-  const read = isWrong ? undefined : readDocument(text, file, report);
-  return { value: read?.value, placeOf: (path: Path) => read?.placeOf(path, "value").place };
+  const reading = isWrong ? undefined : readDocument(text, file, report);
+  return { value: reading?.value, placeOf: (path: Path) => reading?.placeOf(path, "value").place };
 }
 
 const tooDeep: ScenarioMistake = {
@@ -108,8 +108,8 @@ function problemsOf(root: unknown): ScenarioMistake[] {
   if (openapi !== undefined)
     return wrong(["openapi"], `openapi is ${quote(openapi)}`, "write openapi: 3.1.0");
   if (swagger === undefined) return wrong([], "openapi is missing", "write openapi: 3.1.0");
-  const found = `this is a document of Swagger ${String(swagger).slice(0, 10)}`;
-  return wrong([], found, "convert it here: npx swagger2openapi FILE -o openapi.yaml");
+  const problem = `this is a document of Swagger ${String(swagger).slice(0, 10)}`;
+  return wrong([], problem, "convert it here: npx swagger2openapi FILE -o openapi.yaml");
 }
 
 /** Such as `3.1`; `undefined` for one that is not read. */
@@ -147,10 +147,10 @@ export function resolved(
   node: unknown,
   path: Path,
 ): { readonly at: Members; readonly path: Path } {
-  let found = { at: isMapping(node) ? node : {}, path };
-  for (let step = 0; typeof found.at.$ref === "string" && step < maxSteps; step++) {
-    const target = valueAt(root, found.at.$ref);
-    found = { at: isMapping(target) ? target : {}, path: stepsOf(found.at.$ref) };
+  let place = { at: isMapping(node) ? node : {}, path };
+  for (let step = 0; typeof place.at.$ref === "string" && step < maxSteps; step++) {
+    const target = valueAt(root, place.at.$ref);
+    place = { at: isMapping(target) ? target : {}, path: stepsOf(place.at.$ref) };
   }
-  return found;
+  return place;
 }

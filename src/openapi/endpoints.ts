@@ -19,14 +19,14 @@ const day = 86_400_000;
 /** An operation as an endpoint. */
 export function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
   const { method, path, id, at, responses, status, success: content } = operation;
-  const made = new Map<Content, Map<string, Success>>();
-  const sent = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
+  const successes = new Map<Content, Map<string, Success>>();
+  const sampleOf = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
     // A sandbox that starts again on the same day has the same samples.
     const now = startedAt - (startedAt % day);
-    const known = keptIn(made, from, () => new Map());
+    const samples = keptIn(successes, from, () => new Map());
     const example = from.examples.has(name ?? "") ? name : undefined;
     const make = () => successIn(from, { seed, now }, example);
-    return recentIn(known, `${seed} ${now} ${example ?? ""}`, make, maxSamples);
+    return recentIn(samples, `${seed} ${now} ${example ?? ""}`, make, maxSamples);
   };
   const isSampled = content.type !== "" && content.examples.size === 0 && path.includes("{");
   // Few operations are asked for these.
@@ -58,12 +58,12 @@ export function endpointOf(operation: Operation, document: ApiDocument, schemas:
       return invented();
     },
     documented: (wanted, sandbox) => {
-      const other = contentAt(responses, wanted);
-      return other && sent(other, sandbox);
+      const otherContent = contentAt(responses, wanted);
+      return otherContent && sampleOf(otherContent, sandbox);
     },
     requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
     respond: (_caller, sandbox, { prefer, params }) => {
-      const success = sent(content, sandbox, prefer?.example ?? sandbox.scenario.examples?.[id]);
+      const success = sampleOf(content, sandbox, prefer?.example ?? sandbox.scenario.examples?.[id]);
       return isSampled ? withPathId(success, content, params) : success;
     },
   };
@@ -84,8 +84,8 @@ function withPathId(success: Success, { schema, reader }: Content, params: Endpo
   if (!isMapping(holder)) return success;
   const member = [name, ...(/id$/i.test(name) ? ["id"] : [])].find((one) => Object.hasOwn(holder, one));
   if (member === undefined) return success;
-  const own = { ...holder, [member]: typeof holder[member] === "number" ? Number(text) : decoded(text) };
-  const value = place === "" ? own : { ...(body as Members), [place]: own };
+  const changed = { ...holder, [member]: typeof holder[member] === "number" ? Number(text) : decoded(text) };
+  const value = place === "" ? changed : { ...(body as Members), [place]: changed };
   return reader.checkOf(schema)(value) === undefined ? { ...success, ...jsonBody(value) } : success;
 }
 

@@ -76,9 +76,9 @@ const atMost = (value: number, max: number) => value <= max;
 
 export const keywords: Readonly<Record<string, Keyword>> = {
   type(wanted: string | readonly string[]) {
-    const all = [wanted].flat();
-    const wrong = mismatch(`must be ${all.join(" or ")}`);
-    return (value) => (all.some((one) => types[one]?.(value)) ? undefined : wrong);
+    const allowed = [wanted].flat();
+    const wrong = mismatch(`must be ${allowed.join(" or ")}`);
+    return (value) => (allowed.some((one) => types[one]?.(value)) ? undefined : wrong);
   },
   enum: (choices: readonly unknown[]) => choiceOf("must be one of", choices),
   const: (only: unknown) => choiceOf("must be", [only]),
@@ -110,71 +110,73 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     return missing === undefined ? undefined : { path: [], message: "is missing", missing };
   },
   dependentRequired: (needs: Readonly<Record<string, readonly string[]>>) => {
-    const all = Object.entries(needs).map(([name, names]) => [
+    const requirements = Object.entries(needs).map(([name, names]) => [
       name,
       keywords.required?.(names as never, none),
     ]);
-    return dependent(all as [string, Test][]);
+    return dependent(requirements as [string, Test][]);
   },
   dependentSchemas: (needs: Members, { test }) =>
     dependent(Object.entries(needs).map(([name, node]) => [name, test(node)])),
   properties(members: Members, { test }) {
-    const all = Object.entries(members).map(([name, node]) => [name, test(node)] as const);
+    const memberTests = Object.entries(members).map(([name, node]) => [name, test(node)] as const);
     return (value, run) =>
       isMapping(value)
-        ? first(all, ([name, one]) =>
+        ? first(memberTests, ([name, one]) =>
             Object.hasOwn(value, name) ? within(name, one(value[name], run)) : undefined,
           )
         : undefined;
   },
   patternProperties(members: Members, { test, patternOf }) {
-    const all = Object.entries(members).map(([pattern, node]) => [patternOf(pattern), test(node)] as const);
+    const patternTests = Object.entries(members).map(
+      ([pattern, node]) => [patternOf(pattern), test(node)] as const,
+    );
     return eachMember((name, value, run) =>
-      first(all, ([matches, one]) => (matches(name) ? one(value, run) : undefined)),
+      first(patternTests, ([matches, one]) => (matches(name) ? one(value, run) : undefined)),
     );
   },
   additionalProperties(node: unknown, { schema, test, patternOf }) {
-    const one = node === false ? undefined : test(node);
+    const otherTest = node === false ? undefined : test(node);
     const { properties = {}, patternProperties = {} } = schema as Readonly<Record<string, Members>>;
     const patterns = Object.keys(patternProperties).map(patternOf);
     return eachMember((name, value, run) => {
       const isNamed = Object.hasOwn(properties, name) || patterns.some((matches) => matches(name));
-      return isNamed ? undefined : one === undefined ? "not allowed" : one(value, run);
+      return isNamed ? undefined : otherTest === undefined ? "not allowed" : otherTest(value, run);
     });
   },
   propertyNames(node: unknown, { test }) {
-    const one = test(node);
-    return eachMember((name, _, run) => one(name, run) && mismatch("has a name that is not valid"));
+    const nameTest = test(node);
+    return eachMember((name, _, run) => nameTest(name, run) && mismatch("has a name that is not valid"));
   },
   unevaluatedProperties: (node: unknown, around) => unevaluated(node, around, isMapping),
   unevaluatedItems: (node: unknown, around) => unevaluated(node, around, isList),
   items(node: unknown, { schema, test }) {
-    const one = test(node);
+    const itemTest = test(node);
     const from = isList(schema.prefixItems) ? schema.prefixItems.length : 0;
     return (value, run) => {
       if (!isList(value)) return undefined;
       for (let at = from; at < value.length; at++) {
-        const found = one(value[at], run);
-        if (found !== undefined) return within(at, found);
+        const wrong = itemTest(value[at], run);
+        if (wrong !== undefined) return within(at, wrong);
       }
       return undefined;
     };
   },
   prefixItems(nodes: readonly unknown[], { test }) {
-    const all = nodes.map((node, at) => [at, test(node)] as const);
+    const itemTests = nodes.map((node, at) => [at, test(node)] as const);
     return (value, run) =>
       isList(value)
-        ? first(all.slice(0, value.length), ([at, one]) => within(at, one(value[at], run)))
+        ? first(itemTests.slice(0, value.length), ([at, one]) => within(at, one(value[at], run)))
         : undefined;
   },
   contains(node: unknown, { schema: { minContains = 1, maxContains }, test }) {
-    const one = test(node);
+    const itemTest = test(node);
     const max = Number(maxContains ?? Number.POSITIVE_INFINITY);
     const wrong = mismatch(`must contain ${minContains} to ${maxContains ?? "any number of"} such items`);
     return (value, run) => {
       if (!isList(value)) return undefined;
-      const found = value.filter((item) => one(item, run) === undefined).length;
-      return found >= Number(minContains) && found <= max ? undefined : wrong;
+      const count = value.filter((item) => itemTest(item, run) === undefined).length;
+      return count >= Number(minContains) && count <= max ? undefined : wrong;
     };
   },
   uniqueItems: (isUnique: boolean) => (value) => {
@@ -187,8 +189,8 @@ export const keywords: Readonly<Record<string, Keyword>> = {
   },
   $ref: (to: string, { reference }) => reference(to),
   allOf(nodes: readonly unknown[], { test }) {
-    const all = nodes.map(test);
-    return (value, run) => first(all, (one) => one(value, run));
+    const partTests = nodes.map(test);
+    return (value, run) => first(partTests, (one) => one(value, run));
   },
   anyOf: (nodes: readonly unknown[], around) =>
     unlessChosen(around, alternatives(nodes.map(around.test), Number.POSITIVE_INFINITY)),
@@ -199,13 +201,13 @@ export const keywords: Readonly<Record<string, Keyword>> = {
     return (value, run) => {
       if (!isMapping(value)) return undefined;
       if (!Object.hasOwn(value, name)) return { ...mismatch("is missing"), missing: name };
-      const one = tests.get(value[name] as string);
-      return one === undefined ? wrong : one(value, run);
+      const branchTest = tests.get(value[name] as string);
+      return branchTest === undefined ? wrong : branchTest(value, run);
     };
   },
   not(node: unknown, { test }) {
-    const one = test(node);
-    return (value, run) => (one(value, run) === undefined ? mismatch("must not be valid") : undefined);
+    const excluded = test(node);
+    return (value, run) => (excluded(value, run) === undefined ? mismatch("must not be valid") : undefined);
   },
   if(node: unknown, { schema, test }) {
     const [condition, met, unmet] = [node, schema.then ?? {}, schema.else ?? {}].map(test) as [
@@ -227,8 +229,8 @@ function unlessChosen({ schema }: SchemaContext, test: Test): Test {
 
 export function first<Item>(items: readonly Item[], test: (item: Item) => Mismatch | undefined) {
   for (const item of items) {
-    const found = test(item);
-    if (found !== undefined) return found;
+    const wrong = test(item);
+    if (wrong !== undefined) return wrong;
   }
   return undefined;
 }
@@ -246,10 +248,10 @@ function eachMember(test: MemberTest, isKind: (value: unknown) => boolean = isMa
   return (value, run) => {
     if (!isKind(value)) return undefined;
     for (const [name, member] of Object.entries(value as object)) {
-      const found = test(name, member, run);
-      if (found === "not allowed")
+      const wrong = test(name, member, run);
+      if (wrong === "not allowed")
         return mismatch(`must not have the member ${quote(redactEncoded(name).slice(0, 60))}`);
-      if (found !== undefined) return within(isList(value) ? Number(name) : name, found);
+      if (wrong !== undefined) return within(isList(value) ? Number(name) : name, wrong);
     }
     return undefined;
   };
@@ -260,12 +262,12 @@ function unevaluated(
   { test, described }: SchemaContext,
   isKind: (value: unknown) => boolean,
 ): Test {
-  const one = node === false ? undefined : test(node);
+  const restTest = node === false ? undefined : test(node);
   return (value, run) => {
     if (!isKind(value)) return undefined;
-    const known = described(value as object, run);
+    const evaluated = described(value as object, run);
     const rest: MemberTest = (name, member) =>
-      known.has(name) ? undefined : one === undefined ? "not allowed" : one(member, run);
+      evaluated.has(name) ? undefined : restTest === undefined ? "not allowed" : restTest(member, run);
     return eachMember(rest, isKind)(value, run);
   };
 }
@@ -275,12 +277,12 @@ function alternatives(all: readonly Test[], max: number): Test {
   return (value, run) => {
     let deepest: Mismatch | undefined;
     let passed = 0;
-    for (const one of all) {
-      const found = one(value, run);
+    for (const alternative of all) {
+      const wrong = alternative(value, run);
       // A text such as 46 may be read as a number and as a text.
-      if (found === undefined && (max > 1 || run.reads)) return undefined;
-      if (found === undefined) passed += 1;
-      else if (found.path.length > (deepest?.path.length ?? -1)) deepest = found;
+      if (wrong === undefined && (max > 1 || run.reads)) return undefined;
+      if (wrong === undefined) passed += 1;
+      else if (wrong.path.length > (deepest?.path.length ?? -1)) deepest = wrong;
     }
     if (passed > 1) return mismatch("must match only one of the alternatives");
     return passed === 1 ? undefined : (deepest ?? mismatch("must match an alternative"));
@@ -395,8 +397,8 @@ export function linearPattern(pattern: string): Pattern | undefined {
     const looks: (readonly [isFollowed: boolean, RE2JS])[] = [];
     let rest = pattern;
     // `^(?!A)(?=B)C` is three patterns, unless it has alternatives.
-    for (let found = lookAhead.exec(rest); found !== null; found = lookAhead.exec(rest)) {
-      const [whole, is, ahead = ""] = found;
+    for (let match = lookAhead.exec(rest); match !== null; match = lookAhead.exec(rest)) {
+      const [whole, is, ahead = ""] = match;
       if (tokenizer(pattern).options !== undefined) return undefined;
       looks.push([is === "=", compiled(`^(?:${ahead})`)]);
       rest = `^${rest.slice(whole.length)}`;

@@ -11,10 +11,10 @@ const maxMerged = 200;
 /** One schema in place of a schema with its references and the parts of `allOf`. */
 export function whole({ view, target }: SchemaSource, node: unknown): Members {
   const parts: Members[] = [];
-  const seen = new Set<unknown>();
+  const visited = new Set<unknown>();
   const add = (one: unknown) => {
-    if (seen.has(one) || parts.length >= maxMerged) return;
-    seen.add(one);
+    if (visited.has(one) || parts.length >= maxMerged) return;
+    visited.add(one);
     const { $ref, allOf, ...own } = view(one);
     parts.push(own);
     if (typeof $ref === "string") add(target($ref));
@@ -26,10 +26,10 @@ export function whole({ view, target }: SchemaSource, node: unknown): Members {
 
 /** A schema for values that are valid for both. Leaves out what only a check can decide. */
 export function merged(one: Members, other: Members): Members {
-  const made: Record<string, unknown> = { ...one, ...other };
+  const joint: Record<string, unknown> = { ...one, ...other };
   for (const name of Object.keys(one))
-    if (Object.hasOwn(other, name)) made[name] = joined(name, one[name], other[name]);
-  return made;
+    if (Object.hasOwn(other, name)) joint[name] = joined(name, one[name], other[name]);
+  return joint;
 }
 
 const minima = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]);
@@ -46,8 +46,8 @@ function joined(name: string, one: unknown, other: unknown): unknown {
   if (!Array.isArray(one) || !Array.isArray(other)) return other;
   if (name === "required") return [...new Set([...one, ...other])];
   if (name !== "enum") return other;
-  const known = new Set(one.map(canonicalJson));
-  return other.filter((value) => known.has(canonicalJson(value)));
+  const choices = new Set(one.map(canonicalJson));
+  return other.filter((value) => choices.has(canonicalJson(value)));
 }
 
 function joinedProperties(one: Members, other: Members): Members {

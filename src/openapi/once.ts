@@ -1,15 +1,15 @@
 /** A function that makes its value at its first call. */
 export function once<Value>(make: () => Value): () => Value {
-  const made = new Map<"value", Value>();
-  return () => keptIn(made, "value", make);
+  const result = new Map<"value", Value>();
+  return () => keptIn(result, "value", make);
 }
 
 /** As `keptIn`, for the last few keys: a stranger may choose them. */
 export function recentIn<Value>(all: Map<string, Value>, key: string, make: () => Value, max = 8): Value {
-  const made = keptIn(all, key, make);
+  const value = keptIn(all, key, make);
   const [oldest] = all.keys();
   if (all.size > max && oldest !== undefined) all.delete(oldest);
-  return made;
+  return value;
 }
 
 /** The value of a key, which is made when it is first needed. */

@@ -49,16 +49,16 @@ export function operationsOf(
   wanted: readonly string[] | undefined,
 ) {
   const { notes } = document;
-  const found: Operation[] = [];
+  const served: Operation[] = [];
   const unserved: Unserved[] = [];
   const routes = new Map<string, string>();
   const ids = new Set<string>();
-  for (const one of describedIn(document)) {
-    const { at, method, path, place } = one;
+  for (const described of describedIn(document)) {
+    const { at, method, path, place } = described;
     // The path of a name such as `/responses?beta=true` is served without its end.
-    const [end = ""] = /[?#].*$/s.exec(one.template) ?? [];
+    const [end = ""] = /[?#].*$/s.exec(described.template) ?? [];
     const name = `${method} ${path}${end}`;
-    const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${one.template}`, ids);
+    const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${described.template}`, ids);
     if (wanted !== undefined && !wanted.includes(id)) continue;
     if (isOther) {
       const what = "another operation id, because their own is taken";
@@ -71,17 +71,17 @@ export function operationsOf(
       );
     }
     const responses = responsesIn(document, reader, at, [...place, "responses"]);
-    const parameters = parametersIn(document, one.owners);
-    const success = successOf(one, responses, parameters, routes);
+    const parameters = parametersIn(document, described.owners);
+    const success = successOf(described, responses, parameters, routes);
     if (typeof success === "string") {
       unserved.push({ operation: name, why: success });
       notes.add("broken", name, `is not served: ${success}`, `operations are not served: ${success}`);
     } else {
       const used = usedIn(path, parameters, document, id);
-      found.push({ method, path, id, at, place, parameters: used, responses, ...success });
+      served.push({ method, path, id, at, place, parameters: used, responses, ...success });
     }
   }
-  return { found: found.sort((one, other) => specificity(one) - specificity(other)), unserved, ids };
+  return { operations: served.sort((one, other) => specificity(one) - specificity(other)), unserved, ids };
 }
 
 /** The most specific path responds: with the fewest parameters, then with the most other characters around them. */
@@ -197,7 +197,7 @@ function freeId(
 }
 
 function parametersIn(document: ApiDocument, owners: Described["owners"]): Parameter[] {
-  const all = new Map<string, Parameter>();
+  const byPlace = new Map<string, Parameter>();
   for (const owner of owners) {
     const { parameters } = owner.at;
     for (const [index, node] of (Array.isArray(parameters) ? parameters : []).entries()) {
@@ -206,7 +206,7 @@ function parametersIn(document: ApiDocument, owners: Described["owners"]): Param
       const isInPath = at.in === "path";
       // As in the path that has it.
       const name = isInPath ? encodePath(at.name) : at.name;
-      all.set(`${at.in} ${name}`, {
+      byPlace.set(`${at.in} ${name}`, {
         name,
         in: at.in,
         isRequired: at.required === true || isInPath,
@@ -215,7 +215,7 @@ function parametersIn(document: ApiDocument, owners: Described["owners"]): Param
       });
     }
   }
-  return [...all.values()];
+  return [...byPlace.values()];
 }
 
 /** The parameters without those that the path does not have: they would reject every request. */

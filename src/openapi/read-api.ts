@@ -49,22 +49,22 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
   const document = readApiDocument(text);
   const schemas = schemasOf(document);
   const { notes } = document;
-  const { found: operations, unserved, ids: all } = operationsOf(document, schemas, wanted);
+  const { operations, unserved, ids: all } = operationsOf(document, schemas, wanted);
   const unknown = (wanted ?? []).filter((id) => !operations.some((one) => one.id === id));
   refuse(
     unknown.map((id) => ({ code: "unknown_operation", path: [], ...unknownOperation(id, all) })),
     text.file,
   );
-  const known = new Set(own.map(routeKey));
+  const ownRoutes = new Set(own.map(routeKey));
   const ids = new Set(own.map(({ operationId }) => operationId));
   const served = operations
-    .filter((one) => !known.has(routeKey(one)))
+    .filter((one) => !ownRoutes.has(routeKey(one)))
     .map((one): ServedOperation => {
       const operation = ids.has(one.id) ? { ...one, id: `${one.id}-2` } : one;
       return { operation, endpoint: endpointOf(operation, document, schemas) };
     });
   const byId = new Map(served.map((one) => [one.operation.id, one]));
-  const kept = new Map<string, CollectionsRead>();
+  const readings = new Map<string, CollectionsRead>();
   const endpoints = [...own, ...served.map(({ endpoint }) => endpoint)];
   const byRoute = new Map(endpoints.map((one) => [routeKey(one), one]));
   const { info } = document.root;
@@ -80,28 +80,31 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
     served: byId,
     requestExamples: ({ operation }) => requestExamples(operation, document, schemas),
     notes: once(() => {
-      for (const one of differencesTo(own, operations, document)) notes.say("differs", one);
+      for (const difference of differencesTo(own, operations, document)) notes.say("differs", difference);
       noteUnread(document, operations);
       return notes;
     }),
     withRecords(records) {
       const shapes = Object.entries(records).map(([name, { start: _, kept: __, ...rest }]) => [name, rest]);
-      return recentIn(kept, JSON.stringify(shapes), () => {
+      return recentIn(readings, JSON.stringify(shapes), () => {
         const mistakes: ScenarioMistake[] = [];
-        const made = recordEndpoints(records, byId, (one) => void mistakes.push(one));
-        const all = [...own, ...served.map(({ endpoint }) => made.get(endpoint.operationId) ?? endpoint)];
+        const recordsById = recordEndpoints(records, byId, (one) => void mistakes.push(one));
+        const all = [
+          ...own,
+          ...served.map(({ endpoint }) => recordsById.get(endpoint.operationId) ?? endpoint),
+        ];
         return { endpoints: all, mistakes };
       });
     },
   };
 }
 
-const kept = new Map<string, ReadApi>();
+const recentApis = new Map<string, ReadApi>();
 
 /** As `readApi`; remembers the last few documents, which resets, replicas and instances start again. */
 function apiOf({ text, file, operations }: DocumentText, own: readonly Endpoint[]): ReadApi {
   const key = `${own.map(routeKey).join()} ${operations?.join() ?? ""} ${text}`;
-  return recentIn(kept, key, () => readApi({ text, file, operations }, own));
+  return recentIn(recentApis, key, () => readApi({ text, file, operations }, own));
 }
 
 /** Makes each sample. */
@@ -164,10 +167,10 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
     headers: Object.entries(headers).flat(),
     body: { text },
   };
-  const read = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
-  if (read === undefined || !("rejected" in read)) return;
+  const reading = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
+  if (reading === undefined || !("rejected" in reading)) return;
   const what = "every request that the sandbox can make from the document";
-  notes.add("broken", endpoint.operationId, `rejects ${what}`, `operations reject ${what}`, read.note);
+  notes.add("broken", endpoint.operationId, `rejects ${what}`, `operations reject ${what}`, reading.note);
 }
 
 const endpointsWith: DocumentReader["endpoints"] = (
@@ -176,11 +179,10 @@ const endpointsWith: DocumentReader["endpoints"] = (
   report,
 ) => {
   if (!isMapping(openapi)) throw new TypeError("The document of a scenario is read before it starts.");
-  const read = apiOf(openapi as unknown as DocumentText, own);
-  const { endpoints, mistakes } =
-    records === undefined ? { ...read, mistakes: [] } : read.withRecords(records);
-  for (const one of [...exampleMistakes(examples, read), ...faultMistakes(faults, read), ...mistakes])
-    report?.(one);
+  const api = apiOf(openapi as unknown as DocumentText, own);
+  const { endpoints, mistakes } = records === undefined ? { ...api, mistakes: [] } : api.withRecords(records);
+  for (const mistake of [...exampleMistakes(examples, api), ...faultMistakes(faults, api), ...mistakes])
+    report?.(mistake);
   return endpoints;
 };
 
@@ -196,9 +198,9 @@ export const documentReader: DocumentReader = { endpoints: endpointsWith, notes:
 function exampleMistakes(examples: Readonly<Record<string, string>>, { served }: ReadApi): ScenarioMistake[] {
   return Object.entries(examples).flatMap(([id, name]): ScenarioMistake[] => {
     const mistake = { code: "unknown_example", path: ["examples", id] } as const;
-    const found = served.get(id);
-    if (found === undefined) return [{ ...mistake, ...unknownOperation(id, served.keys()) }];
-    const names = [...found.operation.success.examples.keys()];
+    const servedOperation = served.get(id);
+    if (servedOperation === undefined) return [{ ...mistake, ...unknownOperation(id, served.keys()) }];
+    const names = [...servedOperation.operation.success.examples.keys()];
     if (names.includes(name)) return [];
     if (names.length === 0) return [{ ...mistake, message: `${id} has no examples`, hint: "remove it" }];
     const hint = `write ${listed(names.slice(0, 20), "or")}`;
@@ -213,13 +215,13 @@ function faultMistakes(faults: NonNullable<Scenario["faults"]>, { served }: Read
     if (status === undefined || Object.hasOwn(failures, status)) return [];
     const [, id] = /^\d+\.(.+)$/.exec(when.path_id ?? "") ?? [];
     const only = served.get(id ?? "");
-    const all = only === undefined ? [...served.values()] : [only];
-    const documented = new Set(all.flatMap(({ operation }) => [...operation.responses.keys()]));
+    const candidates = only === undefined ? [...served.values()] : [only];
+    const documented = new Set(candidates.flatMap(({ operation }) => [...operation.responses.keys()]));
     const isFine = [String(status), `${String(status)[0]}XX`, "DEFAULT"].some((one) => documented.has(one));
     if (isFine) return [];
     const message = `${id ?? "no operation of the document"} ${id ? "does not document" : "documents"} status ${status}`;
-    const known = [...documented].filter((one) => /^[345]/.test(one)).sort();
-    const hint = `write ${listed([...known, ...Object.keys(failures)], "or")}`;
+    const failureStatuses = [...documented].filter((one) => /^[345]/.test(one)).sort();
+    const hint = `write ${listed([...failureStatuses, ...Object.keys(failures)], "or")}`;
     return [{ code: "bad_choice", path: ["faults", index, "then", "status"], message, hint }];
   });
 }

@@ -45,12 +45,12 @@ const usualPlaces = ["data.id", "id"];
 
 export function viewOf(role: Role, { operation, endpoint }: ServedOperation, id: string | undefined): View {
   const { success: content } = operation;
-  const made = new Map<string, unknown>();
+  const samples = new Map<string, unknown>();
   const sample = ({ seed, scenario }: Seeded) => {
     const example = scenario.examples?.[operation.id];
     const make = () =>
       content.type !== "" ? (sampledBody(content, { ...ofExamples, seed }, example)?.value ?? {}) : undefined;
-    return recentIn(made, `${seed} ${example ?? ""}`, make, maxSamples);
+    return recentIn(samples, `${seed} ${example ?? ""}`, make, maxSamples);
   };
   const shape = endpoint.responseShape;
   const first = sample({ seed: 1, scenario: { version: 1 } });
@@ -176,10 +176,14 @@ function idsOf({ collection, name, base, problemOf }: FormParts): RecordForm["id
   const usual = { seed: 1, scenario: { version: 1 } } as const;
   let kind: IdKind | undefined;
   return (sandbox, number, attempt = 0) => {
-    const given = base(usual)[name];
+    const sampleId = base(usual)[name];
     const group = sandbox.idGroup === undefined ? [] : [String(sandbox.idGroup)];
     const idWith = (make: IdKind, seed: number, one: number) =>
-      make(randomStream(seed, "record.id", collection, String(one), String(attempt), ...group), one, given);
+      make(
+        randomStream(seed, "record.id", collection, String(one), String(attempt), ...group),
+        one,
+        sampleId,
+      );
     const isFine = (make: IdKind, isShort: boolean) =>
       [1, 2, 12].every((one) => {
         const id = idWith(make, 1, one);
@@ -204,12 +208,12 @@ function changed(
     const field = fields?.[one];
     return !sendable.includes(one) || field === undefined || !("optional" in field);
   };
-  const kept = Object.entries(members).filter(([one]) => !isWhole || isKept(one));
-  let all: Members = Object.fromEntries(kept);
-  for (const one of given.map((each) => known(parts, each)))
-    all = isWhole ? { ...all, ...one } : (mergedByName(all, one) as Members);
-  const own = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
-  return { ...all, ...Object.fromEntries(own), ...stamps(fields, updateNames, at) };
+  const keptMembers = Object.entries(members).filter(([one]) => !isWhole || isKept(one));
+  let changed: Members = Object.fromEntries(keptMembers);
+  for (const change of given.map((each) => known(parts, each)))
+    changed = isWhole ? { ...changed, ...change } : (mergedByName(changed, change) as Members);
+  const fixedMembers = Object.entries(members).filter(([one]) => one === name || creationNames.includes(one));
+  return { ...changed, ...Object.fromEntries(fixedMembers), ...stamps(fields, updateNames, at) };
 }
 
 const order: readonly Role[] = ["list", "move", "update", "read", "create"];
@@ -221,8 +225,8 @@ function samplesOf(views: readonly View[]) {
     .sort((one, other) => order.indexOf(one.role) - order.indexOf(other.role));
   return (sandbox: Seeded): Members => {
     const samples = sorted.map(({ at = [], role, sample }) => {
-      const found = memberIn(sample(sandbox), at);
-      return role === "list" && Array.isArray(found) ? found[0] : found;
+      const part = memberIn(sample(sandbox), at);
+      return role === "list" && Array.isArray(part) ? part[0] : part;
     });
     return Object.assign({}, ...samples.filter(isMapping));
   };
@@ -231,15 +235,15 @@ function samplesOf(views: readonly View[]) {
 /** The members with these names that a record has, as a time in their form. */
 function stamps(fields: Fields | undefined, names: readonly string[], at: number): Members {
   const iso = new Date(at).toISOString();
-  const all = names.flatMap((one) => {
+  const entries = names.flatMap((one) => {
     const field = fields && Object.hasOwn(fields, one) ? fields[one] : undefined;
-    const given = field && shapeOf(field);
+    const fieldShape = field && shapeOf(field);
     // A text or null.
-    const shape = given?.kind === "either" ? given.options[0] : given;
+    const shape = fieldShape?.kind === "either" ? fieldShape.options[0] : fieldShape;
     if (shape?.kind === "number") return [[one, Math.floor(at / 1000)]];
     return shape?.kind === "text" ? [[one, shape.format === "date" ? iso.slice(0, 10) : iso]] : [];
   });
-  return Object.fromEntries(all);
+  return Object.fromEntries(entries);
 }
 
 type IdKind = (draw: RandomStream, number: number, sample: unknown) => string | number;

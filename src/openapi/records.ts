@@ -55,21 +55,21 @@ export function recordEndpoints(
   served: ReadonlyMap<string, ServedOperation>,
   report: (mistake: ScenarioMistake) => void,
 ): ReadonlyMap<string, Endpoint> {
-  const made = new Map<string, Endpoint>();
+  const endpoints = new Map<string, Endpoint>();
   for (const [name, fields] of Object.entries(records)) {
     const wrong: Wrong = (path, message, hint) =>
       report({ code: "record_invalid", path: ["records", name, ...path], message, hint });
     if (name === "farmer") wrong([], "farmer is the placeholder of farmers", "choose another name");
     const views = namedOperations(fields).flatMap(([role, id, path]): View[] => {
-      const found = served.get(id);
-      const isTaken = made.has(id);
-      if (found === undefined || isTaken) {
+      const servedOperation = served.get(id);
+      const isTaken = endpoints.has(id);
+      if (servedOperation === undefined || isTaken) {
         const { message, hint } = unknownOperation(id, served.keys());
         wrong(path, isTaken ? `${id} already has records` : message, hint);
         return [];
       }
-      made.set(id, found.endpoint);
-      const view = viewOf(role, found, fields.id);
+      endpoints.set(id, servedOperation.endpoint);
+      const view = viewOf(role, servedOperation, fields.id);
       requireId(view, fields, path, wrong);
       return [view];
     });
@@ -78,9 +78,9 @@ export function recordEndpoints(
       continue;
     }
     const form = formOf(name, fields, views);
-    for (const view of views) made.set(view.operation.id, endpointOf(view, form, fields));
+    for (const view of views) endpoints.set(view.operation.id, endpointOf(view, form, fields));
   }
-  return made;
+  return endpoints;
 }
 
 /** The operations that list records, and document no limit. */
@@ -148,8 +148,8 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
       (one) => one.in === "header" && /^idempotency-key$/i.test(one.name),
     ),
   };
-  const run = { create, read, list, update: change, remove, move: change }[role];
-  const own: readonly OwnRejectionPath[] = [
+  const run = { create, read: readRecord, list, update: change, remove, move: change }[role];
+  const ownRejections: readonly OwnRejectionPath[] = [
     ...(isOfOne ? (["404.unknown_record"] as const) : []),
     ...(role === "move" ? (["409.conflict"] as const) : []),
     ...(role === "create" && served.documentsKey ? [reusedKey(operation)] : []),
@@ -161,7 +161,7 @@ function endpointOf(view: View, form: RecordForm, fields: CollectionFields): End
     form,
     creates: role === "create",
     honorsIdempotencyKey: role === "create" && served.documentsKey,
-    rejections: [...new Set([...(endpoint.rejections ?? []), ...own])],
+    rejections: [...new Set([...(endpoint.rejections ?? []), ...ownRejections])],
     responseShape:
       at === undefined ? shape : requiring(shape, at, (fields.id ?? "id").split(".").at(-1) as string),
     requests: (caller, sandbox) => requestsTo(served, caller, sandbox),
@@ -196,11 +196,11 @@ function sentMembers({ at = [], input: { body } }: Call): Members {
 }
 
 function parentsIn({ parents, fields = {}, input: { params } }: Call): Members {
-  const all = parents.map((name) => {
+  const entries = parents.map((name) => {
     const [field, text] = [fields[name], decoded(params[name] ?? "")];
     return [name, field && shapeOf(field).kind === "number" ? Number(text) : text];
   });
-  return Object.fromEntries(all);
+  return Object.fromEntries(entries);
 }
 
 function invalid({ mismatched, rejection }: Served, problem: string, field = "body"): OwnRejection {
@@ -247,19 +247,19 @@ const create: Respond = (call) => {
 /** A new record, or the one of an earlier request with the same content; why it is not valid as a text. */
 function recordFrom(call: Call, earlier: KeyedCreation | undefined): KeptRecord | string {
   const { form, collection, caller, sandbox, input } = call;
-  const given = { ...sentMembers(call), ...parentsIn(call) };
-  if (containsKey(JSON.stringify(given))) return "must not contain an API key";
+  const submitted = { ...sentMembers(call), ...parentsIn(call) };
+  if (containsKey(JSON.stringify(submitted))) return "must not contain an API key";
   const { organization, environment } = caller.key;
   const at = earlier ? Date.parse(earlier.at) : input.now;
   let problem = "";
   // Objects of the body replace sampled ones if the schemas allow it.
-  for (const first of [withoutObjects(given), given]) {
-    const all = [first, given, collection.set];
+  for (const first of [withoutObjects(submitted), submitted]) {
+    const sources = [first, submitted, collection.set];
     const owner = { organization, environment };
-    const record = draftRecord(sandbox, collection, owner, at, all, earlier?.number);
-    const found = form.problemOf(sandbox, record.members);
-    if (found === undefined) return record;
-    problem = found;
+    const record = draftRecord(sandbox, collection, owner, at, sources, earlier?.number);
+    const mismatch = form.problemOf(sandbox, record.members);
+    if (mismatch === undefined) return record;
+    problem = mismatch;
   }
   return problem;
 }
@@ -277,7 +277,7 @@ const ofRecord =
     return "rejected" in record ? record : respond(call, record);
   };
 
-const read = ofRecord((call, { members }) => withRecord(call, members));
+const readRecord = ofRecord((call, { members }) => withRecord(call, members));
 
 const change = ofRecord((call, record) => {
   const { role, operation, form, collection, sandbox, input } = call;
@@ -288,9 +288,9 @@ const change = ofRecord((call, record) => {
     const note = `${form.collection} ${form.idIn(record.members)} has ${JSON.stringify(state)}, and ${needed}`;
     return { ...call.rejection("409.conflict"), note };
   }
-  const given = sentMembers(call);
-  const members = form.change(record.members, input.now, [given, set], operation.method === "PUT");
-  const hasKey = containsKey(JSON.stringify(given));
+  const changes = sentMembers(call);
+  const members = form.change(record.members, input.now, [changes, set], operation.method === "PUT");
+  const hasKey = containsKey(JSON.stringify(changes));
   const problem = hasKey ? "must not contain an API key" : form.problemOf(sandbox, members);
   if (problem !== undefined) return invalid(call, problem);
   if (!hasRoom(sandbox.records, members, record.members)) return call.rejection(tooLarge);
@@ -308,7 +308,7 @@ const remove = ofRecord((call, record) => {
 
 const list: Respond = (call) => {
   const { fields = {}, at = [], collection, sandbox, input } = call;
-  const all = collection.owned.get(ownerOf(call.caller.key)) ?? [];
+  const owned = collection.owned.get(ownerOf(call.caller.key)) ?? [];
   const inQuery = Object.entries(input.query).filter(([name]) => Object.hasOwn(fields, name));
   // A query may have many values, and each is looked for in every record.
   const filters = [...Object.entries(parentsIn(call)), ...inQuery].map(
@@ -316,7 +316,7 @@ const list: Respond = (call) => {
   );
   const isChosen = ({ members }: KeptRecord) =>
     filters.every(([name, texts]) => texts.has(String(members[name])));
-  const chosen = filters.length === 0 ? all : all.filter(isChosen);
+  const chosen = filters.length === 0 ? owned : owned.filter(isChosen);
   const { items, facts } = pageOf(chosen, call);
   const shownItems = items.map(({ members }) => shown(call, members));
   const body = withValue(call.sample(sandbox), at, shownItems);
@@ -339,14 +339,16 @@ function requestsTo(served: Served, caller: KeyEntry, sandbox: SandboxState): re
     return { ...usual, path: operation.path.replace(/\{([^{}]+)\}/g, put) + query };
   };
   const { moves, owned } = collectionOf(served, sandbox);
-  const own = (owned.get(ownerOf(caller.key)) ?? []).slice(0, 100);
+  const candidates = (owned.get(ownerOf(caller.key)) ?? []).slice(0, 100);
   const isAllowed = ({ members }: KeptRecord) =>
     role !== "move" || matches(members, moves[operation.id]?.when ?? {});
-  const other = own.find((one) => !isAllowed(one))?.members;
-  const first = own.find(isAllowed)?.members;
+  const rejected = candidates.find((one) => !isAllowed(one))?.members;
+  const first = candidates.find(isAllowed)?.members;
   return [
     { ends: "404.unknown_record", ...to(form.idOf(sandbox, 0)) },
-    ...(other === undefined ? [] : [{ ends: "409.conflict" as const, ...to(form.idIn(other), other) }]),
+    ...(rejected === undefined
+      ? []
+      : [{ ends: "409.conflict" as const, ...to(form.idIn(rejected), rejected) }]),
     ...(first === undefined ? [] : [to(form.idIn(first), first)]),
   ];
 }
@@ -374,19 +376,19 @@ function pageOf(
   all: readonly KeptRecord[],
   { input: { query }, operation, collection: { records, removed, form } }: Call,
 ) {
-  const given = (...names: readonly string[]) =>
+  const parameterOf = (...names: readonly string[]) =>
     names.map((name) => query[name]).find((value) => value !== undefined);
   const sizeAt = sizeIn(operation);
   const schema = (sizeAt?.at.schema ?? {}) as Members;
   const target = typeof schema.$ref === "string" ? operation.success.reader.target(schema.$ref) : undefined;
   const { default: usual, maximum = usualPage } = { ...(target as Members | undefined), ...schema };
-  const size = Number(given(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
-  const page = Number(given("page") ?? 1);
-  const cursor = String(given("cursor", "starting_after", "after") ?? "");
+  const size = Number(parameterOf(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));
+  const page = Number(parameterOf("page") ?? 1);
+  const cursor = String(parameterOf("cursor", "starting_after", "after") ?? "");
   const last = (records.get(cursor) ?? removed.get(cursor))?.number;
   const start =
     last === undefined
-      ? Number(given("offset") ?? (page - 1) * size)
+      ? Number(parameterOf("offset") ?? (page - 1) * size)
       : placeIn(all, (one) => one.number <= last);
   const items = all.slice(start, start + size);
   const hasMore = start + size < all.length;
