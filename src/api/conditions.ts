@@ -28,7 +28,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
   const placeIn = createPlaces(claim);
   const chosen = chooser(conditions);
   const faultsIn = createFaults(conditions.faults ?? []);
-  const known = new Set<string>();
+  const pointIds = new Set<string>();
   let points: VariedPoint[] = [];
   let hit: PathId | undefined;
   const experiment = conditions.experiment && startExperiment(conditions.experiment, placeIn);
@@ -40,11 +40,11 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
   return {
     conditions,
     choose(row, usual, status) {
-      const one = { row, variant: chosen(row, usual, status), status };
-      const id = `${row} ${status} ${one.variant}`;
-      if (!known.has(id)) points.push(one);
-      known.add(id);
-      return one.variant;
+      const point = { row, variant: chosen(row, usual, status), status };
+      const id = `${row} ${status} ${point.variant}`;
+      if (!pointIds.has(id)) points.push(point);
+      pointIds.add(id);
+      return point.variant;
     },
     fireFault(sandbox, requestNumber, facts) {
       const fired = fireFault(faultsIn(sandbox), requestNumber, facts);
@@ -53,13 +53,13 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
     },
     ...(replace && {
       end(sandbox, call: ApiCall, result) {
-        const other = call.request.fromStory ? undefined : replace(sandbox, call, result);
-        if (other !== undefined) hit = result.pathId;
-        return other ?? result;
+        const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
+        if (replacement !== undefined) hit = result.pathId;
+        return replacement ?? result;
       },
     }),
     observe(sandbox, { key, fingerprint }) {
-      const seen = {
+      const observation = {
         nth: placeIn(key ?? fingerprint ?? "", sandbox.registry),
         points,
         scenario: sandbox.name,
@@ -68,7 +68,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
         tried: experiment?.takeTime(),
       };
       [points, hit] = [[], undefined];
-      return seen;
+      return observation;
     },
   };
 }
@@ -96,10 +96,10 @@ function createFaults(faults: NonNullable<RunConditions["faults"]>) {
 function createPlaces(claim: ClaimPlace) {
   const places = new WeakMap<Registry, Map<string, number>>();
   return (key: string, registry: Registry): number => {
-    const known = places.get(registry) ?? new Map<string, number>();
-    places.set(registry, known);
-    const nth = known.get(key) ?? claim(key);
-    known.set(key, nth);
+    const nthByKey = places.get(registry) ?? new Map<string, number>();
+    places.set(registry, nthByKey);
+    const nth = nthByKey.get(key) ?? claim(key);
+    nthByKey.set(key, nth);
     return nth;
   };
 }

@@ -33,7 +33,7 @@ export function startExperiment(
   placeIn: (key: string, registry: Registry) => number,
 ) {
   const { id, key, nth, last, pathId, retryAfter } = experiment;
-  let sent = 0;
+  let count = 0;
   let first: Moment | undefined;
   let latest: Moment | undefined;
   let total = 0;
@@ -45,9 +45,9 @@ export function startExperiment(
       const sentKey = call.entry?.key.ref ?? fingerprintOf(call.sha256);
       if (sentKey !== key || placeIn(sentKey, sandbox.registry) !== nth) return undefined;
       // A fault of the scenario hides the response, but not that the client sent the key again.
-      if (result.fault !== undefined && sent < last) return undefined;
-      sent += 1;
-      if (sent < last) return undefined;
+      if (result.fault !== undefined && count < last) return undefined;
+      count += 1;
+      if (count < last) return undefined;
       const before = latest;
       latest = { now: call.now, wall: sandbox.platform.time(), stopwatch: call.started };
       first ??= latest;

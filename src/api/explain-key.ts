@@ -130,9 +130,9 @@ export function explain(
 
 /** Returns the ref of the key that a text is with another prefix; `null` if there is none. */
 function refWithOtherPrefix(text = "", { platform, registry }: SandboxState): string | null {
-  const own = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
-  if (own === undefined) return null;
-  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(own.prefix.length));
+  const prefixRow = keyPrefixes.find(({ prefix }) => text.startsWith(prefix));
+  if (prefixRow === undefined) return null;
+  const others = keyPrefixes.map(({ prefix }) => prefix + text.slice(prefixRow.prefix.length));
   const entries = others.flatMap((other) => registry.find(platform.sha256(other)) ?? []);
   return entries[0]?.key.ref ?? null;
 }

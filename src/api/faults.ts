@@ -40,9 +40,9 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
   const { onlyDelays, ends } = faultEffects[kind];
   // A delayed response has variants of its own.
   const chosen = onlyDelays ? call : asChosen(sandbox, call, statusOf(kind, fired.effect));
-  const made = responses[kind](sandbox, chosen, fired.effect);
+  const faulty = responses[kind](sandbox, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
-  const result = onlyDelays && "pathId" in made ? made : { ...made, pathId: fault };
+  const result = onlyDelays && "pathId" in faulty ? faulty : { ...faulty, pathId: fault };
   const { truncate, slow } = fired.effect;
   const bytes = utf8Length(result.response.body);
   const delivery: Delivery = {
@@ -96,8 +96,8 @@ function statusResponse(
   const headers = [...(call.assumptions.request_id_on_errors ? ["X-Request-Id", call.id] : []), ...wait];
   const documented = call.endpoint?.documented?.(status, sandbox);
   if (documented !== undefined) {
-    const all = [...headers, ...(documented.headers ?? [])];
-    return { response: responseOf(status, documented, all, documented.type), code: null };
+    const allHeaders = [...headers, ...(documented.headers ?? [])];
+    return { response: responseOf(status, documented, allHeaders, documented.type), code: null };
   }
   return { response: responseOf(status, errorBody(code, message), headers), code };
 }
@@ -148,12 +148,13 @@ export function bodyParts(
   { cutAfter, bytesPerSecond }: Partial<Pick<Delivery, "cutAfter" | "bytesPerSecond">>,
 ): { readonly parts: readonly Uint8Array[]; readonly pauseMs: number } {
   const whole = new TextEncoder().encode(body);
-  const sent = cutAfter === undefined ? whole : whole.subarray(0, cutAfter);
-  if (bytesPerSecond === undefined) return { parts: sent.length === 0 ? [] : [sent], pauseMs: 0 };
+  const sentBytes = cutAfter === undefined ? whole : whole.subarray(0, cutAfter);
+  if (bytesPerSecond === undefined) return { parts: sentBytes.length === 0 ? [] : [sentBytes], pauseMs: 0 };
   const pauseMs = Math.max(50, 1000 / bytesPerSecond);
   const bytes = Math.max(1, Math.round((bytesPerSecond * pauseMs) / 1000));
   const parts: Uint8Array[] = [];
-  for (let start = 0; start < sent.length; start += bytes) parts.push(sent.subarray(start, start + bytes));
+  for (let start = 0; start < sentBytes.length; start += bytes)
+    parts.push(sentBytes.subarray(start, start + bytes));
   return { parts, pauseMs };
 }
 

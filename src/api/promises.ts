@@ -112,8 +112,10 @@ const statusRow: Row = {
   name: "status-500",
   respond({ response }) {
     const { code, message } = failures[500];
-    const kept = headerPairs(response.headers).filter(([name]) => !/^content-(?:type|length)$/i.test(name));
-    return { response: responseOf(500, errorBody(code, message), kept.flat()), code };
+    const keptHeaders = headerPairs(response.headers).filter(
+      ([name]) => !/^content-(?:type|length)$/i.test(name),
+    );
+    return { response: responseOf(500, errorBody(code, message), keptHeaders.flat()), code };
   },
 };
 
@@ -122,14 +124,14 @@ export const brokenPromises: readonly BrokenPromise[] = promised.flatMap((outcom
   promisesOf(outcome, outcome.status === 200 ? successRows(outcome) : rejectionRows(outcome)),
 );
 
-const known = new WeakMap<readonly Endpoint[], readonly BrokenPromise[]>();
+const promisesByEndpoints = new WeakMap<readonly Endpoint[], readonly BrokenPromise[]>();
 
 /** Every way to break a promise of these endpoints, or of the checks. */
 export function brokenPromisesOf(endpoints: readonly Endpoint[]): readonly BrokenPromise[] {
   const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
-  const all = known.get(endpoints) ?? [...brokenPromises, ...others.flatMap(ofEndpoint)];
-  known.set(endpoints, all);
-  return all;
+  const promises = promisesByEndpoints.get(endpoints) ?? [...brokenPromises, ...others.flatMap(ofEndpoint)];
+  promisesByEndpoints.set(endpoints, promises);
+  return promises;
 }
 
 function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
@@ -143,8 +145,8 @@ function ofEndpoint(endpoint: Endpoint): BrokenPromise[] {
 
 function promisesOf(outcome: Outcome, rows: readonly Row[], on = onSuccess): BrokenPromise[] {
   return rows.map(({ name, words = name, facts, ...row }): BrokenPromise => {
-    const all: Readonly<Record<string, unknown>> = { ...outcome, ...on, ...facts };
-    const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(all[fact]));
+    const placeholders: Readonly<Record<string, unknown>> = { ...outcome, ...on, ...facts };
+    const filled = (text = "") => text.replace(/\{(\w+)\}/g, (_, fact) => String(placeholders[fact]));
     const [sentence, loss] = wordsOf[words] ?? [];
     const path = outcome.path as PathId;
     const kind = name === "rejected" || name === "accepted" ? "swap" : "other";
@@ -175,9 +177,9 @@ export function breakPromise(
 ): CallResult | undefined {
   const isOnPath = isLasting || result.pathId === path;
   if (!isOnPath || result.fault !== undefined || call.endpoint === undefined) return undefined;
-  const other = respond(result, call, sandbox);
+  const broken = respond(result, call, sandbox);
   // The request keeps its original path id.
-  return other && { ...result, response: other.response, code: other.code };
+  return broken && { ...result, response: broken.response, code: broken.code };
 }
 
 function rejectionRows({ path, status, code }: Outcome): Row[] {
@@ -186,11 +188,11 @@ function rejectionRows({ path, status, code }: Outcome): Row[] {
     words: `accepted ${status}`,
     respond: (_, call, sandbox) => ({ response: acceptance(sandbox, call), code: null }),
   };
-  const other = outcomes.find((one) => one.status === status && one.code !== code)?.code;
+  const otherCode = outcomes.find((one) => one.status === status && one.code !== code)?.code;
   if (status === 429) return [accepted, neverEnds(path as ApiPathId)];
-  if (status !== 403 || typeof other !== "string") return [accepted];
-  const respond = edited("error", () => ({ code: other }), other);
-  return [accepted, { name: "another-code", facts: { other }, respond }];
+  if (status !== 403 || typeof otherCode !== "string") return [accepted];
+  const respond = edited("error", () => ({ code: otherCode }), otherCode);
+  return [accepted, { name: "another-code", facts: { other: otherCode }, respond }];
 }
 
 // As if the key had passed each check; an unknown key, or another endpoint than `/me`, gets the documented example.
@@ -236,12 +238,12 @@ function memberRows({ responseShape, responsesContext }: Endpoint): Row[] {
   const { data } = fieldsOf(responseShape) ?? {};
   const inData = data && fieldsOf(shapeOf(data));
   const within = inData === undefined ? undefined : "data";
-  const all = Object.entries(inData ?? fieldsOf(responseShape) ?? {}).filter(
+  const required = Object.entries(inData ?? fieldsOf(responseShape) ?? {}).filter(
     ([, field]) => !("optional" in field),
   );
   const isLarge = (field: MappingField) => /^(?:list|mapping)$/.test(shapeOf(field).kind);
-  const large = all.filter(([, field]) => isLarge(field));
-  return (large.length > 0 ? large : all).flatMap(([name, field]) => {
+  const large = required.filter(([, field]) => isLarge(field));
+  return (large.length > 0 ? large : required).flatMap(([name, field]) => {
     const shape = shapeOf(field);
     const row = (words: string, form: (value: unknown) => unknown, inner = ""): Row => ({
       name: `${name}${inner.replace(".", "-")}-${words}`,

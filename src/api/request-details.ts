@@ -55,8 +55,8 @@ const ownChecks: readonly RequestCheck[] = [
 
 export function requestChecksOf(endpoints: readonly Endpoint[]): readonly RequestCheck[] {
   const rejections: readonly string[] = endpoints.flatMap((one) => one.rejections ?? []);
-  const own = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
-  return [...targetChecks, ...authorizationChecks, ...own];
+  const endpointChecks = ownChecks.filter(({ exits }) => exits.some((path) => rejections.includes(path)));
+  return [...targetChecks, ...authorizationChecks, ...endpointChecks];
 }
 
 export const checkShape = s.mapping({ name: s.text(), question: s.text(), rules: s.text() });

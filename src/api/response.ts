@@ -196,10 +196,13 @@ export function rejectCall(
   const { path, allow, body, details = detailsOf(sandbox, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;
-  const own = isPlain ? plainRejection(path, assumptions) : ownRejection(path, assumptions, details, body);
+  const rendered = isPlain
+    ? plainRejection(path, assumptions)
+    : ownRejection(path, assumptions, details, body);
   const headers = openHeaders(sandbox, call, path);
   if (allow !== undefined) headers.unshift("Allow", allow);
-  const response = headers.length === 0 ? own : { ...own, headers: [...own.headers, ...headers] };
+  const response =
+    headers.length === 0 ? rendered : { ...rendered, headers: [...rendered.headers, ...headers] };
   return {
     pathId: path,
     response: variation === undefined ? response : vary(response, variation),

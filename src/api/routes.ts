@@ -73,10 +73,10 @@ export function firstEndpoint(sandbox: Pick<SandboxState, "endpoints">): Endpoin
 
 export function endpointNamed(sandbox: SandboxState, operationId: string | undefined): Endpoint {
   if (operationId === undefined) return firstEndpoint(sandbox);
-  const known = endpointsOf(sandbox).map((one) => one.operationId);
-  const found = endpointsOf(sandbox).find((one) => one.operationId === operationId);
-  if (found !== undefined) return found;
-  const hint = didYouMean(operationId, known) || ` The scenario has ${listed(known, "and")}.`;
+  const operationIds = endpointsOf(sandbox).map((one) => one.operationId);
+  const endpoint = endpointsOf(sandbox).find((one) => one.operationId === operationId);
+  if (endpoint !== undefined) return endpoint;
+  const hint = didYouMean(operationId, operationIds) || ` The scenario has ${listed(operationIds, "and")}.`;
   const message = `Unknown endpoint ${quote(operationId)} in ${sandbox.name}.${hint}`;
   throw new SandboxError("unknown_ref", message, { endpoint: operationId });
 }
@@ -92,12 +92,12 @@ export function withEndpoints(text: string, endpoints: readonly Endpoint[]): str
 
 /** The outcomes of these endpoints: the closed list, and after the successes of `/me` those of announced endpoints, which nobody promises yet. */
 export function outcomesOf(endpoints: readonly Endpoint[]): readonly (Outcome & { readonly path: PathId })[] {
-  const own = endpoints.flatMap((one) => {
+  const successes = endpoints.flatMap((one) => {
     const path = successPathOf(one, undefined);
     return path === undefined ? [] : successOutcome(path);
   });
   const rejections = outcomes.filter(({ path }) => !isSuccess(path));
-  return [...outcomes.filter(({ path }) => isSuccess(path)), ...own, ...rejections];
+  return [...outcomes.filter(({ path }) => isSuccess(path)), ...successes, ...rejections];
 }
 
 export interface ApiRoute {
@@ -124,18 +124,18 @@ export function routeAt(endpoints: readonly Endpoint[], path: string): ApiRoute 
     tables.set(endpoints, table);
   }
   const { exact, patterns } = table;
-  const known = exact.get(path);
-  if (known !== undefined) return known;
+  const exactRoute = exact.get(path);
+  if (exactRoute !== undefined) return exactRoute;
   // Clients differ in what they encode.
   const encoded = encodePath(path);
   const route = exact.get(encoded);
   if (route !== undefined || patterns.length === 0) return route;
-  const given = encoded.split("/");
+  const segmentsOf = encoded.split("/");
   return patterns.find(
     ({ segments }) =>
-      segments.length === given.length &&
+      segments.length === segmentsOf.length &&
       segments.every((segment, i) =>
-        isParameter(segment) ? valueIn(segment, given[i] as string) !== "" : segment === given[i],
+        isParameter(segment) ? valueIn(segment, segmentsOf[i] as string) !== "" : segment === segmentsOf[i],
       ),
   );
 }
@@ -145,13 +145,15 @@ export function routeOf(sandbox: SandboxState, path: string): ApiRoute | undefin
 }
 
 export function parametersIn(endpoint: Endpoint, path: string): Readonly<Record<string, string>> {
-  const given = path.split("/");
+  const decodedSegments = path.split("/");
   const encoded = encodePath(path).split("/");
   const values = endpoint.path.split("/").flatMap((segment, i) => {
     const [, name] = /\{(.*)\}/.exec(segment) ?? [];
     if (name === undefined) return [];
     // As it is sent, unless the text around it is spelled in another way.
-    return [[name, valueIn(segment, given[i] ?? "") || valueIn(segment, encoded[i] ?? "")] as const];
+    return [
+      [name, valueIn(segment, decodedSegments[i] ?? "") || valueIn(segment, encoded[i] ?? "")] as const,
+    ];
   });
   return Object.fromEntries(values);
 }
@@ -169,9 +171,9 @@ function isParameter(segment: string): boolean {
 
 function routesOf(chosen: readonly Endpoint[]): RouteTable {
   const shapes = new Map<string, Endpoint[]>();
-  for (const one of chosen) {
-    const shape = one.path.replace(/\{[^{}]*\}/g, "{}");
-    shapes.set(shape, [...(shapes.get(shape) ?? []), one]);
+  for (const endpoint of chosen) {
+    const shape = endpoint.path.replace(/\{[^{}]*\}/g, "{}");
+    shapes.set(shape, [...(shapes.get(shape) ?? []), endpoint]);
   }
   const routes = Array.from(shapes.values(), routeWith);
   return {

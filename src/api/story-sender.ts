@@ -19,12 +19,12 @@ export function storySender(sandbox: SandboxState): (request: StoryRequest) => S
       headers: Object.entries(headers).flat(),
       traits: body === undefined || body === "" ? 0 : traitBit.body,
     };
-    const sent = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
+    const payload = body === undefined ? noBody : bodyOf(new TextEncoder().encode(body));
     const { response, pathId, fault, delivery } = handle(sandbox, {
       ...receivedRequest(received),
       keyHash,
       fromStory: true,
-      content: contentOf(received, sent),
+      content: contentOf(received, payload),
     });
     return { ...sentResponse(response, delivery), pathId, fault };
   };

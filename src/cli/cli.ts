@@ -83,10 +83,10 @@ async function warnOfVariables(command: CliCommand, io: Io): Promise<void> {
   const names = unknownTo(variablesOf(command), Object.keys(env));
   // Usually there are none, and loading every command takes long.
   if (names.length === 0) return;
-  const all = await Promise.all(Object.keys(commands).map((name) => load(name, io)));
-  const known = all.flatMap(variablesOf);
-  const suffixes = known.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
-  for (const name of unknownTo(known, names)) {
+  const loadedCommands = await Promise.all(Object.keys(commands).map((name) => load(name, io)));
+  const variables = loadedCommands.flatMap(variablesOf);
+  const suffixes = variables.flatMap((name) => (name.startsWith(prefix) ? [name.slice(prefix.length)] : []));
+  for (const name of unknownTo(variables, names)) {
     const meant = nearest(name.slice(prefix.length), suffixes);
     if (meant !== undefined) stderr.say(`Warning: ${name} has no effect. Did you mean ${prefix}${meant}?\n`);
   }

@@ -55,8 +55,8 @@ export function describeFailure(
 
 function stacksOf(error: unknown): string[] {
   const stacks: string[] = [];
-  for (let one = error; one instanceof Error && stacks.length < 5; one = one.cause) {
-    stacks.push(one.stack ?? String(one));
+  for (let cause = error; cause instanceof Error && stacks.length < 5; cause = cause.cause) {
+    stacks.push(cause.stack ?? String(cause));
   }
   return stacks;
 }

@@ -120,8 +120,8 @@ const readLimit = reader((text) => {
   const limit = limitNames.find((one) => one === name);
   if (limit === undefined) return undefined;
   const { unit } = instanceLimits[limit];
-  const read = { bytes: bytesFrom, milliseconds: parseDuration, count: Number }[unit];
-  const number = read(value) || 0;
+  const parse = { bytes: bytesFrom, milliseconds: parseDuration, count: Number }[unit];
+  const number = parse(value) || 0;
   return Number.isSafeInteger(number) && number > 0 ? ([limit, number] as const) : undefined;
 }, `a limit such as ${usualLimits}`);
 

@@ -141,10 +141,10 @@ function stopSignalOf(process: NodeJS.Process, drain = 0): AbortSignal {
 }
 
 function takeSignals(process: NodeJS.Process, listener: (signal: NodeJS.Signals) => void): () => void {
-  const taken = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
-  for (const name of taken) process.on(name, listener);
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"] as const;
+  for (const name of signals) process.on(name, listener);
   return () => {
-    for (const name of taken) process.off(name, listener);
+    for (const name of signals) process.off(name, listener);
   };
 }
 

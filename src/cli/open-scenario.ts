@@ -88,8 +88,8 @@ export function namedOrOwn(
   or = "",
 ): readonly string[] {
   if (words.length > 0) return words;
-  const own = ownIn(cwd);
-  if (own !== undefined) return [own];
+  const ownFile = ownIn(cwd);
+  if (ownFile !== undefined) return [ownFile];
   throw usageError(
     `Failed to ${doing}: no scenario is given, and there is no ${ownScenario} here. Give files or bundled names (\`${program} list\`)${or}.`,
   );
@@ -160,9 +160,9 @@ export async function warnOfDocument(
 ): Promise<void> {
   if (loaded.scenario.openapi === undefined) return;
   const { operations, notes } = await documentNotes(loaded, () => sandbox);
-  const shown = firstNotes(notes, verbose).map((one) => `  ${one}\n`);
+  const noteLines = firstNotes(notes, verbose).map((one) => `  ${one}\n`);
   log.note(
-    `The document has ${pluralize(operations, "operation")} that this sandbox serves.\n${shown.join("")}`,
+    `The document has ${pluralize(operations, "operation")} that this sandbox serves.\n${noteLines.join("")}`,
   );
 }
 

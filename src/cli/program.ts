@@ -36,8 +36,8 @@ export async function parse(
   const excess = words[specs.length];
   if (excess !== undefined && command.rest !== undefined) throw lacksDashes(name, words, io);
   if (excess !== undefined && !specs.at(-1)?.includes("...")) {
-    const taken = specs.join(" ") || "no words";
-    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${taken}.`, io);
+    const accepted = specs.join(" ") || "no words";
+    throw misread(name, `Unexpected argument ${JSON.stringify(excess)}: ${name} accepts ${accepted}.`, io);
   }
   return { words, flags: flagValues(commander, command, io.env) };
 }
@@ -98,8 +98,9 @@ export async function printHelp(io: Io): Promise<void> {
 
 function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true): Commander {
   const { summary, description, words = {}, rest, examples, usual = [] } = command;
-  const shown: readonly string[] = showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
-  const hidden = Object.keys(flagsOf(command)).length - shown.length;
+  const shownFlags: readonly string[] =
+    showsAll || usual.length === 0 ? Object.keys(flagsOf(command)) : usual;
+  const hidden = Object.keys(flagsOf(command)).length - shownFlags.length;
   const more = hidden === 0 ? "" : `\n${hidden} more flags: ${name} --help --all\n`;
   const usage = [...Object.keys(words), "[flags]", ...(rest === undefined ? [] : ["--", rest])];
   const commander = configure(new Commander(name), io)
@@ -111,7 +112,7 @@ function commanderOf(name: string, command: CliCommand, io: Io, showsAll = true)
     .addHelpText("after", () => `${more}\n${exampleText(examples, io)}`);
   for (const [spec, text] of Object.entries(words)) commander.argument(spec, text);
   for (const [attribute, declared] of Object.entries(flagsOf(command))) {
-    commander.addOption(optionOf(declared).hideHelp(!shown.includes(attribute)));
+    commander.addOption(optionOf(declared).hideHelp(!shownFlags.includes(attribute)));
   }
   return commander;
 }
@@ -202,16 +203,16 @@ async function unknownFlag(
     value !== undefined && isScenarioName(value) ? value : undefined,
   );
   if (instead !== undefined) return `${name} has no ${long}: ${instead}.`;
-  const known = [
+  const knownFlags = [
     ...Object.values(flagsOf(command)).map(({ spec }) => flag.longForm(spec)),
     "--version",
     "--help",
   ];
-  if (known.includes(long)) return `${long} has no value: write ${long}, or leave it out.`;
+  if (knownFlags.includes(long)) return `${long} has no value: write ${long}, or leave it out.`;
   const others = await commandsWith(long);
   if (others.length > 0 && others.length < 5)
     return `${name} has no ${long}: it is a flag of ${listed(others, "and")}.`;
-  const meant = nearest(long, known);
+  const meant = nearest(long, knownFlags);
   return `Unknown flag ${long}.${meant === undefined ? "" : ` Did you mean ${meant}?`}`;
 }
 
@@ -269,9 +270,9 @@ export function unknownWord(word: string, { program }: Io): SandboxError {
       `${quote(word)} is a command, not a scenario. Put the command before its flags: ${program} ${word} …`,
     );
   }
-  const other = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
-  const hint = other
-    ? ` Did you mean ${program} ${other}?`
+  const otherWord = Object.hasOwn(otherWords, word) ? otherWords[word] : undefined;
+  const hint = otherWord
+    ? ` Did you mean ${program} ${otherWord}?`
     : didYouMean(word, [...names, ...Object.keys(bundledScenarios)]);
   return usageError(
     `${quote(word)} is not a command, a bundled scenario or a file here.${hint}\nRun \`${program} --help\` for the commands, or \`${program} list\` for the bundled scenarios.`,

@@ -89,11 +89,11 @@ export function readApi({ operations: wanted, ...text }: DocumentText, own: read
       return recentIn(readings, JSON.stringify(shapes), () => {
         const mistakes: ScenarioMistake[] = [];
         const recordsById = recordEndpoints(records, byId, (one) => void mistakes.push(one));
-        const all = [
+        const withRecords = [
           ...own,
           ...served.map(({ endpoint }) => recordsById.get(endpoint.operationId) ?? endpoint),
         ];
-        return { endpoints: all, mistakes };
+        return { endpoints: withRecords, mistakes };
       });
     },
   };

@@ -57,12 +57,12 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
     ...(body !== undefined && { body }),
     read: (asked: EndpointInput, sent: RequestContent) => readInput(accepted, asked, sent),
   };
-  const own = [rejections.unreadable, rejections.mismatched];
+  const inputRejections = [rejections.unreadable, rejections.mismatched];
   noteUncheckedIn(document, accepted);
   return {
     input,
     ask: (sampling: Sampling) => requestTo(accepted, sampling),
-    rejections: parameters.length > 0 || body !== undefined ? [...new Set(own)] : [],
+    rejections: parameters.length > 0 || body !== undefined ? [...new Set(inputRejections)] : [],
   };
 }
 
@@ -71,7 +71,7 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
   const parameters = operation.parameters.filter(
     (one) => isMapping(one.at.schema) && places.includes(one.in) && !isOwnHeader(one) && !isUnread(one),
   );
-  for (const one of parameters) reader.survey(one.at.schema, [...one.place, "schema"]);
+  for (const parameter of parameters) reader.survey(parameter.at.schema, [...parameter.place, "schema"]);
   const inPlace = (where: string) => {
     const here = parameters.filter((one) => one.in === where);
     const required = here.filter((one) => one.isRequired).map(({ name }) => name);
@@ -151,8 +151,8 @@ function readInput(
   if (wrong !== undefined) return wrong;
   const prefer = preferenceIn(sent.headers, accepted.operation);
   const query = values.query as EndpointInput["query"];
-  const read = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
-  return accepted.body === undefined ? read : readBody(accepted, accepted.body, read, sent);
+  const input = { ...asked, query, idempotencyKey: sent.idempotencyKey, ...(prefer && { prefer }) };
+  return accepted.body === undefined ? input : readBody(accepted, accepted.body, input, sent);
 }
 
 /** The values of the parameters, as texts, by their place. */
@@ -161,13 +161,13 @@ function parameterValues(
   { query, headers }: RequestContent,
   { params }: EndpointInput,
 ) {
-  const sent = { query, headers, params };
+  const parts = { query, headers, params };
   const inQuery = new URLSearchParams(query);
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
-  for (const one of parameters) {
-    const isEmpty = allowsEmpty(one) && inQuery.get(one.name) === "";
-    const value = isEmpty ? "" : valueSent(one, reader.whole(one.at.schema), sent);
-    if (value !== undefined) values.get(one.in)?.push([one.name, value]);
+  for (const parameter of parameters) {
+    const isEmpty = allowsEmpty(parameter) && inQuery.get(parameter.name) === "";
+    const value = isEmpty ? "" : valueSent(parameter, reader.whole(parameter.at.schema), parts);
+    if (value !== undefined) values.get(parameter.in)?.push([parameter.name, value]);
   }
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
 }
@@ -178,9 +178,9 @@ function wrongIn(
   value: unknown,
   within?: string,
 ): OwnRejection | undefined {
-  const found = check(value);
-  if (found === undefined) return undefined;
-  const { field, message } = problemOf(found, within);
+  const mismatch = check(value);
+  if (mismatch === undefined) return undefined;
+  const { field, message } = problemOf(mismatch, within);
   return rejection(mismatched, { fields: { [field]: message } });
 }
 
@@ -200,9 +200,9 @@ function readBody(
   if (!isJson(type)) return asked;
   const value = parsedJson(sent.text);
   if (value === undefined) return unread("it is not JSON");
-  const read = { ...asked, body: value };
+  const input = { ...asked, body: value };
   if (isTooDeep(value, maxBodyLevels)) return unread(`it is nested more than ${maxBodyLevels} levels deep`);
-  return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? read;
+  return wrongIn(accepted, reader.checkOf(content.schema), value, "body") ?? input;
 }
 
 /** A request that passes the checks. */
@@ -211,11 +211,16 @@ function requestTo(
   sampling: Sampling,
 ) {
   const sample = sampleOf(reader, ofParameters, sampling)?.value;
-  const made = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
+  const byPlace = (isMapping(sample) ? sample : {}) as Readonly<Record<string, Members | undefined>>;
   const sampled = (where: string, name: string) => {
-    const one = parameters.find((each) => each.in === where && each.name === name);
-    const given = one && givenValue(one, document, reader);
-    return given ?? made[where]?.[name] ?? (one && sampleOf(reader, one.at.schema, sampling)?.value) ?? 1;
+    const parameter = parameters.find((each) => each.in === where && each.name === name);
+    const example = parameter && givenValue(parameter, document, reader);
+    return (
+      example ??
+      byPlace[where]?.[name] ??
+      (parameter && sampleOf(reader, parameter.at.schema, sampling)?.value) ??
+      1
+    );
   };
   const textsIn = (where: string) =>
     parameters
@@ -227,14 +232,14 @@ function requestTo(
   const filled = operation.path.replace(/\{([^{}]+)\}/g, (_, name) => inPath.get(name) ?? "1");
   const query = encodedIn("query").map(([name, text]) => `${encodeURIComponent(name)}=${text}`);
   const isJsonBody = body !== undefined && body.content.type !== "";
-  const sent = body && {
+  const payload = body && {
     headers: { "Content-Type": isJsonBody ? body.content.type : String(body.types[0]) },
     body: isJsonBody ? JSON.stringify(body.example) : "a",
   };
-  const headers = { ...Object.fromEntries(textsIn("header")), ...sent?.headers };
+  const headers = { ...Object.fromEntries(textsIn("header")), ...payload?.headers };
   return {
     path: query.length === 0 ? filled : `${filled}?${query.join("&")}`,
-    ...sent,
+    ...payload,
     ...(Object.keys(headers).length > 0 && { headers }),
   };
 }
@@ -259,8 +264,8 @@ function preferenceIn(headers: readonly string[], operation: Operation): Endpoin
 
 /** The first problem of a value: its place, and a clause; `undefined` for none. */
 export function problemIn(check: Check, value: unknown) {
-  const found = check(value);
-  return found && problemOf(found);
+  const mismatch = check(value);
+  return mismatch && problemOf(mismatch);
 }
 
 function problemOf({ path, missing, message }: Mismatch, within?: string) {
@@ -271,9 +276,9 @@ function problemOf({ path, missing, message }: Mismatch, within?: string) {
 /** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
 function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
   const { examples = [], enum: choices = [], const: constant } = reader.whole(at.schema);
-  const all = [...examplesIn(document, at).values(), ...[examples, constant, choices].flat()];
+  const examplesOf = [...examplesIn(document, at).values(), ...[examples, constant, choices].flat()];
   const check = reader.checkOf(at.schema, { reads: true });
-  return all.find((value) => value !== undefined && value !== null && check(value) === undefined);
+  return examplesOf.find((value) => value !== undefined && value !== null && check(value) === undefined);
 }
 
 /** The examples of an operation's parameters and body, each with its name and its check. */
@@ -282,9 +287,10 @@ export function* requestExamples(
   document: ApiDocument,
   { request: reader }: Schemas,
 ): Generator<readonly [name: string, value: unknown, check: Check]> {
-  for (const one of parameters) {
-    const check = reader.checkOf(one.at.schema, { reads: true });
-    for (const [name, value] of examplesIn(document, one.at)) yield [`${one.name} ${name}`, value, check];
+  for (const parameter of parameters) {
+    const check = reader.checkOf(parameter.at.schema, { reads: true });
+    for (const [name, value] of examplesIn(document, parameter.at))
+      yield [`${parameter.name} ${name}`, value, check];
   }
   const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
   const content = contentIn(document, reader, body, path);
@@ -325,12 +331,12 @@ export function rejectionsOf({ responses }: Operation) {
     const { status, code } = outcomeOf(rejected);
     const { message } = outcomeOf(rejected === "400.bad_request" ? "422.validation" : rejected);
     const ours = errorBody(String(code), String(message), details);
-    const shown = details && { details, note: noteOf(details) };
+    const explained = details && { details, note: noteOf(details) };
     const documented = responses.get(String(status));
-    if (documented === undefined || documented.type === "") return { rejected, ...shown, body: ours };
+    if (documented === undefined || documented.type === "") return { rejected, ...explained, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
     const typed = { ...ours, type: documented.type };
-    return { rejected, ...shown, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
+    return { rejected, ...explained, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
   };
   return { unreadable, mismatched, rejection };
 }

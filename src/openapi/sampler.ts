@@ -62,7 +62,7 @@ export type Sample = Readonly<{ value: unknown; leftOut?: readonly string[] }>;
 /** A value of a schema, the same for a seed; `undefined` if none of a few is valid. */
 export function sampleOf(reader: SchemaReader, node: unknown, sampling: Sampling): Sample | undefined {
   const check = reader.checkOf(node, { isStrict: true });
-  let made = 0;
+  let size = 0;
   const whole = { usesExamples: false, fill: "all", turn: 0 } as const;
   const leftOut = new Set<string>();
   const tries = [
@@ -74,24 +74,24 @@ export function sampleOf(reader: SchemaReader, node: unknown, sampling: Sampling
     ),
   ];
   let isStuck = false;
-  for (const one of tries) {
-    if (made > largestSample) break;
-    if (one === whole && isStuck) continue;
-    const omitted = one === whole ? leftOut : new Set<string>();
+  for (const way of tries) {
+    if (size > largestSample) break;
+    if (way === whole && isStuck) continue;
+    const omitted = way === whole ? leftOut : new Set<string>();
     const work = { parts: 0, checks: 0 };
-    const attempt: Attempt = { ...sampling, reader, ...one, work, optional: new Set(), leftOut: omitted };
+    const attempt: Attempt = { ...sampling, reader, ...way, work, optional: new Set(), leftOut: omitted };
     try {
       const value = partOf(node, [], attempt);
       const mismatch = check(value);
       if (mismatch === undefined) return omitted.size === 0 ? { value } : { value, leftOut: [...omitted] };
       const last = optionalAt(mismatch, attempt);
-      if (last === undefined || one !== whole) isStuck ||= one === whole;
+      if (last === undefined || way !== whole) isStuck ||= way === whole;
       else leftOut.add(last);
     } catch (thrown) {
-      isStuck ||= one === whole;
+      isStuck ||= way === whole;
       if (thrown !== noSample) throw thrown;
     }
-    made += attempt.work.parts;
+    size += attempt.work.parts;
   }
   return undefined;
 }
@@ -111,11 +111,11 @@ type Place = readonly string[];
 function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
   count(attempt, 1);
   if (place.length > maxNested) throw noSample;
-  const made = attempt.reader.whole(node);
-  if (!Array.isArray(made.oneOf) || made.oneOf.length < 2) return valueOfSchema(made, place, attempt);
+  const schema = attempt.reader.whole(node);
+  if (!Array.isArray(schema.oneOf) || schema.oneOf.length < 2) return valueOfSchema(schema, place, attempt);
   // A sample of one alternative may also fit another one.
   const check = attempt.reader.checkOf(node, { isStrict: true });
-  for (const value of candidates(made, made.oneOf, place, attempt)) {
+  for (const value of candidates(schema, schema.oneOf, place, attempt)) {
     attempt.work.checks += 1;
     if (attempt.work.checks > maxPartChecks || check(value) === undefined) return value;
   }
@@ -156,14 +156,14 @@ function chosen(schema: Members, attempt: Attempt, nested = 0): Members {
   if (schema.discriminator !== undefined) return chosen(namedBranch(schema, attempt), attempt, nested + 1);
   const { oneOf, anyOf, if: condition, ...own } = schema;
   const { turn, reader } = attempt;
-  const all = [oneOf, anyOf].flatMap((some) => {
+  const alternatives = [oneOf, anyOf].flatMap((some) => {
     if (!Array.isArray(some)) return [];
     const fitting = some.filter((node) => canBoth(own, reader.view(node)));
     return [fitting.length === 0 ? some[turn % some.length] : fitting[turn % fitting.length]];
   });
   const met = [condition, schema.then ?? {}];
-  if (condition !== undefined) all.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
-  return all.reduce<Members>((made, node) => {
+  if (condition !== undefined) alternatives.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
+  return alternatives.reduce<Members>((made, node) => {
     count(attempt, 1);
     return merged(made, chosen(reader.whole(node), attempt, nested + 1));
   }, own);
@@ -174,14 +174,14 @@ function namedBranch({ discriminator, oneOf: _, anyOf: __, ...own }: Members, at
   const { name, branches } = discriminator as Discriminator;
   const { reader, turn } = attempt;
   count(attempt, 1);
-  const known = reader.whole(memberOf(own, name));
-  const fitting = [...branches].filter(([value]) => canBoth(known, { const: value }));
+  const memberSchema = reader.whole(memberOf(own, name));
+  const fitting = [...branches].filter(([value]) => canBoth(memberSchema, { const: value }));
   const [value, node] = fitting[turn % fitting.length] ?? [];
   if (value === undefined) throw noSample;
-  const made = merged(own, reader.whole(node));
-  const { properties, required = [] } = made as { properties?: Members; required?: readonly string[] };
+  const joint = merged(own, reader.whole(node));
+  const { properties, required = [] } = joint as { properties?: Members; required?: readonly string[] };
   return {
-    ...made,
+    ...joint,
     properties: { ...properties, [name]: { const: value } },
     required: [...new Set([...required, name])],
   };
@@ -206,10 +206,10 @@ const hints: readonly (readonly [type: string, keywords: readonly string[]])[] =
 ];
 
 function typeIn(schema: Members, turn: number): string {
-  const given = schema.type === undefined ? [] : ([schema.type].flat() as string[]);
-  const useful = given.filter((type) => type !== "null");
+  const types = schema.type === undefined ? [] : ([schema.type].flat() as string[]);
+  const useful = types.filter((type) => type !== "null");
   const hinted = hints.find(([, names]) => names.some((name) => Object.hasOwn(schema, name)))?.[0];
-  return useful[turn % (useful.length || 1)] ?? given[0] ?? hinted ?? "string";
+  return useful[turn % (useful.length || 1)] ?? types[0] ?? hinted ?? "string";
 }
 
 type Maker = (schema: Members, place: Place, attempt: Attempt, draw: RandomStream) => unknown;
@@ -231,7 +231,7 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
   const { properties = {}, required = [], minProperties = 0, additionalProperties = {} } = schema;
   const members = properties as Members;
   const needed = required as readonly string[];
-  const made = new Map<string, unknown>();
+  const values = new Map<string, unknown>();
   const add = (name: string) => {
     const node = Object.hasOwn(members, name) ? members[name] : additionalProperties;
     const at = [...place, name];
@@ -239,16 +239,16 @@ function objectOf(schema: Members, place: Place, attempt: Attempt): unknown {
       if (attempt.leftOut.has(at.join("."))) return;
       attempt.optional.add(at.join("."));
     }
-    made.set(name, partOf(node, at, attempt));
+    values.set(name, partOf(node, at, attempt));
   };
   // In the document's order; at the end names that only `required` has.
   const isChoice = (name: string) =>
     attempt.fill === "choices" && choicesOfSchema(attempt.reader.whole(members[name])) !== undefined;
   const optional = (name: string) => members[name] !== false && (isFuller(attempt, place) || isChoice(name));
   for (const name of Object.keys(members)) if (needed.includes(name) || optional(name)) add(name);
-  for (const name of needed) if (!made.has(name)) add(name);
-  for (let number = made.size + 1; number <= Number(minProperties); number++) add(`member_${number}`);
-  return Object.fromEntries(made);
+  for (const name of needed) if (!values.has(name)) add(name);
+  for (let number = values.size + 1; number <= Number(minProperties); number++) add(`member_${number}`);
+  return Object.fromEntries(values);
 }
 
 function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): unknown {
@@ -261,22 +261,22 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   const length = Math.min(wanted, Number(maxItems ?? wanted));
   const choices = isUnique ? (choicesOfSchema(attempt.reader.whole(items)) ?? []) : [];
   const from = choices.length === 0 ? 0 : draw() % choices.length;
-  const made: unknown[] = [];
-  const known = new Set<string>();
+  const list: unknown[] = [];
+  const texts = new Set<string>();
   for (let at = 0; at < length; at++) {
     const itemAt = (turn: number) =>
       at >= first.length && choices.length > 0
         ? choices[(from + at) % choices.length]
         : partOf(first[at] ?? items, [...place, String(at), ...(turn > 0 ? [String(turn)] : [])], attempt);
     let item = itemAt(0);
-    const isKnown = () => isUnique && known.has(canonicalJson(item));
+    const isKnown = () => isUnique && texts.has(canonicalJson(item));
     for (let turn = 1; turn <= maxTurns && isKnown(); turn++) item = itemAt(turn);
     if (isKnown() && at >= Number(minItems)) break;
     if (choices.length > 0) count(attempt, 1);
-    if (isUnique) known.add(canonicalJson(item));
-    made.push(item);
+    if (isUnique) texts.add(canonicalJson(item));
+    list.push(item);
   }
-  return made;
+  return list;
 }
 
 function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {

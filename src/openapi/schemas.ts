@@ -40,13 +40,13 @@ function readerOf(named: NamedSchemas, direction: Direction) {
   /** A schema's own keywords. */
   const view = (node: unknown): Members => {
     if (!isMapping(node)) return node === false ? { not: {} } : {};
-    const known = views.get(node);
-    if (known !== undefined) return known;
-    const made = viewOf(named, node, direction);
-    const found = node.nullable === true && made.$ref === undefined ? orNull(made) : made;
+    const cached = views.get(node);
+    if (cached !== undefined) return cached;
+    const plain = viewOf(named, node, direction);
+    const nullable = node.nullable === true && plain.$ref === undefined ? orNull(plain) : plain;
     // It may be a part of what was found.
-    views.set(made, made).set(node, found);
-    return found;
+    views.set(plain, plain).set(node, nullable);
+    return nullable;
   };
   const targets = new Map<string, unknown>();
   const target = (reference: string): unknown =>
@@ -73,23 +73,23 @@ function viewOf(named: NamedSchemas, node: Members, direction: Direction): Membe
   // OpenAPI 3.0 ignores everything next to a reference.
   if (document.isOld && typeof node.$ref === "string") return { $ref: node.$ref };
   const isRead = ([name, value]: [string, unknown]) => readKeywords.get(name)?.[1](value);
-  const own = Object.entries(inheriting(node, named)).filter(isRead);
-  const made: Record<string, unknown> = Object.fromEntries(own);
-  const { properties, required } = made;
+  const entries = Object.entries(inheriting(node, named)).filter(isRead);
+  const schema: Record<string, unknown> = Object.fromEntries(entries);
+  const { properties, required } = schema;
   if (Array.isArray(required)) {
     const flag = direction === "request" ? "readOnly" : "writeOnly";
-    made.required = required.filter((name) => !hasMemberWith(document, made, name, flag, new Set()));
+    schema.required = required.filter((name) => !hasMemberWith(document, schema, name, flag, new Set()));
   }
   // A response has no member that is only written.
   if (isMapping(properties) && direction === "response") {
     const isShown = ([, one]: [string, unknown]) => resolved(document, one, []).at.writeOnly !== true;
-    made.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
+    schema.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
   }
-  if (Object.hasOwn(node, "example")) made.examples = [node.example];
-  made.discriminator = discriminatorOf(node, named);
-  if (made.discriminator === undefined) delete made.discriminator;
-  replaceFlags(made);
-  return made;
+  if (Object.hasOwn(node, "example")) schema.examples = [node.example];
+  schema.discriminator = discriminatorOf(node, named);
+  if (schema.discriminator === undefined) delete schema.discriminator;
+  replaceFlags(schema);
+  return schema;
 }
 
 /** Whether a schema, or a part of its `allOf`, has a member with this flag. */
@@ -204,8 +204,8 @@ function surveyOf({ isOld, notes }: ApiDocument, { view, target }: SchemaSource)
   const partsIn = (path: Path, one: Members): Parts => {
     const { discriminator } = view(one) as { readonly discriminator?: Discriminator };
     const chosen = [...(discriminator?.branches.values() ?? [])].map((branch) => [path, branch] as const);
-    const own = Object.entries(isOld ? view(one) : one);
-    return [...own.flatMap(([name, value]) => within(path, name, value)), ...chosen];
+    const entries = Object.entries(isOld ? view(one) : one);
+    return [...entries.flatMap(([name, value]) => within(path, name, value)), ...chosen];
   };
   /** Notes what is wrong in a schema and in everything that it reaches. */
   return (node: unknown, at: Path): void => {

@@ -99,12 +99,12 @@ function limits(schema: Members, what: string) {
 }
 
 function choiceOf(choices: readonly unknown[]): Shape {
-  const given = choices.filter((one) => one !== null);
-  const [first] = given;
-  const isOfOneKind = given.every((one) => typeof one === typeof first);
+  const values = choices.filter((one) => one !== null);
+  const [first] = values;
+  const isOfOneKind = values.every((one) => typeof one === typeof first);
   if (!isOfOneKind || !["string", "number", "boolean"].includes(typeof first)) return anything();
-  const shape: Shape = { kind: "choice", choices: given as string[], code: "bad_choice" };
-  return given.length < choices.length ? alternatives([shape, { kind: "null" }]) : shape;
+  const shape: Shape = { kind: "choice", choices: values as string[], code: "bad_choice" };
+  return values.length < choices.length ? alternatives([shape, { kind: "null" }]) : shape;
 }
 
 function alternatives(options: readonly Shape[]): Shape {
@@ -119,22 +119,26 @@ export function differencesTo(
   document: ApiDocument,
 ): string[] {
   const described = describeApi(own);
-  const found = keyDifferences(document);
+  const differences = keyDifferences(document);
   for (const operation of operations) {
     const endpoint = own.find((one) => routeKey(one) === routeKey(operation));
     const sameId = own.find(({ operationId }) => operationId === operation.id);
     const name = `${operation.method} ${operation.path}`;
     if (endpoint === undefined) {
       if (sameId !== undefined)
-        found.push(`${operation.id} is ${name} in the document and ${sameId.method} ${sameId.path} here.`);
+        differences.push(
+          `${operation.id} is ${name} in the document and ${sameId.method} ${sameId.path} here.`,
+        );
       continue;
     }
     const { status = 200, operationId } = endpoint;
     if (operation.id !== operationId)
-      found.push(`${name} has the operation id ${operation.id} in the document and ${operationId} here.`);
+      differences.push(
+        `${name} has the operation id ${operation.id} in the document and ${operationId} here.`,
+      );
     const content = operation.responses.get(String(status));
     if (content === undefined) {
-      found.push(`${name} documents no response with status ${status}, which it has here.`);
+      differences.push(`${name} documents no response with status ${status}, which it has here.`);
       continue;
     }
     if (content.schema === undefined) continue;
@@ -143,25 +147,25 @@ export function differencesTo(
       shapeOfSchema(content.reader, content.schema),
       shapeOfSchema(plainReader, here),
     ];
-    found.push(...shapeDifferences(inDocument, builtIn).map((one) => `${name}: ${one}`));
+    differences.push(...shapeDifferences(inDocument, builtIn).map((one) => `${name}: ${one}`));
   }
   const isDocumented = (one: Endpoint) =>
     operations.some((operation) => routeKey(operation) === routeKey(one));
   const missing = operations.length === 0 ? [] : own.filter((one) => !isDocumented(one));
   for (const { method, path } of missing)
-    found.push(`The document does not have ${method} ${path}, which the sandbox has.`);
-  return found;
+    differences.push(`The document does not have ${method} ${path}, which the sandbox has.`);
+  return differences;
 }
 
 // Every request to the sandbox has its key in `x-api-key`.
 function keyDifferences({ root }: ApiDocument): string[] {
   const schemes = valueAt(root, "#/components/securitySchemes");
-  const all = Object.entries(isMapping(schemes) ? schemes : {});
+  const entries = Object.entries(isMapping(schemes) ? schemes : {});
   const isOurs = (one: unknown) =>
     isMapping(one) && one.in === "header" && String(one.name).toLowerCase() === "x-api-key";
-  if (all.length === 0 || all.some(([, one]) => isOurs(one))) return [];
+  if (entries.length === 0 || entries.some(([, one]) => isOurs(one))) return [];
   return [
-    `The document authenticates with ${all.map(([name]) => name.slice(0, 60)).join(", ")}; here each request has its key in x-api-key.`,
+    `The document authenticates with ${entries.map(([name]) => name.slice(0, 60)).join(", ")}; here each request has its key in x-api-key.`,
   ];
 }
 

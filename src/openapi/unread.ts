@@ -25,13 +25,13 @@ export function noteUnread(document: ApiDocument, operations: readonly Operation
       );
   if (isMapping(root.webhooks)) notes.say("unchecked", "The document has webhooks, which are not sent.");
   noteReferences(document);
-  for (const found of mismatchesIn(root))
+  for (const mismatch of mismatchesIn(root))
     notes.add(
       "unchecked",
-      pathText(found.path),
+      pathText(mismatch.path),
       "is not valid OpenAPI",
       "parts are not valid OpenAPI",
-      mismatchText(found),
+      mismatchText(mismatch),
     );
 }
 
@@ -45,10 +45,10 @@ const ofData = /^(?:example|default|enum|const|value|x-.*)$/;
 
 function noteReferences(document: ApiDocument): void {
   // An alias of YAML is the same object again.
-  const seen = new Set<object>();
+  const visited = new Set<object>();
   const walk = (value: object, path: Path, isNamed: boolean): void => {
-    if (seen.has(value)) return;
-    seen.add(value);
+    if (visited.has(value)) return;
+    visited.add(value);
     for (const [name, member] of Object.entries(value)) {
       if (!isNamed && name === "$ref") noteReference(document, member, path);
       if (typeof member !== "object" || member === null || (!isNamed && ofData.test(name))) continue;
@@ -83,8 +83,8 @@ function* mismatchesIn(root: Members): Generator<Mismatch> {
   for (const path of partsOf(root)) {
     const only = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), memberIn(root, path));
     const smallest = { openapi: root.openapi, info: { title: "", version: "" }, paths: {} };
-    const found = check({ ...smallest, ...(only as Members) });
-    if (found !== undefined) yield found;
+    const mismatch = check({ ...smallest, ...(only as Members) });
+    if (mismatch !== undefined) yield mismatch;
   }
 }
 

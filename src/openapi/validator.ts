@@ -64,14 +64,14 @@ function compiled(node: unknown, compiler: Compiler): Test {
       return describedBy(others, value, run, compiler);
     },
   };
-  const all = Object.entries(schema).flatMap(([name, value]) => {
+  const tests = Object.entries(schema).flatMap(([name, value]) => {
     const make: Keyword | undefined = Object.hasOwn(keywords, name) ? keywords[name] : undefined;
     return make?.(value as never, around) ?? [];
   });
   const types = typesOf(schema);
   return (given, run) => {
     const value = run.reads ? converted(given, types) : given;
-    return first(all, (one) => one(value, run));
+    return first(tests, (one) => one(value, run));
   };
 }
 
@@ -82,9 +82,9 @@ function referenceTo(node: unknown, { testOf }: Compiler): Test {
     if (results.has(node)) return results.get(node);
     // A type that contains itself without a member in between requires nothing there.
     results.set(node, undefined);
-    const found = test(value, run);
-    results.set(node, found);
-    return found;
+    const mismatch = test(value, run);
+    results.set(node, mismatch);
+    return mismatch;
   };
 }
 
@@ -100,10 +100,10 @@ function describedBy(
   const isMet = (node: unknown) => testOf(node)(value, run) === undefined;
   const applied = appliedTo(schema, value, target, isMet);
   const inner = applied.filter((node) => !around.includes(node) && isMet(node));
-  const all = inner.map((node) => describedBy(view(node), value, run, compiler, [...around, node]));
+  const described = inner.map((node) => describedBy(view(node), value, run, compiler, [...around, node]));
   const names = Object.keys(value);
   const isOwn = Array.isArray(value) ? ownItems(schema, value, run, compiler) : ownMembers(schema, compiler);
-  return new Set(names.filter((name) => isOwn(name) || all.some((one) => one.has(name))));
+  return new Set(names.filter((name) => isOwn(name) || described.some((one) => one.has(name))));
 }
 
 function ownMembers(schema: Members, { patternOf }: Compiler) {

@@ -54,19 +54,19 @@ export function valueSent(
   sent: Sent,
 ): unknown {
   const { texts, decode } = parameterPlaces[parameter.in] as Place;
-  const given = (name: string) => texts(sent, name).map(decode);
+  const textsOf = (name: string) => texts(sent, name).map(decode);
   if (type === "object" && parameter.in === "query") {
     const alternatives = [oneOf, anyOf].flat().filter(isMapping);
-    const all = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
-    const members = [...new Set(all.flatMap(Object.keys))]
-      .map((member) => [member, given(member)[0]] as const)
+    const objects = [properties, ...alternatives.map((one) => one.properties)].filter(isMapping);
+    const members = [...new Set(objects.flatMap(Object.keys))]
+      .map((member) => [member, textsOf(member)[0]] as const)
       .filter(([, value]) => value !== undefined);
     return members.length === 0 ? undefined : Object.fromEntries(members);
   }
-  const all = given(parameter.name);
-  if (type !== "array" || all.length === 0) return all[0];
+  const values = textsOf(parameter.name);
+  if (type !== "array" || values.length === 0) return values[0];
   return isExploded(parameter)
-    ? all
+    ? values
     : texts(sent, parameter.name).flatMap((text) => itemsIn(text, separatorOf(parameter), decode));
 }
 

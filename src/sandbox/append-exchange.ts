@@ -60,9 +60,11 @@ function misplacedKeys(sandbox: SandboxState, call: ObservedCall) {
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
   const inPath = isUnknown ? findFirstKeys(path) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
-  const all = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
-  if (all.length === 0 && !isNotAlone) return undefined;
-  const real = all.find((key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null);
+  const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
+  if (sentKeys.length === 0 && !isNotAlone) return undefined;
+  const real = sentKeys.find(
+    (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
+  );
   const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
     /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */

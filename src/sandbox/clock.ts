@@ -20,14 +20,14 @@ export function createClock(options: {
   const { time } = options;
   let frozen = options.frozen ?? false;
   // The clock's instant and the platform's time when it was last read.
-  let shown = options.start;
-  let read = time();
+  let shownAt = options.start;
+  let readAt = time();
 
   const now = () => {
-    const elapsed = time() - read;
-    read += elapsed;
-    if (!frozen && elapsed > 0) shown += elapsed;
-    return shown;
+    const elapsed = time() - readAt;
+    readAt += elapsed;
+    if (!frozen && elapsed > 0) shownAt += elapsed;
+    return shownAt;
   };
   // After a reading.
   const moveTo = (instant: number, field: "by" | "now") => {
@@ -37,11 +37,11 @@ export function createClock(options: {
       const message = `${failure}: the latest possible time is ${latest}.`;
       throw new SandboxError("validation_failed", message, { latest, fields: { [field]: message } });
     }
-    if (instant < shown) {
-      const why = `it shows ${isoOf(shown)} and never runs backwards. Reset the sandbox to start again.`;
+    if (instant < shownAt) {
+      const why = `it shows ${isoOf(shownAt)} and never runs backwards. Reset the sandbox to start again.`;
       throw new SandboxError("clock_backwards", `${failure}: ${why}`);
     }
-    shown = instant;
+    shownAt = instant;
   };
 
   return {
@@ -54,7 +54,7 @@ export function createClock(options: {
     },
     /** Continues from what another copy of the sandbox showed. */
     continueFrom(instant: number, isFrozen: boolean): void {
-      shown = Math.max(now(), instant);
+      shownAt = Math.max(now(), instant);
       frozen = isFrozen;
     },
     freeze(): void {

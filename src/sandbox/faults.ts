@@ -136,8 +136,8 @@ function latencyOf({ effect: { latency }, salts }: ActiveFault, requestNumber: n
   const chance = chanceOf(salts.latency, requestNumber);
   if ("min" in latency) return latency.min + Math.floor(chance * (latency.max - latency.min + 1));
   // The method of Box and Muller makes a normal deviate of two chances.
-  const other = chanceOf(salts.tail, requestNumber);
-  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * other);
+  const secondChance = chanceOf(salts.tail, requestNumber);
+  const normal = Math.sqrt(-2 * Math.log(1 - chance)) * Math.cos(2 * Math.PI * secondChance);
   const { median, p99 } = latency;
   const late = median === 0 ? 0 : median * (p99 / median) ** (normal / normalP99);
   return Math.min(Math.round(late), maxTimesP99 * p99);

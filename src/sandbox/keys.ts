@@ -98,7 +98,7 @@ export function createRegistry(records: Iterable<Organization>, newKeys: Iterabl
   }
 
   for (const record of records) organizations.set(record.ref, { organization: record, keys: [] });
-  for (const one of newKeys) addKey(one);
+  for (const newKey of newKeys) addKey(newKey);
   return {
     organizations: organizations as ReadonlyMap<string, OrganizationEntry>,
     organization,
@@ -130,10 +130,10 @@ export type Registry = ReturnType<typeof createRegistry>;
 
 function unknownRef(kind: "key" | "organization", ref: string, known: KnownRefs): never {
   const refs = [...known.keys()];
-  const shown = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
+  const shownRefs = refs.length > 20 ? [...refs.slice(0, 20), `… ${refs.length - 20} more`] : refs;
   // HTTP and JavaScript may pass anything.
   const hint = didYouMean(String(ref), refs);
-  const message = `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shown.join(", ") || "none"}.${hint}`;
+  const message = `Unknown ${kind} ${JSON.stringify(ref)}: this scenario has ${shownRefs.join(", ") || "none"}.${hint}`;
   throw new SandboxError("unknown_ref", message, { kind, ref, known: refs });
 }
 
@@ -204,7 +204,7 @@ interface ScenarioKeyRecord {
 }
 
 // By the scenario's organizations, which are immutable. Sandboxes of the same scenario and seed share the records.
-const known = new WeakMap<object, ScenarioRecords>();
+const recordsOfScenario = new WeakMap<object, ScenarioRecords>();
 
 interface ScenarioRecords {
   readonly seed: number;
@@ -219,10 +219,10 @@ interface ScenarioRecords {
 export function scenarioRecords(scenario: Scenario, seed: number, sha256: Hash): ScenarioRecords {
   const { population } = scenario;
   const owner = scenario.organizations ?? population;
-  const earlier = owner && known.get(owner);
+  const earlier = owner && recordsOfScenario.get(owner);
   if (earlier?.seed === seed && earlier.population === population) return earlier;
   const records = recordsOf(scenario, seed, sha256);
-  if (owner !== undefined) known.set(owner, records);
+  if (owner !== undefined) recordsOfScenario.set(owner, records);
   return records;
 }
 

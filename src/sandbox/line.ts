@@ -109,15 +109,15 @@ export function applyLine(sandbox: SandboxState, line: Line): void {
   replaceState(sandbox, { requestIds: createRequestIds(seed, line.responded, idGroup) });
   for (const [index, fault] of faults.entries()) fault.matched = line.matched[index] ?? fault.matched;
   for (const key of line.keys ?? []) putKey(sandbox, key, line.usage[key.ref] as Usage);
-  for (const one of line.happened) {
-    if ("request" in one) applyRequest(sandbox, one.request, line.counts === undefined);
-    else if ("event" in one) applyEvent(sandbox, one.event);
+  for (const event of line.happened) {
+    if ("request" in event) applyRequest(sandbox, event.request, line.counts === undefined);
+    else if ("event" in event) applyEvent(sandbox, event.event);
   }
   for (const [ref, usage] of Object.entries(line.usage)) registry.key(ref).usage = usage;
   if (line.counts !== undefined) counters.restore(line.counts);
   for (const page of line.pages ?? []) behavior.pages.add(page);
   timeline.next = line.timeline.next;
-  for (const one of line.timeline.rejections ?? []) timeline.rejections.set(...one);
+  for (const rejection of line.timeline.rejections ?? []) timeline.rejections.set(...rejection);
   timeline.dueAt = Math.min(
     timeline.steps[timeline.next]?.at ?? Number.POSITIVE_INFINITY,
     nextRuleAt(sandbox.records),
@@ -125,17 +125,17 @@ export function applyLine(sandbox: SandboxState, line: Line): void {
   if (line.story !== undefined) {
     const { verdicts, ...progress } = line.story;
     Object.assign(story, progress);
-    for (const one of verdicts) story.verdicts.set(...one);
+    for (const verdict of verdicts) story.verdicts.set(...verdict);
   }
 }
 
 /** Adds the requests and events of a line to the journal, and tells who follows it. */
 export function tellLine({ history }: SandboxState, { happened, unread = [] }: Line): void {
-  for (const one of happened) {
-    if ("request" in one) history.record(one.request);
-    else if ("event" in one) {
-      if (clearing.has(one.event.type)) history.enter();
-      history.emit(one.event);
+  for (const event of happened) {
+    if ("request" in event) history.record(event.request);
+    else if ("event" in event) {
+      if (clearing.has(event.event.type)) history.enter();
+      history.emit(event.event);
     }
   }
   for (const id of unread) {

@@ -35,11 +35,11 @@ function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
 
 function unknownPaths(named: readonly Named[], endpoints: readonly ServedEndpoint[]): Unknown[] {
   const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
-  const own = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
-  const known = [...outcomes.map(({ path }) => path), ...own];
+  const successPaths = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
+  const pathIds = [...outcomes.map(({ path }) => path), ...successPaths];
   return named.flatMap(([name, ...path]): Unknown[] => {
-    if (name === undefined || known.includes(name)) return [];
-    const near = nearest(name, known);
+    if (name === undefined || pathIds.includes(name)) return [];
+    const near = nearest(name, pathIds);
     const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
     return [{ code: "bad_choice", path, message: `the sandbox has no path ${quote(name)}`, hint }];
   });

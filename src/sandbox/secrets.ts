@@ -53,13 +53,13 @@ interface ShownKeys {
 
 /** Returns every key that the scenario lists, then keys of the population up to 1,000 in total. */
 export function announcedKeys({ scenario }: SandboxState): ShownKeys {
-  const known = announced.get(scenario);
-  if (known !== undefined) return known;
+  const cached = announced.get(scenario);
+  if (cached !== undefined) return cached;
   const { written, populated } = byOrigin(scenario);
   const keys = [...written, ...populated.slice(0, Math.max(0, maxAnnounced - written.length))];
-  const found = { keys, leftOut: written.length + populated.length - keys.length };
-  announced.set(scenario, found);
-  return found;
+  const shownKeys = { keys, leftOut: written.length + populated.length - keys.length };
+  announced.set(scenario, shownKeys);
+  return shownKeys;
 }
 
 /** Returns the first `max` keys that the scenario lists, or a few of the population if it lists none. */

@@ -101,18 +101,18 @@ export function prepareScenario(
 
 /** The names in a scenario that its sandbox lacks: endpoints, and the scopes of keys. */
 export function unknownNames(scenario: Scenario, platform: Platform) {
-  const found: (ScenarioMistake & { readonly hint: string })[] = [];
+  const mistakes: (ScenarioMistake & { readonly hint: string })[] = [];
   const report = (one: ScenarioMistake) => {
-    if (found.length < maximumProblems) found.push({ ...one, hint: one.hint ?? "" });
+    if (mistakes.length < maximumProblems) mistakes.push({ ...one, hint: one.hint ?? "" });
   };
   const endpoints = platform.endpoints(scenario, report);
   const { profile = "minimal", ...own } = scenario.assumptions ?? {};
   const { scopes } = assumptionsFor(profile, own, endpoints);
-  if (found.length === 0) startRecords(scenario, endpoints, seededIn(scenario, platform), report);
+  if (mistakes.length === 0) startRecords(scenario, endpoints, seededIn(scenario, platform), report);
   return [
     ...unknownEndpoints(scenario, endpoints),
     ...unknownScopes(keysWritten(scenario), scopes),
-    ...found,
+    ...mistakes,
   ];
 }
 
@@ -287,7 +287,7 @@ export function restoreSandbox(
 }
 
 function restoreClients({ behavior, registry }: SandboxState, clients: SavedSandbox["clients"]): void {
-  for (const one of clients.rejected) behavior.rejected.set(...one);
+  for (const rejection of clients.rejected) behavior.rejected.set(...rejection);
   for (const page of clients.pages) behavior.pages.add(page);
   for (const ref of clients.worked) registry.key(ref).hasWorked = true;
   for (const ref of clients.replaced) {

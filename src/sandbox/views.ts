@@ -66,8 +66,9 @@ export function viewOrganizations({ registry }: SandboxState, page: Page = {}): 
 /** The sandbox's own profile and assumptions; the conditions of a run are not among them. */
 export function viewAssumptions(sandbox: SandboxState): Assumptions & { readonly profile: Profile } {
   const { profile, givenAssumptions, endpoints, platform, assumptions } = sandbox;
-  const own = platform.run === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
-  return { profile, ...own };
+  const withoutRun =
+    platform.run === undefined ? assumptions : assumptionsFor(profile, givenAssumptions, endpoints);
+  return { profile, ...withoutRun };
 }
 
 export function viewClock(clock: VirtualClock): ClockView {
@@ -88,8 +89,8 @@ export function listRequests(
 ): Exchange[] {
   const { key, ...others } = query;
   if (isReserved(key)) {
-    const found = history.requests({ ...others, pathId: pathOfReserved[key] });
-    return pathId === undefined || pathId === pathOfReserved[key] ? found : [];
+    const exchanges = history.requests({ ...others, pathId: pathOfReserved[key] });
+    return pathId === undefined || pathId === pathOfReserved[key] ? exchanges : [];
   }
   if (key !== undefined) registry.key(key);
   return history.requests({ ...query, pathId });
@@ -101,26 +102,28 @@ export function expectRequests(
   { path_id: pathId, key, count }: ValueOf<typeof expectationQuery>,
 ): number {
   if (key !== undefined) registry.key(key);
-  const all = history.requests({ source: "client" }).reverse();
+  const exchanges = history.requests({ source: "client" }).reverse();
   const closeness = (one: Exchange) =>
     Number(pathId === undefined || one.pathId === pathId || one.fault === pathId) +
     Number(key === undefined || one.key === key);
-  const found = all.filter((one) => closeness(one) === 2).length;
-  if (count === undefined ? found > 0 : found === count) return found;
-  const nearest = all
+  const matching = exchanges.filter((one) => closeness(one) === 2).length;
+  if (count === undefined ? matching > 0 : matching === count) return matching;
+  const nearest = exchanges
     .sort((one, other) => closeness(other) - closeness(one))
     .slice(0, 5)
     .map(({ id, at, key, status, pathId }) => ({ id, at: isoOf(at), key, status, path_id: pathId }));
   const wanted = [pathId, key && `the key ${key}`].filter((one) => one !== undefined).join(" and ");
   const total = history.total();
-  const kept = history.requests().length;
-  const shown = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
+  const inJournal = history.requests().length;
+  const nearestTexts = nearest.map((one) => `${one.path_id} with ${one.key ?? "no known key"} (${one.id})`);
   throw new SandboxError(
     "expectation_failed",
-    `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${found}. ${
-      shown.length === 0 ? "The journal has no request of a client." : `Nearest: ${shown.join(", ")}.`
-    }${kept < total ? ` The journal has only the last ${kept} of ${total} requests; the report counts all.` : ""}`,
-    { found, nearest },
+    `Expected ${count ?? "at least 1"} ${(count ?? 1) === 1 ? "request" : "requests"}${wanted && ` with ${wanted}`}, found ${matching}. ${
+      nearestTexts.length === 0
+        ? "The journal has no request of a client."
+        : `Nearest: ${nearestTexts.join(", ")}.`
+    }${inJournal < total ? ` The journal has only the last ${inJournal} of ${total} requests; the report counts all.` : ""}`,
+    { found: matching, nearest },
   );
 }
 

@@ -49,8 +49,8 @@ export function sentenceOf({ limit, amount, max }: Omit<Excess, "retryAfter">): 
   if (limit === "requests_per_minute")
     return `This sandbox accepts ${max} requests a minute for all its keys together. Its host set this limit; it is not a limit of the API or of your key.`;
   const { unit, what } = instanceLimits[limit];
-  const shown = (value: number) => inUnit(value, unit);
-  return `This sandbox has ${shown(amount)} ${what}; its host allows ${shown(max)}, and can raise it with --instance-limit ${limit}=${shown(2 * max).replace(" ", "")}.`;
+  const amountText = (value: number) => inUnit(value, unit);
+  return `This sandbox has ${amountText(amount)} ${what}; its host allows ${amountText(max)}, and can raise it with --instance-limit ${limit}=${amountText(2 * max).replace(" ", "")}.`;
 }
 
 export function limitText(name: LimitName): string {

@@ -54,9 +54,9 @@ export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits
     runDue() {
       instances.sweep(instanceTtl);
       budget.check();
-      for (const one of statesOf({ sandbox, instances })) {
+      for (const state of statesOf({ sandbox, instances })) {
         try {
-          runDue(one);
+          runDue(state);
         } catch {
           // The next request reports the error. A failed save is retried and reported there.
         }

@@ -41,8 +41,10 @@ export function requireSame({ code, what, elsewhere }: Stored, theirs: Origin, o
 }
 
 function shownIn(members: Origin, names: readonly string[]): string {
-  const shown = names.map((name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`);
-  return listed(shown, "and");
+  const memberTexts = names.map(
+    (name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`,
+  );
+  return listed(memberTexts, "and");
 }
 
 export function sandboxExists(what: string, elsewhere: string): SandboxError {

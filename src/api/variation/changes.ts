@@ -35,8 +35,8 @@ export function dataMembers(added: object, member?: "limits" | "usage"): Edit {
 
 export function moreMembers(added: object): Edit {
   return inDocumented((value, { isOpen, fields }) => {
-    const own = Object.entries(added).filter(([name]) => isOpen && !Object.hasOwn(fields, name));
-    return { ...value, ...Object.fromEntries(own) };
+    const newMembers = Object.entries(added).filter(([name]) => isOpen && !Object.hasOwn(fields, name));
+    return { ...value, ...Object.fromEntries(newMembers) };
   });
 }
 

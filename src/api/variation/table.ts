@@ -292,6 +292,6 @@ export const variationTable: readonly VariationRow[] = [
 ];
 
 function uuidOf(digits: string): string {
-  const all = digits + digits.slice(0, 6);
-  return `${all.slice(0, 8)}-${all.slice(8, 12)}-4${all.slice(12, 15)}-a${all.slice(15, 18)}-${all.slice(18, 30)}`;
+  const padded = digits + digits.slice(0, 6);
+  return `${padded.slice(0, 8)}-${padded.slice(8, 12)}-4${padded.slice(12, 15)}-a${padded.slice(15, 18)}-${padded.slice(18, 30)}`;
 }

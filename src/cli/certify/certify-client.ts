@@ -145,8 +145,8 @@ function createProgress({ io, flags }: Pick<CommandCall<{ quiet?: boolean }>, "i
       line(what);
     },
     ran({ name, outcome, durationMs, requests }) {
-      const sent = pluralize(requests, "request");
-      line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds(durationMs), sent);
+      const requestCount = pluralize(requests, "request");
+      line(outcome.replace("_", " ").padEnd(9), name.padEnd(15), seconds(durationMs), requestCount);
     },
     broke({ id, outcome, durationMs }) {
       line(outcome.replace("_", " ").padEnd(11), id, seconds(durationMs));

@@ -129,8 +129,8 @@ async function runOnce(
     },
   });
   const durationMs = Math.round(stopwatch() - started);
-  const found = { underExec: true, keysInOutput: keys.places() };
-  const report = clientReport(sandbox, found, collected.counters);
+  const endFacts = { underExec: true, keysInOutput: keys.places() };
+  const report = clientReport(sandbox, endFacts, collected.counters);
   const ended = howEnded(end);
   const run = { ...ended, durationMs, report, output: output.lines(), ...collected.facts() };
   return { run, notes: end.notes };
@@ -188,7 +188,7 @@ export function collectRequests(endpoints: readonly Endpoint[], time = stopwatch
 
 /** Collects what the conditions of a run show with its requests. */
 function collectObservations(time: () => number) {
-  const sent = new Map<string, { key: string; isUnknown: boolean; nth: number; paths: PathId[] }>();
+  const sentByKey = new Map<string, { key: string; isUnknown: boolean; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
   const tried: number[] = [];
   const scenarios = new Set<string>();
@@ -201,11 +201,11 @@ function collectObservations(time: () => number) {
     hits: () => hits,
     add({ pathId, key: ref, fingerprint }: Exchange, seen: Observation): void {
       const key = ref ?? fingerprint ?? "";
-      const known = sent.get(`${seen.nth} ${key}`);
+      const sentBefore = sentByKey.get(`${seen.nth} ${key}`);
       const usual = seen.hit ?? pathId;
       const isUnknown = ref === null;
-      if (known !== undefined) known.paths.push(usual);
-      else sent.set(`${seen.nth} ${key}`, { key, isUnknown, nth: seen.nth, paths: [usual] });
+      if (sentBefore !== undefined) sentBefore.paths.push(usual);
+      else sentByKey.set(`${seen.nth} ${key}`, { key, isUnknown, nth: seen.nth, paths: [usual] });
       points.push(...seen.points);
       suspect ??= seen.hit;
       scenarios.add(seen.scenario);
@@ -218,7 +218,7 @@ function collectObservations(time: () => number) {
     },
     facts: () => ({
       points: pointsIn(points),
-      sent: [...sent.values()],
+      sent: [...sentByKey.values()],
       suspect,
       pinned: pinned && pinnedSentence(pinned),
       scenarios: [...scenarios],
@@ -289,7 +289,7 @@ function createQueue(size: number) {
       await new Promise<void>((resolve) => {
         const begin = () => {
           underWay.add(turn);
-          if (underWay.size > 1) for (const other of underWay) other.isShared = true;
+          if (underWay.size > 1) for (const turnBeside of underWay) turnBeside.isShared = true;
           resolve();
         };
         waiting.push({ isAlone, begin });

@@ -143,17 +143,17 @@ export const certifyCommand = declareCommand({
     needCommand(rest, io);
     const loaded = await loadNamed(words[0], io, flags);
     checkOnly(flags.only, loaded);
-    const asked = { loaded, command: rest, ...askedRuns(flags) };
-    const { result, cutShort, outputOf, notes, release } = await certifyClient(asked, call);
+    const request = { loaded, command: rest, ...askedRuns(flags) };
+    const { result, cutShort, outputOf, notes, release } = await certifyClient(request, call);
     try {
       if (result === undefined) return cutShort ?? exitCode.defect;
       const style = io.stdout.style();
       const hint = whyUnusable(result, notes.join(" "), call);
-      const seen = { outputOf, hint, program: io.program };
-      io.stdout.write(redactKeys(renderCertificate(result, format, style, seen)));
+      const context = { outputOf, hint, program: io.program };
+      io.stdout.write(redactKeys(renderCertificate(result, format, style, context)));
       const inFormat = (format: ReportFormat) => renderCertificate(result, format);
       const failures = await writeTargets(targets, inFormat, certificateFiles, io);
-      for (const one of failures) io.stderr.say(describeFailure(one, flags));
+      for (const failure of failures) io.stderr.say(describeFailure(failure, flags));
       if (hint !== undefined && format !== "brief") io.stderr.say(redactKeys(`${hint}\n`));
       if (cutShort !== undefined) return cutShort;
       const { verdict } = certificateBrief(result, "");

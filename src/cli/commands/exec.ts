@@ -25,10 +25,10 @@ import { openRunFolder } from "../serve/run-folder.js";
 import { createKeyFinder, runServed, sayWhyNotRun } from "../serve/run-served.js";
 
 function promiseOf(text: string, { scenario }: LoadedScenario): BrokenPromise {
-  const all = brokenPromisesOf(endpointsFor(scenario));
-  const found = all.find(({ id }) => id === text);
-  if (found !== undefined) return found;
-  const ids = all.map(({ id }) => id);
+  const promises = brokenPromisesOf(endpointsFor(scenario));
+  const promise = promises.find(({ id }) => id === text);
+  if (promise !== undefined) return promise;
+  const ids = promises.map(({ id }) => id);
   const onPath = ids.filter((id) => id.split(":")[0] === text.split(":")[0]);
   const some = onPath.length > 0 ? onPath : ["200.test:scopes-empty", "401.revoked:accepted"];
   const hint = didYouMean(text, ids) || ` Give one such as ${listed(some, "or")}.`;
@@ -52,8 +52,8 @@ function conditionsOf(
 function faultOf(text: string, { scenario }: LoadedScenario): NonNullable<RunConditions["faults"]> {
   const [name, path] = text.split("@");
   const fault = faultPathIds.find((one) => one === name);
-  const all = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
-  const paths = all.map((row) => row.path);
+  const outcomes = outcomesOf(endpointsFor(scenario)).filter((row) => row.promised || isSuccess(row.path));
+  const paths = outcomes.map((row) => row.path);
   const some = path === undefined ? paths : paths.filter((one) => one === path);
   if (fault !== undefined && some.length > 0) return faultsOn(some, fault);
   const what = fault === undefined ? "a fault" : "a promised path";
@@ -130,12 +130,12 @@ export const execCommand = declareCommand({
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;
-    const tried = new Set<string>();
+    const triedPaths = new Set<string>();
     sandbox.counters.passOnTo({
       ...counters,
       count(exchange, keys, seen) {
         counters.count(exchange, keys);
-        if (tried.size < maxTried) tried.add(redactKeys(`${exchange.method} ${exchange.path}`));
+        if (triedPaths.size < maxTried) triedPaths.add(redactKeys(`${exchange.method} ${exchange.path}`));
         if (seen?.hit !== undefined) replaced += 1;
       },
     });
@@ -157,7 +157,7 @@ export const execCommand = declareCommand({
         return end.code || (report.requests === 0 ? exitCode.noRequest : exitCode.fine);
       }
       const needsRequests = end.code === exitCode.fine && flags.minCoverage !== 0;
-      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...tried] });
+      const unmet = unmetThresholds(report, { ...flags, needsRequests, tried: [...triedPaths] });
       const rerun = runAgainWith("exec", words, { ...flags, command: rest, program: io.program });
       const ran = { code: end.code, rerun, hint: end.notes.join(" ") };
       const isWritten = await deliverReport(report, unmet, targets, call, ran);

@@ -47,8 +47,8 @@ export const explainCommand = declareCommand({
     }
     const loaded = await loadNamed(scenario, io, flags);
     const sandbox = startNamed(loaded, flags);
-    const asked = endpointNamed(sandbox, flags.endpoint);
-    const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, asked);
+    const endpoint = endpointNamed(sandbox, flags.endpoint);
+    const explained = explain(apiKeyFor(word, sandbox, loaded.name, io.program), sandbox, endpoint);
     if (flags.json) io.stdout.write(`${JSON.stringify(explained, null, 2)}\n`);
     else io.stdout.say(`${keyText(explained, loaded.name, style, io.program)}\n`);
     return exitCode.fine;

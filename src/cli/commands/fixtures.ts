@@ -101,8 +101,8 @@ function recordsOf({ words: [word = ""], flags }: FixturesCall): Records {
   // A scenario's population with refs, as in the API; index 0 is `organization-1`.
   const at = (index: number) => {
     const number = index + 1;
-    const given = populatedOrganization(number);
-    const { ref, id, name, type } = buildOrganization(populatedRef(number), given, seed);
+    const settings = populatedOrganization(number);
+    const { ref, id, name, type } = buildOrganization(populatedRef(number), settings, seed);
     return { ref, id, name, type };
   };
   return { at, row: at, features: () => [] };

@@ -193,15 +193,15 @@ async function writeClientFiles(
 
 async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<void> {
   const { needs, files, install } = clients[kind];
-  const found = files.filter((name) => existsSync(join(cwd, name)));
-  const texts = await Promise.all(found.map((name) => readFile(join(cwd, name), "utf8")));
+  const existing = files.filter((name) => existsSync(join(cwd, name)));
+  const texts = await Promise.all(existing.map((name) => readFile(join(cwd, name), "utf8")));
   // Python itself shows what it finds, also in a virtual environment.
   const python = () => spawnSync("python3", ["-c", "import svc_sandbox.pytest_plugin"], { cwd, env });
   if (kind === "pytest" ? python().status === 0 : texts.some((text) => text.includes(needs))) return;
-  const [file = files[0]] = found;
-  const lack = found.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
+  const [file = files[0]] = existing;
+  const lack = existing.length > 0 ? `which ${file} does not have` : file && `and there is no ${file} here`;
   const pom = kind === "junit" ? String(await packageFile("examples/junit5/pom.xml")).trimEnd() : "";
-  const part = found.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
+  const part = existing.length === 0 ? pom : /^ *<dependency>[\s\S]*?<\/dependency>$/m.exec(pom)?.[0];
   const installed = installedFile(cwd, "package.json");
   // A machine with the single executable may have no npm.
   const [how, at] = isExecutable()
@@ -210,7 +210,7 @@ async function checkNeeds(kind: ClientKind, { cwd, env, program }: Io): Promise<
   const unpacked = installed === undefined ? at : dirname(installed);
   const lines = [
     ...(installed ? [] : [`${how} ./svc-sandbox-${version}.tgz`]),
-    ...(file === "go.mod" && found.length === 0 ? ["go mod init example.com/client"] : []),
+    ...(file === "go.mod" && existing.length === 0 ? ["go mod init example.com/client"] : []),
     ...(kind === "node" && !installed ? [] : [install.replace("%", unpacked)]),
   ];
   const from = installed ? "" : ", with the file of npm pack (there is no release yet)";

@@ -73,13 +73,13 @@ function keysToCome(open: () => SandboxState): string[][] {
     sandbox.history.subscribe((event) => {
       if (event.type !== "timeline.step" && event.type !== "story.step") return;
       const { step, performed } = event.result;
-      const made = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);
-      if (!made || rows.has(made.ref)) return;
+      const newKey = performed?.replacement ?? (refsIn(step).key === undefined ? performed?.key : null);
+      if (!newKey || rows.has(newKey.ref)) return;
       const by =
         event.type === "timeline.step"
           ? `timeline, at ${shortTime(event.result.at)}`
           : `story, step ${event.result.number}`;
-      rows.set(made.ref, [made.ref, scenarioSecret(sandbox, made.ref), by]);
+      rows.set(newKey.ref, [newKey.ref, scenarioSecret(sandbox, newKey.ref), by]);
     });
     return sandbox;
   });

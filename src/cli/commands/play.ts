@@ -89,8 +89,8 @@ async function playAll(sandbox: SandboxState, name: string, pauses: Pauses, call
     return exitCode.fine;
   }
   if (!flags.json) {
-    const all = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
-    io.stdout.say(`The end: ${pluralize(steps, "step")}, ${all}.\n`);
+    const summary = unexpected === 0 ? "all as expected" : `${unexpected} not as expected`;
+    io.stdout.say(`The end: ${pluralize(steps, "step")}, ${summary}.\n`);
   }
   if (unexpected === 0) return exitCode.fine;
   io.stderr.say(

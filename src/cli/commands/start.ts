@@ -119,19 +119,19 @@ export const startCommand = declareCommand({
     const logger = await createLog(flags, io);
     const options = await serveOptions(flags, io, logger);
     const served = { loaded };
-    const own = () => served.loaded;
+    const loadedScenario = () => served.loaded;
     let code: number = exitCode.fine;
     // The last start ends first: no file changes a server that stops, and no request comes to a store that closes.
     const shutdown: (() => Promise<void>)[] = [];
     try {
       const onProblem = (error: unknown) => options.onDefect?.(error);
-      const store = await openNamedStore(call, { own, logger, onProblem, stop });
+      const store = await openNamedStore(call, { own: loadedScenario, logger, onProblem, stop });
       if (store === undefined) return code;
       shutdown.push(async () => {
         if (!(await closeStore(store, logger))) code = exitCode.failed;
       });
       logEvents(store, flags, logger);
-      const server = await serve(store, { ...options, own, onAudit: logger.audit });
+      const server = await serve(store, { ...options, own: loadedScenario, onAudit: logger.audit });
       // A second signal ends the process.
       const drained = () =>
         isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
@@ -257,19 +257,19 @@ function newTokenOf({ controlToken }: RunningServer, flags: StartCall["flags"]):
 function announce(sandbox: SandboxState, server: RunningServer, { flags, io }: StartCall, log: Logger): void {
   // Other people may read logs; only the caller reads the line of JSON.
   const showKeys = flags.showKeys ?? (printsJson(flags) || flags.log !== "json");
-  const shown = showKeys ? (text: string) => text : redactKeys;
+  const maskedText = showKeys ? (text: string) => text : redactKeys;
   const newToken = newTokenOf(server, flags);
   const shownToken = showKeys ? newToken : undefined;
   if (printsJson(flags)) {
     io.stdout.write(
-      shown(listeningLine(sandbox, showKeys ? server : { ...server, controlToken: undefined })),
+      maskedText(listeningLine(sandbox, showKeys ? server : { ...server, controlToken: undefined })),
     );
   } else if (flags.quiet) {
     io.stdout.write(`${server.url}\n`);
     // It appears nowhere else.
     if (shownToken) io.stderr.write(`Control token: ${shownToken}\n`);
   } else {
-    io.stdout.write(shown(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
+    io.stdout.write(maskedText(banner(sandbox, server, io.stdout.style(), shownToken, io.program)));
   }
   if (newToken !== undefined && !showKeys) {
     log.note("The generated control token is hidden. Set one with --control-token, or add --show-keys.");

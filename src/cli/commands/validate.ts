@@ -54,8 +54,9 @@ export const validateCommand = declareCommand({
   async run({ words, flags, io }) {
     const verdicts: Verdict[] = [];
     const { openapi, operations } = flags;
-    const own = () => [ownIn(io.cwd) ?? fallbackScenario];
-    const files = openapi !== undefined && words.length === 0 ? own() : namedOrOwn(words, "validate", io);
+    const ownFiles = () => [ownIn(io.cwd) ?? fallbackScenario];
+    const files =
+      openapi !== undefined && words.length === 0 ? ownFiles() : namedOrOwn(words, "validate", io);
     for (const file of files) verdicts.push(await check(file, { openapi, operations }, io));
     if (flags.json) io.stdout.write(`${JSON.stringify(verdicts.map(asJson), null, 2)}\n`);
     else for (const verdict of verdicts) print(verdict, io, flags);

@@ -26,8 +26,8 @@ export function banner(
   const { keys, leftOut } = firstKeys(sandbox, shownKeys);
   const rows = [...keyRows(sandbox, secretsOf(keys, sandbox)), ...rejectedRows(sandbox)];
   const lines = (facts: Readonly<Record<string, string | undefined>>) => {
-    const known = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
-    return alignColumns(known).map((line) => `  ${line}`);
+    const factRows = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
+    return alignColumns(factRows).map((line) => `  ${line}`);
   };
   return [
     palette.bold(`svc-sandbox is listening on ${localUrl}`),

@@ -80,15 +80,15 @@ async function writeTrust(certificates: readonly string[], own: Io["env"], other
   } = own;
   const [file, forNode] = [join(folder, "ca.pem"), join(folder, "node-extra-ca.pem")];
   const store = join(folder, "java.p12");
-  const read = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
-  const theirs = await Promise.all([SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE].map(read));
+  const textOf = (name: string | undefined) => (name ? files.readFile(name, "utf8").catch(() => "") : "");
+  const theirs = await Promise.all([SSL_CERT_FILE, CURL_CA_BUNDLE, REQUESTS_CA_BUNDLE].map(textOf));
   const { rootCertificates } = process.getBuiltinModule("node:tls");
-  const all = [...certificates, ...(others ? [...rootCertificates, ...theirs] : [])];
-  const trusted = [...new Set(all.join("\n").match(pem))];
+  const bundle = [...certificates, ...(others ? [...rootCertificates, ...theirs] : [])];
+  const trusted = [...new Set(bundle.join("\n").match(pem))];
   await Promise.all([
     files.writeFile(file, `${trusted.join("\n")}\n`),
     // There is only one such variable: certificates of the user stay trusted.
-    files.writeFile(forNode, `${certificates.join("\n")}\n${await read(NODE_EXTRA_CA_CERTS)}`),
+    files.writeFile(forNode, `${certificates.join("\n")}\n${await textOf(NODE_EXTRA_CA_CERTS)}`),
     files.writeFile(store, javaTrustStore(trusted)),
     files.writeFile(join(folder, "php.ini"), `curl.cainfo="${file}"\nopenssl.cafile="${file}"\n`),
   ]);

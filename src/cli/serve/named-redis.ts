@@ -33,7 +33,7 @@ export async function openNamedRedis(
       onNote: logger.note,
       onWarning: logger.warning,
     });
-  let known = "";
+  let lastText = "";
   while (!stop.aborted) {
     try {
       const store = await open();
@@ -41,8 +41,8 @@ export async function openNamedRedis(
       return store;
     } catch (error) {
       if (!(error instanceof SandboxError && error.code === "store_unavailable")) throw error;
-      if (error.message !== known) logger.problem(`${error.message} Waiting until it can be reached.`);
-      known = error.message;
+      if (error.message !== lastText) logger.problem(`${error.message} Waiting until it can be reached.`);
+      lastText = error.message;
     }
     await io.wait(1000, stop);
   }

@@ -74,9 +74,9 @@ export async function openRunFolder(run: Omit<RunFile, "version">) {
     /** What could not be counted, as sentences. */
     notes(): string[] {
       if (others.size === 0) return [];
-      const found = listed([...others].map(quote), "and");
+      const versions = listed([...others].map(quote), "and");
       return [
-        `The command has sandboxes of svc-sandbox ${found}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
+        `The command has sandboxes of svc-sandbox ${versions}, whose requests could not be counted. This is ${quote(version)}: use the same version.`,
       ];
     },
   };
@@ -139,16 +139,16 @@ function followFile(file: string): () => RunLine[] {
   let rest: Buffer = Buffer.alloc(0);
   const part = Buffer.alloc(64 * 1024);
   return () => {
-    const all = [rest];
+    const chunks = [rest];
     const descriptor = openRegular(file);
     for (;;) {
       const length = readSync(descriptor, part, 0, part.length, position);
       if (length === 0) break;
       position += length;
-      all.push(Buffer.from(part.subarray(0, length)));
+      chunks.push(Buffer.from(part.subarray(0, length)));
     }
     closeSync(descriptor);
-    const text = Buffer.concat(all);
+    const text = Buffer.concat(chunks);
     const end = text.lastIndexOf("\n") + 1;
     rest = text.subarray(end);
     const lines = text.toString("utf8", 0, end).split("\n").slice(0, -1);

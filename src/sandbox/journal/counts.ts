@@ -116,10 +116,10 @@ function countPath({ paths }: Counts, pathId: PathId, isCovered: boolean): void 
 }
 
 function countRepeat({ repeats }: Counts, { pathId, key, fingerprint }: Exchange): void {
-  const known = repeats.find((one) => one.pathId === pathId && one.fingerprint === fingerprint);
-  if (known !== undefined) {
-    known.count += 1;
-    known.key = key;
+  const counted = repeats.find((one) => one.pathId === pathId && one.fingerprint === fingerprint);
+  if (counted !== undefined) {
+    counted.count += 1;
+    counted.key = key;
   } else if (repeats.length < maxRepeats) repeats.push({ pathId, key, fingerprint, count: 1 });
 }
 

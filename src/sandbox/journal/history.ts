@@ -109,10 +109,10 @@ export function createHistory<Event>(capacity = maxKept) {
     /** Discards requests except the latest `count` since the start that fit into `max` bytes. The total stays. */
     keep(max: number, count = capacity): void {
       const recent = requests.after(after);
-      const all = list();
-      const first = all.length - latestOf(count === 0 ? [] : all.slice(-count), max).length;
-      const restored = all.length - recent.length;
-      earlier = all.slice(first, restored);
+      const entries = list();
+      const first = entries.length - latestOf(count === 0 ? [] : entries.slice(-count), max).length;
+      const restored = entries.length - recent.length;
+      earlier = entries.slice(first, restored);
       requests.discard(recent[first - restored - 1]?.position ?? after);
       measured.at = -1;
     },
@@ -196,23 +196,23 @@ interface Entry<Content> {
 }
 
 function createKept<Content>(capacity: number) {
-  const kept: Entry<Content>[] = [];
+  const entries: Entry<Content>[] = [];
   // Old entries go in groups: to drop one moves all others, which would cost more than the rest of a request.
   const spare = Math.ceil(capacity / 8);
-  const excess = () => Math.max(0, kept.length - capacity);
-  const drop = (count: number) => void kept.splice(0, count);
+  const excess = () => Math.max(0, entries.length - capacity);
+  const drop = (count: number) => void entries.splice(0, count);
   return {
     push(entry: Content, position: number): void {
       if (excess() === spare) drop(spare);
-      kept.push({ position, entry });
+      entries.push({ position, entry });
     },
-    entries: (): Content[] => kept.map(({ entry }) => entry),
+    entries: (): Content[] => entries.map(({ entry }) => entry),
     after: (position: number): Entry<Content>[] =>
-      kept.slice(excess()).filter((one) => one.position > position),
+      entries.slice(excess()).filter((one) => one.position > position),
     /** Discards those after a position. */
     forget(position: number): void {
-      while ((kept.at(-1)?.position ?? 0) > position) kept.pop();
+      while ((entries.at(-1)?.position ?? 0) > position) entries.pop();
     },
-    discard: (position: number): void => drop(kept.filter((one) => one.position <= position).length),
+    discard: (position: number): void => drop(entries.filter((one) => one.position <= position).length),
   };
 }

@@ -34,9 +34,9 @@ export function changeRecord(
     commitChange(sandbox, { collection: name, removed });
     return { record: viewRecord(collection, record) };
   }
-  const given = fillIn(sandbox, set ?? {}) as Members;
-  const members = collection.form.change(record.members, now, [given]);
-  requireValid(sandbox, collection, given, members);
+  const changes = fillIn(sandbox, set ?? {}) as Members;
+  const members = collection.form.change(record.members, now, [changes]);
+  requireValid(sandbox, collection, changes, members);
   requireRoom(sandbox, members, record.members);
   const next = withMembers(collection, record, members, now);
   commitChange(sandbox, { collection: name, record: next });
@@ -80,16 +80,16 @@ const idOf = ({ form }: Collection, { members }: KeptRecord) => String(form.idIn
 
 /** The collection of a sandbox; throws `unknown_ref`. */
 function collectionNamed({ name, records }: SandboxState, collection: string): Collection {
-  const found = records.get(collection);
-  if (found !== undefined) return found;
+  const match = records.get(collection);
+  if (match !== undefined) return match;
   const hint = records.size === 0 ? "it has no records" : knownRefsHint(collection, records, "collections");
   const message = `Unknown collection ${quote(collection)} in ${name}: ${hint}.`;
   throw new SandboxError("unknown_ref", message, { kind: "collection", known: [...records.keys()] });
 }
 
 function recordWith({ name }: SandboxState, { form, records }: Collection, id: string): KeptRecord {
-  const found = records.get(id);
-  if (found !== undefined) return found;
+  const record = records.get(id);
+  if (record !== undefined) return record;
   const message = `Unknown record ${quote(id)} of ${form.collection} in ${name}.`;
   throw new SandboxError("unknown_ref", message, { kind: form.collection, id });
 }
@@ -97,8 +97,8 @@ function recordWith({ name }: SandboxState, { form, records }: Collection, id: s
 /** The records of a collection, in the order of creation. */
 export function listRecords(sandbox: SandboxState, name: string, offset = 0, limit?: number) {
   const collection = collectionNamed(sandbox, name);
-  const all = [...collection.records.values()];
-  return all.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
+  const records = [...collection.records.values()];
+  return records.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
 }
 
 function viewRecord(collection: Collection, record: KeptRecord): RecordView {

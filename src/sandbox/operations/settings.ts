@@ -56,8 +56,8 @@ export function changeAssumptions(
   { profile, ...input }: AssumptionsInput,
   now: number,
 ): Assumptions {
-  const given = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
-  const settings = { profile: profile ?? sandbox.profile, givenAssumptions: given };
+  const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
+  const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
   const next = assumptionsIn({ ...settings, platform: sandbox.platform }, sandbox.endpoints);
   const { me_scope: needed, scopes } = next;
   const isMissing = needed !== null && !scopes.includes(needed);

@@ -37,20 +37,20 @@ export function farmersOf(
 ): Farmers {
   const { farmers: count = 1000, locale, as_of: asOf } = population;
   const start = asOf === undefined ? clockStart : instantOf(asOf);
-  let made: MadeFarmers | undefined;
-  const all = () => {
+  let generated: MadeFarmers | undefined;
+  const farmers = () => {
     if (make === undefined)
       throw new SandboxError("usage", "This sandbox has no farmers.", { part: "farmers" });
-    made ??= make({ seed, start, locale });
-    return made;
+    generated ??= make({ seed, start, locale });
+    return generated;
   };
   const at = (index: number): Farmer => {
-    if (Number.isInteger(index) && index >= 0 && index < count) return all().at(index);
+    if (Number.isInteger(index) && index >= 0 && index < count) return farmers().at(index);
     throw unknownFarmer(index, `there are ${count}, counted from 0`, count);
   };
   const indexOf = (id: string): number | undefined => {
     // HTTP and JavaScript may pass anything.
-    const index = all().indexOf(String(id));
+    const index = farmers().indexOf(String(id));
     return index !== undefined && index < count ? index : undefined;
   };
   return {
@@ -58,7 +58,7 @@ export function farmersOf(
     start,
     at,
     indexOf,
-    idOf: (index: number): string => all().idOf(index),
+    idOf: (index: number): string => farmers().idOf(index),
     get(id): Farmer {
       const index = indexOf(id);
       if (index !== undefined) return at(index);

@@ -26,8 +26,8 @@ export function filled<Value>(value: Value, places: Places): Value {
 }
 
 function filledText(text: string, places: Places): unknown {
-  const all = [...text.matchAll(placeholder)];
-  if (all.length === 1 && all[0]?.[0] === text) return valueAt(all[0], places);
+  const matches = [...text.matchAll(placeholder)];
+  if (matches.length === 1 && matches[0]?.[0] === text) return valueAt(matches[0], places);
   return text.replace(placeholder, (...found) => String(valueAt(found, places)));
 }
 

@@ -30,20 +30,20 @@ export function startRecords(
   const forms = new Map(
     endpoints.flatMap(({ form }) => (form === undefined ? [] : [[form.collection, form]])),
   );
-  const all = Object.entries(scenario.records ?? {}).flatMap(([name, fields]) => {
+  const collections = Object.entries(scenario.records ?? {}).flatMap(([name, fields]) => {
     const form = forms.get(name);
     return form === undefined ? [] : [{ form, fields }];
   });
   const idAt: IdAt = (name, number) => {
-    const owner = all.find(({ form }) => form.collection === name);
+    const owner = collections.find(({ form }) => form.collection === name);
     if (owner === undefined) return null;
     const { form, fields } = owner;
-    const kept = fields.kept?.records.find((one) => one.number === number);
-    const found = kept?.members ?? fields.start?.[number - 1];
-    return found === undefined ? undefined : String(form.idIn(found) ?? form.idOf(sandbox, number));
+    const saved = fields.kept?.records.find((one) => one.number === number);
+    const members = saved?.members ?? fields.start?.[number - 1];
+    return members === undefined ? undefined : String(form.idIn(members) ?? form.idOf(sandbox, number));
   };
   const records = new Map<string, Collection>();
-  for (const { form, fields } of all) {
+  for (const { form, fields } of collections) {
     const wrong = reporter(form, sandbox, report);
     const fill = filler({ farmers, idAt }, wrong.report);
     const collection = emptyCollection(form, fields, fill);
@@ -119,8 +119,8 @@ function addAtStart(
   for (const [index, one] of given.entries()) {
     const { owner, at, members } = newRecord(sandbox.scenario, one, start);
     const path = ["start", index];
-    const all = [set, fill(members, path)];
-    const record = draftRecord(sandbox, collection, owner, at, all, undefined, form.idIn(members));
+    const sources = [set, fill(members, path)];
+    const record = draftRecord(sandbox, collection, owner, at, sources, undefined, form.idIn(members));
     wrong.names(members, path);
     wrong.value(record.members, path);
     applyChange(collection, { collection: form.collection, record });
@@ -179,7 +179,7 @@ function restoreKept(
       applyChange(collection, { collection: form.collection, record });
     else report(["kept", "records", index], "the record has no id, or another rule", "take another snapshot");
   }
-  for (const one of kept.removed) collection.removed.set(one.id, one);
+  for (const removed of kept.removed) collection.removed.set(removed.id, removed);
   for (const [key, one] of Object.entries(kept.keys)) collection.keys.set(key, one);
   collection.made = Math.max(collection.made, kept.made);
 }

@@ -31,13 +31,13 @@ type Expectation = NonNullable<StoryStep["expect"]>;
 
 export function responseDifferences(expected: Expectation, response: StoryResponse): StepDifference[] {
   const { status, code, path, headers = {}, body } = expected;
-  const found = parsedBody(response);
+  const content = parsedBody(response);
   const differences: StepDifference[] = [];
   const compare = (at: string, wanted: unknown, got: unknown) => {
     if (wanted !== undefined && wanted !== got) differences.push(difference(at, wanted, got));
   };
   compare("status", status, response.status);
-  compare("code", code, errorCodeIn(found) ?? null);
+  compare("code", code, errorCodeIn(content) ?? null);
   const { pathId, fault } = response;
   // A fault that only delays a response leaves its path id unchanged: either of the two matches.
   if (path !== undefined && path !== fault && path !== pathId) {
@@ -52,7 +52,7 @@ export function responseDifferences(expected: Expectation, response: StoryRespon
       differences.push({ at: `headers.${name}`, expected, found: shownValue(value) });
     }
   }
-  if (body !== undefined) differences.push(...bodyDifferences("body", body, found));
+  if (body !== undefined) differences.push(...bodyDifferences("body", body, content));
   return differences;
 }
 
@@ -200,7 +200,7 @@ function runStep(sandbox: SandboxState, step: StoryStep, send: SendStoryRequest)
   if (step.request !== undefined) {
     const { request, shown } = storyRequest(sandbox, step.request);
     let response = send(request);
-    for (let sent = 1; sent < shown.times; sent += 1) response = send(request);
+    for (let count = 1; count < shown.times; count += 1) response = send(request);
     const expected = fillIn(sandbox, step.expect);
     const differences = expected === undefined ? [] : responseDifferences(expected, response);
     return { request: shown, response, differences };

@@ -44,8 +44,8 @@ interface Sentence {
 function sentenceOf(action: StepAction, performed: Performed): Sentence {
   const { create_key: creation, rotate, revoke, expire, organization, record, assumptions } = action;
   if (creation !== undefined) {
-    const made = creation.ref ?? performed.key?.ref;
-    const named = made === undefined ? "key" : `key ${made}`;
+    const createdRef = creation.ref ?? performed.key?.ref;
+    const named = createdRef === undefined ? "key" : `key ${createdRef}`;
     const name = JSON.stringify(creation.name);
     const object = `the ${creation.environment} ${named} for ${creation.organization} (${name})`;
     return { verb: "create", object };
@@ -147,11 +147,11 @@ export function actionIntent(action: StepAction, performed: Performed | null = n
   const name = actionIn(action) ?? "faults";
   if (name === "faults") return `faults: ${effectsOf(action.faults ?? []) || "none"}`;
   const { key, replacement } = keyRefsOf(action, performed ?? {});
-  const made = name === "create_key" ? key : replacement;
+  const newRef = name === "create_key" ? key : replacement;
   const words = Object.entries(action[name] ?? {}).flatMap(([field, value]) => {
-    if (value === made) return [];
-    const shown = typeof value === "string" ? value : JSON.stringify(value);
-    return field === "key" || field === "ref" ? shown : `${field} ${shown}`;
+    if (value === newRef) return [];
+    const text = typeof value === "string" ? value : JSON.stringify(value);
+    return field === "key" || field === "ref" ? text : `${field} ${text}`;
   });
-  return `${name} ${words.join(", ")}${made === null ? "" : ` → ${made}`}`;
+  return `${name} ${words.join(", ")}${newRef === null ? "" : ` → ${newRef}`}`;
 }

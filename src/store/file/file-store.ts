@@ -86,20 +86,20 @@ async function continued(
     sandbox.idSeries.last = sandbox.idGroup ?? newIdGroup();
   const memory = createMemoryStore(sandbox, options);
   const folder = openFolder(place);
-  const kept = new KeptSandboxes(folder, memory, options);
-  kept.expect(ids, own?.at ?? 0);
-  await kept.readAll();
-  for (const one of inside) await kept.restore(one);
+  const sandboxes = new KeptSandboxes(folder, memory, options);
+  sandboxes.expect(ids, own?.at ?? 0);
+  await sandboxes.readAll();
+  for (const instance of inside) await sandboxes.restore(instance);
   return {
     ...memory,
     savedAt: own?.at,
     note: state.note,
-    enter: (id) => kept.enter(id),
-    request: (request, at) => kept.request(request, at),
-    countUnread: (at, id) => kept.countUnread(at, id),
-    run: (kind, act, from) => kept.run(kind, act, from),
+    enter: (id) => sandboxes.enter(id),
+    request: (request, at) => sandboxes.request(request, at),
+    countUnread: (at, id) => sandboxes.countUnread(at, id),
+    run: (kind, act, from) => sandboxes.run(kind, act, from),
     status() {
-      const { failure, ...status } = kept.status();
+      const { failure, ...status } = sandboxes.status();
       const isTaken = folder.isTaken();
       const why = isTaken ? takenOver : (failure as Error | undefined)?.cause;
       const problem = why === undefined ? undefined : `The state cannot be saved: ${fileFailure(why)}.`;
@@ -108,14 +108,14 @@ async function continued(
     async begin() {
       try {
         makeFolders(place, state);
-        await kept.begin();
+        await sandboxes.begin();
       } catch (error) {
         // If there is a state, it is whole, and is written once the disk allows it.
         if (!state.isThere) throw error;
         options.onProblem(error);
       }
     },
-    close: () => kept.end().finally(unlock),
+    close: () => sandboxes.end().finally(unlock),
   };
 }
 

@@ -29,11 +29,11 @@ export function openFolder(place: StatePlace): Folder {
       : { file: join(folderOf(place.file), `${id}.json`), given: `${folderOf(place.given)}/${id}.json` };
   const fileOf = (id: string) => placeOf(id).file;
   // What the file system showed after the last write of a file, or when it was first of interest.
-  const shown = new Map([[ownId, shownOf(place.file)]]);
+  const lastShown = new Map([[ownId, shownOf(place.file)]]);
   const writing = new Set<string>();
   const isTaken = (id: string) => {
     const text = shownOf(fileOf(id));
-    return text !== undefined && shown.has(id) && text !== shown.get(id);
+    return text !== undefined && lastShown.has(id) && text !== lastShown.get(id);
   };
   const requireOwn = (id: string) => {
     if ((!writing.has(ownId) && isTaken(ownId)) || isTaken(id)) throw takenOver;
@@ -41,7 +41,7 @@ export function openFolder(place: StatePlace): Folder {
   return {
     nameOf: (id) => placeOf(id).given,
     async read(id) {
-      shown.set(id, shownOf(fileOf(id)));
+      lastShown.set(id, shownOf(fileOf(id)));
       return readState(placeOf(id), longest.instance);
     },
     async write(id, text) {
@@ -50,7 +50,7 @@ export function openFolder(place: StatePlace): Folder {
       writing.add(id);
       try {
         await writeFileAtomically(fileOf(id), text, 0o600, () => requireOwn(id));
-        shown.set(id, shownOf(fileOf(id)));
+        lastShown.set(id, shownOf(fileOf(id)));
       } finally {
         writing.delete(id);
       }
@@ -58,7 +58,7 @@ export function openFolder(place: StatePlace): Folder {
     async remove(id) {
       requireOwn(id);
       await promises.rm(fileOf(id), { force: true });
-      shown.delete(id);
+      lastShown.delete(id);
     },
     failureOf: (id, error) => unwritableState(placeOf(id).given, error),
     isTaken: () => !writing.has(ownId) && isTaken(ownId),

@@ -79,15 +79,15 @@ function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
 
 /** Applies the lines of other servers. Returns whether the copy is complete then; if not, it must be loaded. */
 export function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boolean {
-  for (const one of lines) {
-    const line = parseLine(sandbox, one);
+  for (const stored of lines) {
+    const line = parseLine(sandbox, stored);
     if (line === undefined) return true;
     if (line.isWhole) return false;
-    if (!apply(sandbox, one, line)) return true;
+    if (!apply(sandbox, stored, line)) return true;
     sandbox.sandbox.history.hold();
     tellLine(sandbox.sandbox, line);
     release(sandbox, false);
-    onApplied(sandbox, positionOf(one), line, one[1][1].length);
+    onApplied(sandbox, positionOf(stored), line, stored[1][1].length);
   }
   return true;
 }

@@ -104,7 +104,7 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
   sandbox.checked = [];
   if (state === "broken") {
     breakBy(sandbox, new Error(id));
-    for (const one of takeWaiting(sandbox.shared.connection, own)) one.reject(sandbox.broken);
+    for (const call of takeWaiting(sandbox.shared.connection, own)) call.reject(sandbox.broken);
   } else if (state === "rejected" || state === "format") {
     onRejected(sandbox, reply, own);
   } else if (state !== "ok") {
@@ -135,7 +135,7 @@ function onNothingStored(
     return;
   }
   if (sandbox.broken !== undefined) {
-    for (const one of takeWaiting(shared.connection, own)) one.reject(sandbox.broken);
+    for (const call of takeWaiting(shared.connection, own)) call.reject(sandbox.broken);
     return;
   }
   if (others.length === 0) finishAll(sandbox, checked);
@@ -154,7 +154,7 @@ function finishAll({ shared }: FollowedSandbox, ran: readonly RanChange[]): void
 
 function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
   const reads = own.filter(({ isChange }) => !isChange);
-  for (const one of takeWaiting(shared.connection, reads)) runWaiting(one, time)();
+  for (const call of takeWaiting(shared.connection, reads)) runWaiting(call, time)();
 }
 
 function commit(sandbox: FollowedSandbox, position: string): void {
@@ -184,8 +184,8 @@ function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: re
     connection.warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
   if (state === "rejected") shared.rejection = { reason, isFull: isFullness(error) };
   const isOver = ({ isChange }: Waiting) => isChange || state === "format";
-  for (const one of takeWaiting(connection, own.filter(isOver)))
-    one.reject(storeUnavailable(connection, reason));
+  for (const call of takeWaiting(connection, own.filter(isOver)))
+    call.reject(storeUnavailable(connection, reason));
   loadAgain(
     sandbox,
     own.filter((one) => !isOver(one)),
@@ -197,11 +197,11 @@ function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknow
   const { connection } = sandbox.shared;
   sandbox.checked = [];
   const isOfFlight = (one: Waiting) => sandbox.flight?.ran.some((ran) => ran.one === one) === true;
-  for (const one of takeWaiting(
+  for (const call of takeWaiting(
     connection,
     own.filter((one) => !isOfFlight(one)),
   ))
-    one.reject(storeUnavailable(connection, reasonOf(error)));
+    call.reject(storeUnavailable(connection, reasonOf(error)));
   if (sandbox.flight === undefined) return;
   sandbox.flight.isLost = true;
   callSoon(connection, sandbox);
@@ -225,15 +225,15 @@ async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Pro
     sandbox.loading = undefined;
   });
   const isThere = await sandbox.loading.catch((error) => {
-    for (const one of takeWaiting(connection, [...waits])) one.reject(error);
+    for (const call of takeWaiting(connection, [...waits])) call.reject(error);
   });
   // Nobody runs again what may be stored.
   for (const { one, finish } of unknown)
     if (takeWaiting(connection, [one]).length > 0)
       sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(storeUnavailable(connection));
   if (sandbox.broken !== undefined)
-    for (const one of takeWaiting(connection, [...waits])) one.reject(sandbox.broken);
-  if (isThere === false) for (const one of takeWaiting(connection, [...waits])) one.resolve(noSandbox);
+    for (const call of takeWaiting(connection, [...waits])) call.reject(sandbox.broken);
+  if (isThere === false) for (const call of takeWaiting(connection, [...waits])) call.resolve(noSandbox);
   // Those that got an outcome no longer wait.
   enqueueAgain(connection, sandbox, [...waits]);
 }
@@ -241,8 +241,8 @@ async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Pro
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   const { options, shared } = sandbox;
   const { connection } = shared;
-  const found = await loadSandbox(connection, options.id);
-  if (found === undefined || "ended" in found) return (await options.onGone()) ? reload(sandbox) : false;
-  fill(sandbox, found, true);
+  const loaded = await loadSandbox(connection, options.id);
+  if (loaded === undefined || "ended" in loaded) return (await options.onGone()) ? reload(sandbox) : false;
+  fill(sandbox, loaded, true);
   return true;
 }

@@ -178,7 +178,7 @@ export function hearOfTurns({ client, keys, server }: RedisConnection, listener:
 export function closeRedis(connection: RedisConnection): void {
   connection.state = "closed";
   clearInterval(connection.expiring);
-  for (const one of connection.awaited.keys()) one.reject(storeUnavailable(connection));
+  for (const call of connection.awaited.keys()) call.reject(storeUnavailable(connection));
   connection.awaited.clear();
   connection.queue.clear();
   connection.client.destroy();
@@ -191,12 +191,12 @@ export function withinTimeout<Result>(
   max = timeout,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const one = { reject };
+    const call = { reject };
     const until = now() + Math.min(timeout, max);
-    awaited.set(one, until);
+    awaited.set(call, until);
     start(until)
       .then(resolve, reject)
-      .finally(() => awaited.delete(one));
+      .finally(() => awaited.delete(call));
   });
 }
 
@@ -351,19 +351,19 @@ function gather(connection: RedisConnection, known: number, turns: number): void
 const pauseAfter = (failures: number) => Math.min(pauses.longest, pauses.first * 2 ** (failures - 1));
 
 async function appendAll(connection: RedisConnection): Promise<void> {
-  const taken = takeAll(connection);
-  if (taken.length === 0) return;
-  const keys = taken.flatMap(({ followed }) => followed.keys);
-  const argv = taken.flatMap(({ followed, own }) => followed.send(own));
+  const batch = takeAll(connection);
+  if (batch.length === 0) return;
+  const keys = batch.flatMap(({ followed }) => followed.keys);
+  const argv = batch.flatMap(({ followed, own }) => followed.send(own));
   const replies = await append(connection, keys, argv).catch((error) => {
     connection.failedCalls += 1;
     leaveCopy(connection, error);
     happened(connection, "failed", error);
-    for (const { followed, own } of taken) followed.onLost(own, error);
+    for (const { followed, own } of batch) followed.onLost(own, error);
   });
   if (replies !== undefined) connection.failedCalls = 0;
   for (const [index, reply] of replies?.ofEach.entries() ?? []) {
-    const { followed, own } = taken[index] as (typeof taken)[number];
+    const { followed, own } = batch[index] as (typeof batch)[number];
     followed.onReply(reply, own, replies?.time as number);
   }
 }

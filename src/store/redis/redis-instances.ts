@@ -111,8 +111,8 @@ export function enterInstance(server: Replica, id: string, max = waits.load): Fo
 }
 
 async function useInstance(server: Replica, id: string): Promise<Found> {
-  const found = await loadInstance(server, id);
-  return server.loaded.use(id) ?? found;
+  const loadedInstance = await loadInstance(server, id);
+  return server.loaded.use(id) ?? loadedInstance;
 }
 
 /** Acts on the own sandbox or that of an instance, and counts this as a use; resolves to `noSandbox` if it is gone. */
@@ -122,8 +122,8 @@ export async function inside(
   act: (sandbox: FollowedSandbox) => Promise<unknown>,
 ): Promise<unknown> {
   if (id === undefined) return act(server.own);
-  const found = server.loaded.use(id) ?? (await useInstance(server, id));
-  return isOpen(found) ? act(found.followed) : noSandbox;
+  const instance = server.loaded.use(id) ?? (await useInstance(server, id));
+  return isOpen(instance) ? act(instance.followed) : noSandbox;
 }
 
 export async function loadInstance(server: Replica, id: string): Promise<Found> {
@@ -149,14 +149,14 @@ export async function listInstances(server: Replica): Promise<ListedInstance[]> 
 
 /** Updates the list after a call, which may have given the instance another scenario. */
 export async function relistInstance(server: Replica, id: string): Promise<void> {
-  const one = server.loaded.find(id);
-  if (one !== undefined) await change(server, id, () => ({ name: one.name, seed: one.seed }));
+  const instance = server.loaded.find(id);
+  if (instance !== undefined) await change(server, id, () => ({ name: instance.name, seed: instance.seed }));
 }
 
 /** Unloads instances that nobody uses, and removes from the list what has expired. */
 export async function unloadUnused(server: Replica): Promise<void> {
-  for (const one of server.loaded.loaded()) {
-    if (one.idle >= times.idle) server.loaded.remove(one.id);
+  for (const instance of server.loaded.loaded()) {
+    if (instance.idle >= times.idle) server.loaded.remove(instance.id);
   }
   if (now() - server.listedAt >= times.list) await readList(server);
 }
@@ -172,10 +172,10 @@ function unloadTo({ loaded }: Replica, max: number): void {
 async function load(server: Replica, id: string): Promise<Found> {
   const { shared, loaded, margin, limits, budget } = server;
   const loadedAt = now();
-  const found = await loadSandbox(shared.connection, id);
-  if (found === undefined || "ended" in found) return found;
-  if (found.settings === undefined) return undefined;
-  const { tenancy, createdAt } = found.settings;
+  const content = await loadSandbox(shared.connection, id);
+  if (content === undefined || "ended" in content) return content;
+  if (content.settings === undefined) return undefined;
+  const { tenancy, createdAt } = content.settings;
   /** The use that the stored expiry covers. */
   let covered = Number.NEGATIVE_INFINITY;
   const expires = () => {
@@ -189,8 +189,8 @@ async function load(server: Replica, id: string): Promise<Found> {
     loaded.remove(id);
     return false;
   };
-  const { given, idGroup } = found.settings;
-  const followed = followSandbox(found, { id, given, idGroup, expires, onGone }, shared);
+  const { given, idGroup } = content.settings;
+  const followed = followSandbox(content, { id, given, idGroup, expires, onGone }, shared);
   const maxLoaded = Math.max(10, Math.floor(budget.status().max / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= maxLoaded) unloadTo(server, maxLoaded * 0.75);
   const instance = loaded.add({ id, tenancy, createdAt, followed }, followed.sandbox, loadedAt);
@@ -239,9 +239,9 @@ async function change(
     const after = JSON.stringify({ ...settings, ...make(settings?.tenancy) });
     if (before === null) throw noInstance(id);
     const argv = [id, before, after, until];
-    const found = await runScript(connection, changeScript, [connection.keys.list], argv);
-    if (found === "late") throw storeUnavailable(connection);
-    if (found === "") return listedOf(id, after);
+    const reply = await runScript(connection, changeScript, [connection.keys.list], argv);
+    if (reply === "late") throw storeUnavailable(connection);
+    if (reply === "") return listedOf(id, after);
   }
 }
 
@@ -270,9 +270,9 @@ async function create(server: Replica, ...asked: Parameters<Instances["create"]>
   const usedUntil = createdAt + limits.instanceTtl + margin;
   const outcome = await createListed(connection, id, state, about, usedUntil, max);
   if (outcome === "full") throw max < limits.maxInstances ? noRoomInRedis() : tooMany(limits.maxInstances);
-  const made = await loadInstance(server, id);
-  if (!isOpen(made)) throw noInstance(id);
-  return made;
+  const instance = await loadInstance(server, id);
+  if (!isOpen(instance)) throw noInstance(id);
+  return instance;
 }
 
 async function remove(server: Replica, id: string): Promise<void> {

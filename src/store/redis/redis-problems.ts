@@ -35,8 +35,8 @@ const problems: readonly Problem[] = [
 
 function problemOf(error: unknown): Problem {
   const { message, code = "" } = error as NodeJS.ErrnoException;
-  const known = problems.find(([text]) => text.test(message));
-  if (known !== undefined) return known;
+  const problem = problems.find(([text]) => text.test(message));
+  if (problem !== undefined) return problem;
   if (!(error instanceof AggregateError) && code === "") {
     const isAway = /^(?:LOADING|MASTERDOWN|NOREPLICAS|BUSY|TRYAGAIN)/.test(message) ? "away" : undefined;
     const reported = message.split(". ", 1)[0]?.replace(/\.$/, "");

@@ -146,13 +146,13 @@ async function checkRedis(connection: RedisConnection): Promise<string | undefin
     if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
     throw error;
   });
-  const read = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
-  const version = read("redis_version");
+  const fieldOf = (name: string) => new RegExp(`^${name}:(.*?)\\r?$`, "m").exec(String(info))?.[1];
+  const version = fieldOf("redis_version");
   // The first version with XTRIM MINID.
   if (version?.localeCompare("6.2", "en", { numeric: true }) === -1) {
     throw unfitStore(shown, `it is a Redis ${version}, which is too old. Use Redis 6.2 or newer, or Valkey.`);
   }
-  const [policy = "noeviction", max = "0"] = [read("maxmemory_policy"), read("maxmemory")];
+  const [policy = "noeviction", max = "0"] = [fieldOf("maxmemory_policy"), fieldOf("maxmemory")];
   // Instances have an expiry, so that the volatile policies evict them, too.
   if (policy !== "noeviction" && max !== "0") {
     throw unfitStore(
@@ -160,7 +160,7 @@ async function checkRedis(connection: RedisConnection): Promise<string | undefin
       `its maxmemory-policy ${policy} evicts keys when it is full. Set maxmemory-policy to noeviction.`,
     );
   }
-  if (read("aof_enabled") !== "0") return undefined;
+  if (fieldOf("aof_enabled") !== "0") return undefined;
   return `The store ${shown} has no append-only file: its data may be lost when it restarts. See docs/store.md.`;
 }
 
@@ -232,11 +232,11 @@ async function describeAll(server: Replica): Promise<ServerState> {
   const own = await describeFollowed(server.own);
   for (const listed of await listInstances(server)) {
     try {
-      const found = await loadInstance(server, listed.id);
+      const instance = await loadInstance(server, listed.id);
       // It may have been removed in between.
-      if (found === undefined || "ended" in found) continue;
-      const state = await describeFollowed(found.followed);
-      instances.push(instanceState({ ...listed, sandbox: found.sandbox }, state));
+      if (instance === undefined || "ended" in instance) continue;
+      const state = await describeFollowed(instance.followed);
+      instances.push(instanceState({ ...listed, sandbox: instance.sandbox }, state));
     } catch (error) {
       if (!(error instanceof SandboxError && error.code === "state_unreadable")) throw error;
       without.push(listed.id);
@@ -286,8 +286,8 @@ function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unkno
 async function requestIn(server: Replica, id: string, request: ApiRequest): Promise<Exchange> {
   const outcome = await inside(server, id, (one) => respondIn(one, request));
   if (outcome !== noSandbox) return outcome as Exchange;
-  const found = await enterInstance(server, id, waits.token);
-  if (found !== undefined && "ended" in found) throw endedInstance(found);
+  const instance = await enterInstance(server, id, waits.token);
+  if (instance !== undefined && "ended" in instance) throw endedInstance(instance);
   // The path of an unknown instance is an unknown path.
   return requestOwn(server, { ...request, path: `/i/${id}${request.path}` });
 }

@@ -87,16 +87,20 @@ export const instanceCommand = declareCommand({
       print({ id, claim_url: link }, `${link}\n`);
       note(adviceOn(link, io));
     } else {
-      const made = await askNewInstance(call, {
+      const instance = await askNewInstance(call, {
         label,
         scenario,
         seed,
         expires: expires === undefined ? undefined : `${expires}ms`,
       });
       // The partner gets token and keys, with the link.
-      const { token: _, keys: __, ...shown } = made as typeof made & { token?: string; keys?: object };
-      print(shown, `${made.claim_url}\n`);
-      note(adviceOn(made.claim_url, io));
+      const {
+        token: _,
+        keys: __,
+        ...shown
+      } = instance as typeof instance & { token?: string; keys?: object };
+      print(shown, `${instance.claim_url}\n`);
+      note(adviceOn(instance.claim_url, io));
     }
     return exitCode.fine;
   },

@@ -44,13 +44,13 @@ export const reportCommand = declareCommand({
         "report accepts one URL. To merge files with the reports of several runs, add --merge.",
       );
     }
-    const found = flags.merge
+    const report = flags.merge
       ? await readReports(words, io)
       : await askReport(flag.controlCall(words[0], flags, io));
-    const unmet = unmetThresholds(found, flags);
+    const unmet = unmetThresholds(report, flags);
     const style = { ...io.stdout.style(), failures: unmet };
-    io.stdout.write(redactKeys(renderReport(found, format, style)));
-    if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(found, unmet)));
+    io.stdout.write(redactKeys(renderReport(report, format, style)));
+    if (runsOnGithub(io) && format !== "brief") io.stderr.write(redactKeys(githubAnnotations(report, unmet)));
     return unmet.length === 0 ? exitCode.fine : exitCode.threshold;
   },
 });
