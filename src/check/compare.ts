@@ -36,14 +36,14 @@ function compareRequestIds(successes: readonly CompletedAttempt[]): ContractDiff
 
 // Compares consecutive requests with the same key.
 function compareUsage(successes: readonly CompletedAttempt[]): ContractDifference[] {
-  const seen = new Map<string, { count: number; minute: number }>();
+  const firstByKey = new Map<string, { count: number; minute: number }>();
   const rules: CheckedRule[] = ["R6", "R24"];
   return successes.flatMap(({ apiKey = "", pathId, response }) => {
     const count = memberAt(response, "data", "usage", "today");
     if (typeof count !== "number") return [];
-    const before = seen.get(apiKey);
+    const before = firstByKey.get(apiKey);
     const minute = minuteOf(response);
-    seen.set(apiKey, { count, minute });
+    firstByKey.set(apiKey, { count, minute });
     if (before === undefined || count === before.count + 1) return [];
     // A new day may have started in between, with a new minute.
     if (count === 1 && (before.count > 1 || minute !== before.minute)) return [];
@@ -146,18 +146,18 @@ function contrastsAt({ at, values }: Place, rejections: readonly RejectedAttempt
   };
   return rejections.flatMap(({ pathId, keyOf }, self): Contrast[] => {
     const mine = forms[self] ?? [];
-    const known = new Set(forms.filter((_, i) => i === 0 || (i !== self && isNoise[i])).flat());
-    const own = mine.filter((form) => !known.has(form));
+    const formsOfOthers = new Set(forms.filter((_, i) => i === 0 || (i !== self && isNoise[i])).flat());
+    const ownForms = mine.filter((form) => !formsOfOthers.has(form));
     const isNoisy = isNoise.some((noise, i) => noise && i !== self);
-    if (own.length === 0 || (isNoisy && isMixed(mine) === (keyOf !== undefined))) return [];
-    const sharing = forms.filter((all) => all.some((form) => own.includes(form))).flat();
+    if (ownForms.length === 0 || (isNoisy && isMixed(mine) === (keyOf !== undefined))) return [];
+    const sharing = forms.filter((all) => all.some((form) => ownForms.includes(form))).flat();
     const again = sharing.filter(
-      (form) => own.includes(form) && sharing.indexOf(form) !== sharing.lastIndexOf(form),
+      (form) => ownForms.includes(form) && sharing.indexOf(form) !== sharing.lastIndexOf(form),
     );
     const isShared = isMixed(mine) && sharing.length > mine.length;
     const chance = isShared ? 1 : chanceOf(again.length, sharing.length, forms.flat().length);
     const expected = `${show(values[0]?.[0])}, as for ${rejections[0]?.pathId}`;
-    const found = show(values[self]?.[mine.indexOf(own[0])]);
+    const found = show(values[self]?.[mine.indexOf(ownForms[0])]);
     return [{ rules: ["R14"], pathId, at: shownText(at), expected, found, chance }];
   });
 }

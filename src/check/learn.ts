@@ -124,13 +124,13 @@ export function scopesOf(response: CheckedResponse): string[] {
 
 // The scope that the endpoint requires must be one of the known scopes.
 function scopes(responses: readonly CheckedResponse[], needed: Inferred["value"]): Inferred {
-  const seen = [
+  const scopesSeen = [
     ...new Set([...responses.flatMap(scopesOf), ...(typeof needed === "string" ? [needed] : [])]),
   ];
   const assumed = assumptionTable.scopes.minimal;
-  const added = seen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
-  if (seen.length === 0) return { because: "no scope seen" };
-  if (added.length === 0) return { because: `only ${shownText(seen.join(", "))} seen` };
+  const added = scopesSeen.filter((scope) => !assumed.includes(scope) && scopePattern.test(scope));
+  if (scopesSeen.length === 0) return { because: "no scope seen" };
+  if (added.length === 0) return { because: `only ${shownText(scopesSeen.join(", "))} seen` };
   return { value: [...assumed, ...added], because: `the assumed scopes, and ${shownText(added.join(", "))}` };
 }
 

@@ -34,8 +34,8 @@ export interface TriedOperation {
 export type CheckReport = ReturnType<typeof checkReportOf>;
 
 export function checkReportOf({ attempts, operations, compared, ...rest }: Gathered) {
-  const all = new Set([...attempts, ...(operations ?? []).flatMap((one) => one.attempts)]);
-  const differences = [...[...all].flatMap(judgeAttempt), ...compared];
+  const allAttempts = new Set([...attempts, ...(operations ?? []).flatMap((one) => one.attempts)]);
+  const differences = [...[...allAttempts].flatMap(judgeAttempt), ...compared];
   const verdict: Verdict = differences.length > 0 ? "differs" : "agrees";
   return {
     ...rest,

@@ -61,7 +61,7 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
   const repeated = working === undefined ? [] : [await session.attempt(working)];
   const operations = await tryOperations(session, attempts);
   for (const path of limitPaths) attempts.push(await tryLimit(session, path, working));
-  const all = [...attempts, ...repeated];
+  const allAttempts = [...attempts, ...repeated];
   const rejections = await repeatRejections(session, withStatus(attempts, 401));
   return checkReportOf({
     url,
@@ -72,13 +72,13 @@ export async function runCheck(send: Send, options: CheckOptions): Promise<Check
     operations: operations.length === 0 ? undefined : operations,
     compared: [
       ...rejections.differences,
-      ...compareSuccesses(withStatus(all, 200)),
+      ...compareSuccesses(withStatus(allAttempts, 200)),
       ...compareScopes(
         withResponse(attempts).find(({ pathId }) => pathId === "403.insufficient_scope"),
         withStatus(attempts, 200),
       ),
     ],
-    assumptions: inferAssumptions(all),
+    assumptions: inferAssumptions(allAttempts),
     notes: [
       ...Array.from(session.undocumented, (name) => `${name} is not in the contract.`),
       ...notesOnRejections(rejections, session.requests()),
@@ -214,8 +214,8 @@ function notesOnRejections(
 
 async function tryKeyedPath(session: Session, path: KeyedPath): Promise<Attempt> {
   const { pathId } = path;
-  const found = findKey(path, session.options.env);
-  return "reason" in found ? { pathId, ...found } : session.attempt({ pathId, ...found });
+  const keyFound = findKey(path, session.options.env);
+  return "reason" in keyFound ? { pathId, ...keyFound } : session.attempt({ pathId, ...keyFound });
 }
 
 /** Tries each operation of a document that has a request, with a working key that has its scope. */
@@ -266,9 +266,9 @@ async function tryLimit(session: Session, path: KeyedPath, working?: CompletedAt
 async function useUpMinute(session: Session, probe: CompletedAttempt, perMinute: number): Promise<Attempt> {
   const responses: CheckedResponse[] = [];
   while (responses.length <= perMinute) {
-    const sent = await session.attempt(probe);
-    if (sent.response?.status !== 200) return sent;
-    responses.push(sent.response);
+    const probed = await session.attempt(probe);
+    if (probed.response?.status !== 200) return probed;
+    responses.push(probed.response);
   }
   return { ...probe, response: responses.at(-1), ...judgeNoLimit(responses, perMinute) };
 }

@@ -203,12 +203,12 @@ export function thresholdFailure(
     return { id, actual: `${coverage.percent}%`, wanted: `${percent}%`, cause, whatToDo: coverMissed };
   }
   const failing = levelsFrom(level);
-  const found = advice.filter((one) => failing.includes(one.level));
+  const failingAdvice = advice.filter((one) => failing.includes(one.level));
   return {
     id,
-    actual: found.map((one) => one.id).join(", "),
+    actual: failingAdvice.map((one) => one.id).join(", "),
     wanted: `no advice of level ${failing.join(" or ")}`,
     cause,
-    whatToDo: found.map(({ whatToDo }) => whatToDo).join(" "),
+    whatToDo: failingAdvice.map(({ whatToDo }) => whatToDo).join(" "),
   };
 }

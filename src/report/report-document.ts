@@ -67,8 +67,8 @@ export function reportDocument(
   const announced = report.endpoints.filter(({ release }) => release === "announced");
   const isAnnounced = ({ pathId }: ReportedPath) =>
     isSuccess(pathId) && announced.some(({ operationId }) => pathId.endsWith(`.${operationId}`));
-  const shown = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
-  const shared = sharedRequest(shown);
+  const shownPaths = paths.filter((row) => row.promised || row.covered || isAnnounced(row));
+  const shared = sharedRequest(shownPaths);
   const notes = [
     ...unreadNote(report),
     ...(isWhole ? ["Every promised path is covered. Next: run your client with certify."] : []),
@@ -80,7 +80,7 @@ export function reportDocument(
     {
       title: "Paths",
       columns: ["path", "requests", "when, and how to cover it"],
-      rows: shown.map((row) => pathRow(row, isAnnounced(row), shared)),
+      rows: shownPaths.map((row) => pathRow(row, isAnnounced(row), shared)),
       note: shared && {
         text: `With its variable instead of ${variableOf(shared.ref)}:`,
         code: shared.curl,

@@ -27,10 +27,10 @@ export function clientReport(
   const counted = counters.read();
   const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
   const served = endpointsOf(running);
-  const known = outcomesOf(served);
+  const knownOutcomes = outcomesOf(served);
   // A custom handler, or an endpoint that an earlier scenario had.
-  const others = Object.keys(counted.paths).filter((id) => known.every(({ path }) => path !== id));
-  const rows = [...known, ...(others as PathId[]).map(outcomeOf)];
+  const others = Object.keys(counted.paths).filter((id) => knownOutcomes.every(({ path }) => path !== id));
+  const rows = [...knownOutcomes, ...(others as PathId[]).map(outcomeOf)];
   const paths = rows.map(({ path, promised, when }): ReportedPath => {
     const pathId = path as PathId;
     const { count, isCovered: covered } = counted.paths[pathId] ?? { count: 0, isCovered: false };
@@ -54,8 +54,8 @@ export function clientReport(
     const fix = withEndpoints(whatToDo, served);
     const advice = { id, level, rule, count, meaning, whatToDo: fix, examples: requests };
     if (id !== "key-in-output" || keysInOutput.length === 0) return advice;
-    const shown = listed(keysInOutput.slice(0, maxExamples), "and");
-    return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${shown}.` };
+    const places = listed(keysInOutput.slice(0, maxExamples), "and");
+    return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${places}.` };
   });
   return {
     scenario: running.name,
@@ -147,9 +147,9 @@ export function groupsOf<Row>(rows: readonly Row[], idOf: (row: Row) => string):
 // Merged by ref, because each seed has other keys for a ref.
 function mergeRepeats(repeats: readonly ReportedRepeat[]): ReportedRepeat[] {
   const merged = new Map<string, ReportedRepeat>();
-  for (const one of repeats) {
-    const id = `${one.pathId} ${one.key ?? one.fingerprint}`;
-    merged.set(id, { ...one, count: one.count + (merged.get(id)?.count ?? 0) });
+  for (const repeat of repeats) {
+    const id = `${repeat.pathId} ${repeat.key ?? repeat.fingerprint}`;
+    merged.set(id, { ...repeat, count: repeat.count + (merged.get(id)?.count ?? 0) });
   }
   return [...merged.values()];
 }
@@ -179,10 +179,12 @@ export function suggestEndpoint(
 
 function nearestPath(path: string, endpoints: readonly Endpoint[]): string | undefined {
   const paths = endpoints.map((endpoint) => endpoint.path);
-  const asked = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
+  const normalized = path.toLowerCase().replace(/\/+/g, "/").replace(/\/$/, "");
   const nameOf = (one: string) => one.slice(one.lastIndexOf("/") + 1);
   // The same endpoint under another parent, or with a suffix.
   const related = (one: string) =>
-    nameOf(asked) === nameOf(one) || asked.startsWith(`${one}/`) || asked.startsWith(`${one}.`);
-  return paths.find(related) ?? nearest(asked, paths);
+    nameOf(normalized) === nameOf(one) ||
+    normalized.startsWith(`${one}/`) ||
+    normalized.startsWith(`${one}.`);
+  return paths.find(related) ?? nearest(normalized, paths);
 }

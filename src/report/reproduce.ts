@@ -45,9 +45,9 @@ export function howToCover(
   };
   return (pathId) => {
     const name = [undefined, ...fallbackScenarios].find((one) => reproductionIn(one, pathId) !== undefined);
-    const found = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
-    if (found === undefined) return null;
-    const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = found;
+    const reproduction = reproductionIn(name, pathId) ?? withItsScope(sandbox, pathId);
+    if (reproduction === undefined) return null;
+    const { ref, variable, method = "GET", path, headers = {}, body = null, scopes } = reproduction;
     const text = variable === undefined ? "send no key" : `send ${variable}`;
     const reset = name === sandbox.name;
     const before = scopes === undefined ? name && beforeIt(name) : givingScopes(sandbox, ref, scopes);
@@ -58,7 +58,7 @@ export function howToCover(
       reset,
       ...(scopes && { scopes: [...scopes] }),
       text: before === undefined ? text : `${before} ${text}`,
-      curl: curlLine(found, curlOptions, pathId),
+      curl: curlLine(reproduction, curlOptions, pathId),
     };
   };
   function beforeIt(name: ScenarioName): string {
@@ -107,10 +107,10 @@ function givingScopes({ name, registry }: SandboxState, ref: string, scopes: rea
 const ofBundled = new Map<ScenarioName, Reproductions>();
 
 function reproductionsOf(name: ScenarioName, platform: SandboxState["platform"]): Reproductions {
-  const found =
+  const reproductions =
     ofBundled.get(name) ?? reproductionsIn(startSandbox(bundledScenarios[name], { platform, name }));
-  ofBundled.set(name, found);
-  return found;
+  ofBundled.set(name, reproductions);
+  return reproductions;
 }
 
 // Returns a command for a shell.
@@ -132,11 +132,11 @@ function curlLine(found: Reproduction, curlOptions: string, pathId: PathId): str
 
 /** Returns a request for each path that can be covered now: the first one that always covers it. */
 function reproductionsIn(sandbox: SandboxState): Reproductions {
-  const found = new Map<PathId, Reproduction>();
+  const byPath = new Map<PathId, Reproduction>();
   type Sent = Omit<Reproduction, "apiPath" | "fault">;
   const add = (apiPath: ApiPathId, sent: Sent, entry?: KeyEntry) => {
     for (const { pathId, fault } of pathsWithFaults(sandbox, apiPath, entry)) {
-      if (!found.has(pathId)) found.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
+      if (!byPath.has(pathId)) byPath.set(pathId, { ...sent, apiPath, ...(fault && { fault }) });
     }
   };
   const { path } = firstEndpoint(sandbox);
@@ -161,7 +161,7 @@ function reproductionsIn(sandbox: SandboxState): Reproductions {
   }
   add("404.unknown_path", { ref: "none", path: "/v1/relying-party/nothing" });
   add("405.method", { ref: "none", method: "DELETE", path });
-  return found;
+  return byPath;
 }
 
 /** Returns the paths that a request always covers with the active faults, if it would cover this one without faults. */

@@ -14,9 +14,9 @@ export function unicodePattern(source: string, flags: string): () => RegExp {
 export function findKeys(text: string): string[] {
   // Not a regular expression: V8 keeps the last string it was run on, and this one may contain a key (R46).
   const plain = decodePrintable(text);
-  const found: string[] = [];
-  for (const { prefix } of keyPrefixes) findPrefixed(plain, prefix, found);
-  return found;
+  const keys: string[] = [];
+  for (const { prefix } of keyPrefixes) findPrefixed(plain, prefix, keys);
+  return keys;
 }
 
 export const maxFirst = 20;
@@ -140,16 +140,16 @@ export function copyOf(text: string): string {
 }
 
 function shownSegment(segment: string): string {
-  const shown = redactKeys(segment);
-  return isOfWords(shown, longestWord, "-._…") ? shown : "…";
+  const redacted = redactKeys(segment);
+  return isOfWords(redacted, longestWord, "-._…") ? redacted : "…";
 }
 
 /** Whether a text has only words of letters and digits, separated by these other characters. */
 export function isOfWords(text: string, longest: number, others: string): boolean {
   let length = 0;
-  for (const one of text) {
-    if (others.includes(one)) length = 0;
-    else if (length === longest || !isInWord(one)) return false;
+  for (const character of text) {
+    if (others.includes(character)) length = 0;
+    else if (length === longest || !isInWord(character)) return false;
     else length += 1;
   }
   return true;

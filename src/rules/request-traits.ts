@@ -105,9 +105,9 @@ const longestKept = 200;
 const plainValues: string[] = [];
 function shownValue(value: string): string {
   if (plainValues.includes(value)) return value;
-  const shown = copyOf(redactEncoded(value).slice(0, longestKept));
-  if (shown === value && plainValues.unshift(shown) > keptHeaders.length) plainValues.pop();
-  return shown;
+  const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
+  if (excerpt === value && plainValues.unshift(excerpt) > keptHeaders.length) plainValues.pop();
+  return excerpt;
 }
 
 /** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */

@@ -51,15 +51,15 @@ export interface Received {
 
 /** Makes the request of every adapter: sockets, web requests, stories and the control plane. */
 export function receivedRequest({ method, path, query, headers, traits = 0 }: Received): ApiRequest {
-  const read = readHeaders(headers, query);
+  const headerFacts = readHeaders(headers, query);
   return {
     method,
     path,
-    apiKey: read.apiKey,
+    apiKey: headerFacts.apiKey,
     keyHash: undefined,
-    traits: read.traits | traits,
-    client: read.client,
-    evidence: read.evidence,
+    traits: headerFacts.traits | traits,
+    client: headerFacts.client,
+    evidence: headerFacts.evidence,
     content: undefined,
     fromStory: false,
   };

@@ -64,9 +64,9 @@ export const actionRow = (name: ActionName): ActionRow => actions[name];
 export function refsIn(action: Partial<Record<ActionName, unknown>>) {
   const name = actionNames.find((one) => action[one] !== undefined);
   if (name === undefined) return {};
-  const given = action[name] as Readonly<Record<string, string | undefined>>;
+  const fieldsOfAction = action[name] as Readonly<Record<string, string | undefined>>;
   const { key, organization, makes } = actionRow(name);
-  const at = (field: string | undefined) => (field === undefined ? undefined : given[field]);
+  const at = (field: string | undefined) => (field === undefined ? undefined : fieldsOfAction[field]);
   return { name, key: at(key), organization: at(organization), made: at(makes), makes };
 }
 

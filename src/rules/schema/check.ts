@@ -28,10 +28,10 @@ export function shapeProblems(
   isExtra?: IsExtra,
   spelling: Spelling = () => undefined,
 ): ShapeProblem[] {
-  const found = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape, spelling));
+  const problems = mistakesIn(shape, value, isExtra).map((one) => inWords(one, shape, spelling));
   // A misspelled field is not also missing.
-  const suggested = new Set(found.map(({ suggestion }) => suggestion && pathText(suggestion)));
-  return found.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
+  const suggested = new Set(problems.map(({ suggestion }) => suggestion && pathText(suggestion)));
+  return problems.filter(({ code, path }) => code !== "missing_field" || !suggested.has(pathText(path)));
 }
 
 /** A copy of a value of this shape; throws `validation_failed` with each mistake in `details.fields`. */
@@ -114,16 +114,16 @@ type IsExtra = (name: string, members: Members) => boolean;
 export const maximumProblems = 100;
 
 export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () => false): Mistake[] {
-  const found: Mistake[] = [];
+  const mistakes: Mistake[] = [];
   check(root, whole, []);
-  return found;
+  return mistakes;
 
   function add(kind: Mistake["kind"], path: Path, shape: Shape, value: unknown): void {
-    if (found.length < maximumProblems) found.push({ kind, path, shape, value });
+    if (mistakes.length < maximumProblems) mistakes.push({ kind, path, shape, value });
   }
 
   function check(shape: Shape, value: unknown, path: Path): void {
-    if (found.length >= maximumProblems || shape.kind === "anything") return;
+    if (mistakes.length >= maximumProblems || shape.kind === "anything") return;
     if (shape.isNullable && value === null) return;
     if (shape.kind === "either") {
       // Check it against the option of the same kind; of several mappings, against one that has a field of it.
@@ -162,17 +162,17 @@ export function mistakesIn(root: Shape, whole: unknown, isExtra: IsExtra = () =>
     // An unknown field is probably a misspelled one.
     const isEmpty = unknown.length === 0 && shape.needs?.every((name) => isUnset(shape, members[name]));
     if (isEmpty) add("empty", path, shape, members);
-    for (const name of unknown.slice(0, maximumProblems - found.length)) {
+    for (const name of unknown.slice(0, maximumProblems - mistakes.length)) {
       const value = members[name];
-      found.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
+      mistakes.push({ kind: "unknown", path: [...path, name], shape, value, holder: members });
     }
   }
 
   function checkRecord({ name, member }: RecordKind, members: Members, path: Path): void {
     for (const [given, value] of Object.entries(members)) {
       const inner = [...path, given];
-      if (name !== undefined && !isAllowed(name, given) && found.length < maximumProblems)
-        found.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
+      if (name !== undefined && !isAllowed(name, given) && mistakes.length < maximumProblems)
+        mistakes.push({ kind: "name", path: inner, shape: name, value: given, holder: members });
       check(member, value, inner);
     }
   }

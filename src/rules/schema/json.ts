@@ -106,7 +106,8 @@ export function mergedByName(under: unknown, over: unknown): unknown {
 }
 
 export function memberIn(value: unknown, path: readonly (string | number)[]): unknown {
-  let found = value;
-  for (const step of path) found = isMapping(found) && Object.hasOwn(found, step) ? found[step] : undefined;
-  return found;
+  let member = value;
+  for (const step of path)
+    member = isMapping(member) && Object.hasOwn(member, step) ? member[step] : undefined;
+  return member;
 }

@@ -217,8 +217,8 @@ export function shapeOf(field: MappingField): Shape {
 /** The fields of a mapping of this shape; if the shape has several kinds, of its mappings. */
 export function fieldsOf(shape: Shape): Fields | undefined {
   if (shape.kind === "either") {
-    const all = shape.options.map(fieldsOf).filter((fields) => fields !== undefined);
-    return all.length === 0 ? undefined : Object.assign({}, ...all);
+    const optionFields = shape.options.map(fieldsOf).filter((fields) => fields !== undefined);
+    return optionFields.length === 0 ? undefined : Object.assign({}, ...optionFields);
   }
   return shape.kind === "mapping" ? shape.fields : undefined;
 }
@@ -268,9 +268,11 @@ export function shapeAt(root: Shape, path: Path): Shape | undefined {
 
 /** A path as text: `organizations.bank.keys.main.scopes[1]`. Long names are cut: each problem inside shows them. */
 export function pathText(path: Path): string {
-  const shown = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
+  const shortName = (name: string) => (name.length > longestName ? `${name.slice(0, longestName)}…` : name);
   return path
-    .map((step, index) => (typeof step === "number" ? `[${step}]` : (index === 0 ? "" : ".") + shown(step)))
+    .map((step, index) =>
+      typeof step === "number" ? `[${step}]` : (index === 0 ? "" : ".") + shortName(step),
+    )
     .join("");
 }
 

@@ -11,9 +11,9 @@ const codePoint = (sign: string) => `\\u{${sign.codePointAt(0)?.toString(16)}}`;
 /** A value for a message: a long text truncated, and characters by code points that look like others or like nothing. */
 export function quote(value: unknown): string {
   if (typeof value === "string") {
-    const shown = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
-    if (isPlain(shown)) return shown;
-    const escaped = shown.replace(invisible(), codePoint);
+    const quoted = JSON.stringify(value.length > longestQuote ? `${value.slice(0, longestQuote)}…` : value);
+    if (isPlain(quoted)) return quoted;
+    const escaped = quoted.replace(invisible(), codePoint);
     return /[A-Za-z]/.test(value) ? escaped.replace(lookAlike(), codePoint) : escaped;
   }
   if (value === undefined || value === null) return "nothing";
@@ -63,7 +63,7 @@ export function knownRefsHint(ref: string, known: KnownRefs, things: string): st
   const near = known.size > 300 ? undefined : nearest(ref, known.keys());
   if (near !== undefined) return `did you mean ${near}?`;
   if (known.size === 0) return `the scenario has no ${things}`;
-  const shown: string[] = [];
-  for (const name of known.keys()) if (shown.push(name) === 10) break;
-  return `${things} of this scenario: ${shown.join(", ")}${known.size > shown.length ? ", …" : ""}`;
+  const names: string[] = [];
+  for (const name of known.keys()) if (names.push(name) === 10) break;
+  return `${things} of this scenario: ${names.join(", ")}${known.size > names.length ? ", …" : ""}`;
 }
