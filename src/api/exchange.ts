@@ -7,7 +7,7 @@ import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import type { InputSchema } from "./endpoint.js";
-import { asChosen } from "./response.js";
+import { withRunVariants } from "./response.js";
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
 export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
@@ -15,7 +15,7 @@ export function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallRes
   const { pathId, fault = null, delivery, date } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const { status } = response;
-  const { id } = call.variation === undefined ? call : asChosen(sandbox, call, status);
+  const { id } = call.variation === undefined ? call : withRunVariants(sandbox, call, status);
   const content = keptContent(call);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   return {

@@ -16,7 +16,7 @@ import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
 import { errorBody, textBody, utf8Length } from "./messages.js";
-import { asChosen, evaluateResponse, respondToCall, responseOf } from "./response.js";
+import { evaluateResponse, respondToCall, responseOf, withRunVariants } from "./response.js";
 
 /** Applies the first fault that fires, before authorization. A call that it only delays is authorized and counted, any other is not (R24). */
 export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | undefined {
@@ -39,7 +39,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
   const fault = `fault.${kind}` as const;
   const { onlyDelays, ends } = faultEffects[kind];
   // A delayed response has variants of its own.
-  const chosen = onlyDelays ? call : asChosen(sandbox, call, statusOf(kind, fired.effect));
+  const chosen = onlyDelays ? call : withRunVariants(sandbox, call, statusOf(kind, fired.effect));
   const faulty = responses[kind](sandbox, chosen, fired.effect);
   // The path id of a delayed response stays the response's.
   const result = onlyDelays && "pathId" in faulty ? faulty : { ...faulty, pathId: fault };
@@ -66,7 +66,7 @@ export function unavailable(
   const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
   // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
   const date = asDate ? sandbox.platform.time() : undefined;
-  const chosen = asChosen(sandbox, { ...call, now: date ?? call.now }, 503);
+  const chosen = withRunVariants(sandbox, { ...call, now: date ?? call.now }, 503);
   const { response, code } = statusResponse(sandbox, chosen, effect);
   return { response, code, date, pathId: fault, fault };
 }

@@ -22,7 +22,12 @@ import { type ApiRoute, parametersIn } from "./routes.js";
 import { chosenVariation, vary } from "./variation/vary.js";
 
 /** The call with the variants that its run chooses for a response with this status. */
-export function asChosen(sandbox: SandboxState, call: ApiCall, status: number, isContext = false): ApiCall {
+export function withRunVariants(
+  sandbox: SandboxState,
+  call: ApiCall,
+  status: number,
+  isContext = false,
+): ApiCall {
   const { number, variation } = call;
   const { run } = sandbox.platform;
   if (variation === undefined || run === undefined) return call;
@@ -163,7 +168,8 @@ export function successResponse(
 ): ApiResponse {
   const status = endpoint.status ?? 200;
   const isContext = endpoint.responsesContext === true;
-  const call = original.variation === undefined ? original : asChosen(sandbox, original, status, isContext);
+  const call =
+    original.variation === undefined ? original : withRunVariants(sandbox, original, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
@@ -192,7 +198,7 @@ export function rejectCall(
   original: ApiCall,
   rejection: CallRejection,
 ): CallResult<ApiPathId> {
-  const call = asChosen(sandbox, original, outcomeOf(rejection.path).status);
+  const call = withRunVariants(sandbox, original, outcomeOf(rejection.path).status);
   const { path, allow, body, details = detailsOf(sandbox, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;

@@ -24,21 +24,21 @@ import {
 import { promiseRun, promisesIn, type UnjudgedWrites, whyTooLittle } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 import {
-  agreed,
+  agreedRun,
   type CountedRun,
   controlFor,
+  type ExperimentRun,
   experimentsFor,
   isOver,
-  type Made,
   minWait,
+  type ObservedTries,
+  retryFacts,
   retryResults,
-  type Tried,
-  triedFacts,
   withRetries,
 } from "./retries.js";
 import { createdTwice, honorsNoKey, judgedPaths, noWrites, type Writes } from "./writes.js";
 
-export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, Tried, RunFacts {
+export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, ObservedTries, RunFacts {
   readonly outcome: "passed" | "failed" | "timed_out";
   readonly report: Report;
   readonly lastOn: (statuses: readonly number[]) => Run["lastRequest"];
@@ -113,7 +113,7 @@ export interface Certification {
   readonly done: Map<string, { run: Run; readonly made: ClientRun }>;
   broken: readonly PromiseRun[];
   /** The experiments with retries that were made; `undefined` if none is wanted. */
-  experiments: readonly Made[] | undefined;
+  experiments: readonly ExperimentRun[] | undefined;
   retries: CertifyResult["retries"];
   /** The writes that a client may give up under these faults. */
   readonly unjudged: UnjudgedWrites[];
@@ -215,8 +215,8 @@ async function makeOtherRuns(state: Certification): Promise<void> {
   const isSeed = ({ profile }: PlannedRun) => profile === "varied";
   const [, broken, tried] = await Promise.all([
     Promise.all(others.filter((one) => !isSeed(one)).map((one) => make(state, one))),
-    Promise.all(promises.map((one) => makeBroken(state, one))),
-    Promise.all(experiments.map((one) => tryOut(state, one))),
+    Promise.all(promises.map((one) => runWithBrokenPromise(state, one))),
+    Promise.all(experiments.map((one) => runExperiment(state, one))),
     Promise.all(others.filter(isSeed).map((one) => make(state, one))),
   ]);
   state.broken = broken;
@@ -236,21 +236,21 @@ async function concludeRetries(state: Certification): Promise<void> {
     experimentsFor(baseline, plan.runs[0].seed, others),
   );
   const control = controlFor(baseline, experiments);
-  const [controlled] = control === undefined ? [] : await tryOut(state, control);
+  const [controlled] = control === undefined ? [] : await runExperiment(state, control);
   state.retries = retryResults([baseline, ...others], experiments, controlled);
 }
 
 /** The baseline does not show which keys the runs send equally often: makes the experiments again if they have a better key. */
 async function madeWithEvenKey(
   state: Certification,
-  made: readonly Made[],
+  made: readonly ExperimentRun[],
   better: readonly Experiment[],
-): Promise<readonly Made[]> {
+): Promise<readonly ExperimentRun[]> {
   const [first] = made;
   const [target] = better;
   if (first === undefined || target === undefined) return made;
   if (first.experiment.key === target.key && first.experiment.nth === target.nth) return made;
-  return (await Promise.all(better.map((experiment) => tryOut(state, experiment)))).flat();
+  return (await Promise.all(better.map((experiment) => runExperiment(state, experiment)))).flat();
 }
 
 async function findCauses(state: Certification): Promise<void> {
@@ -265,10 +265,12 @@ async function findCauses(state: Certification): Promise<void> {
   });
   if (failing.length > 0) tools.progress.begin(`Narrowing down why ${failing.length} of them fail`);
   const varied = failing.filter(({ run }) => run.fault === undefined);
-  const innocent = [...done.values()].flatMap(({ run, made }) =>
+  const passingPoints = [...done.values()].flatMap(({ run, made }) =>
     run.outcome === "passed" ? made.points : [],
   );
-  await narrowVaried(varied, innocent, repeatIn(state), (run, narrowed) => conclude(state, run, narrowed));
+  await narrowVaried(varied, passingPoints, repeatIn(state), (run, narrowed) =>
+    conclude(state, run, narrowed),
+  );
   const isOnce = (path: PathId | undefined) => path !== undefined && writesOf(state).once.has(path);
   const byFault = failing.map(async ({ run: { fault, ...run }, made: { suspect, outcome, isShared } }) => {
     if (fault === undefined) return;
@@ -305,12 +307,12 @@ async function makeAgainAlone(state: Certification): Promise<void> {
   const broken: PromiseRun[] = [];
   for (const run of state.broken) {
     const promise = run.outcome === "noticed" && promises.find(({ id }) => id === run.id);
-    broken.push(promise ? await makeBroken(state, promise) : run);
+    broken.push(promise ? await runWithBrokenPromise(state, promise) : run);
   }
   state.broken = broken;
-  const experiments: Made[] = [];
+  const experiments: ExperimentRun[] = [];
   for (const { experiment } of state.experiments ?? [])
-    experiments.push(...(await tryOut(state, experiment)));
+    experiments.push(...(await runExperiment(state, experiment)));
   state.experiments &&= experiments;
 }
 
@@ -379,7 +381,7 @@ async function judgeWrites(
   return { made: await runIn(state, planned, { faults: faultsOn(paths, fault) }) };
 }
 
-async function makeBroken(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {
+async function runWithBrokenPromise(state: Certification, promise: BrokenPromise): Promise<PromiseRun> {
   const { plan, tools } = state;
   const made = await runIn(state, plan.runs[0], { promise: promise.id }, () => !state.isOver);
   const run = promiseRun(promise, made, sentIn(state));
@@ -388,18 +390,18 @@ async function makeBroken(state: Certification, promise: BrokenPromise): Promise
   return run;
 }
 
-async function tryOut(
+async function runExperiment(
   state: Certification,
   experiment: Experiment,
-  before: readonly Made[] = [],
-): Promise<Made[]> {
+  before: readonly ExperimentRun[] = [],
+): Promise<ExperimentRun[]> {
   const { plan, tools } = state;
   const more = { isOver, min: minWait(experiment) };
   const made = await runIn(state, plan.runs[0], { experiment }, undefined, more);
   tools.progress.tried();
   if (made === undefined) return [];
-  const all = [...before, { ...countedOf(made), ...triedFacts(made), experiment }];
-  return agreed(all) ?? tryOut(state, experiment, all);
+  const all = [...before, { ...countedOf(made), ...retryFacts(made), experiment }];
+  return agreedRun(all) ?? runExperiment(state, experiment, all);
 }
 
 function repeatIn(state: Certification): Repeat {

@@ -30,21 +30,21 @@ interface FailingRun {
   readonly isShared?: boolean | undefined;
 }
 
-/** Finds a cause of each failing run, one after the other. Points that a passing run had, the innocent ones, are tried last. */
+/** Finds a cause of each failing run, one after the other. Points that a passing run had are tried last. */
 export async function narrowVaried(
   failing: readonly FailingRun[],
-  innocent: readonly CausePoint[],
+  passingPoints: readonly CausePoint[],
   repeat: Repeat,
   onFound: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
-  const isSuspect = (point: CausePoint) => !includesAll(innocent, [point]);
+  const isSuspect = (point: CausePoint) => !includesAll(passingPoints, [point]);
   const suspectsIn = ({ points }: FailingRun) => rowsOf(points.filter(isSuspect));
   const countOf = (one: FailingRun) => suspectsIn(one).length;
   const [first, ...others] = failing.toSorted((one, other) => countOf(one) - countOf(other));
   if (first === undefined) return;
   if (first.isShared && !(await repeat(first.run, {}, true)).failed) {
     onFound(first.run, "disturbed");
-    return narrowVaried(others, innocent, repeat, onFound);
+    return narrowVaried(others, passingPoints, repeat, onFound);
   }
   // The rows that most of the failing runs have are tried first.
   const suspects = failing.flatMap(suspectsIn);
@@ -52,9 +52,9 @@ export async function narrowVaried(
     isSuspect(point) ? suspects.filter((row) => row === point.row).length : 0;
   const points = first.points.toSorted((one, other) => rankOf(other) - rankOf(one));
   const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect).length, repeat);
-  if (cause === "flaky") return narrowUnclear(first, others, innocent, repeat, onFound);
+  if (cause === "flaky") return narrowUnclear(first, others, passingPoints, repeat, onFound);
   onFound(first.run, cause);
-  if (cause.points.length === 0) return narrowVaried(others, innocent, repeat, onFound);
+  if (cause.points.length === 0) return narrowVaried(others, passingPoints, repeat, onFound);
   const rows = rowsOf(cause.points);
   // What one run shows about some points is not tried again with another run.
   const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<RunCause | undefined>(cause)]]);
@@ -78,19 +78,19 @@ export async function narrowVaried(
     return one;
   });
   const left = (await Promise.all(open)).flatMap((one) => one ?? []);
-  return narrowVaried(left, innocent, repeat, onFound);
+  return narrowVaried(left, passingPoints, repeat, onFound);
 }
 
 /** Narrows the other runs before one that does not fail each time, and then tries whether one of their causes is also its own. */
 async function narrowUnclear(
   { run, points }: FailingRun,
   others: readonly FailingRun[],
-  innocent: readonly CausePoint[],
+  passingPoints: readonly CausePoint[],
   repeat: Repeat,
   onFound: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
   const causes = new Map<string, readonly string[]>();
-  await narrowVaried(others, innocent, repeat, (other, narrowed) => {
+  await narrowVaried(others, passingPoints, repeat, (other, narrowed) => {
     if (typeof narrowed === "object") causes.set(rowsOf(narrowed.points).join(), rowsOf(narrowed.points));
     onFound(other, narrowed);
   });
@@ -164,13 +164,15 @@ export async function narrowFault(
   const fails = async (some: readonly PathId[]) =>
     some.length > 0 && (await repeat(run, { faults: faultsOn(some, fault) })).failed;
   const besides = (path: PathId | undefined) => paths.filter((one) => one !== path);
-  const [isGuilty, areOthers] = await Promise.all([
+  const [failsAlone, othersFail] = await Promise.all([
     suspect !== undefined && fails([suspect]),
     fails(besides(suspect)),
   ]);
-  if (!isGuilty && !areOthers && !(await fails(paths))) return "flaky";
-  const [path, ...more] = isGuilty ? [suspect] : await minimize(areOthers ? besides(suspect) : paths, fails);
-  const isOne = more.length === 0 && !(isGuilty ? areOthers : await fails(besides(path)));
+  if (!failsAlone && !othersFail && !(await fails(paths))) return "flaky";
+  const [path, ...more] = failsAlone
+    ? [suspect]
+    : await minimize(othersFail ? besides(suspect) : paths, fails);
+  const isOne = more.length === 0 && !(failsAlone ? othersFail : await fails(besides(path)));
   const guilty = isOne && path !== undefined ? [path] : paths;
   // Also without the fault: a client that fails by chance must not get a cause.
   const [again, bare] = await Promise.all([fails(guilty), repeat(plain, {})]);
@@ -183,7 +185,10 @@ export async function narrowFault(
 
 const maxAsked = 200;
 
-/** Returns a minimal failing part of items that fail together; an empty list must pass. Stops after 200 attempts with what it has. */
+/**
+ * Returns a minimal failing part of items that fail together; an empty list must pass. Stops after 200 attempts with what it has.
+ * Delta debugging (Zeller and Hildebrandt, 2002), which finds each needed item by bisection (Hemery and others, 2006).
+ */
 export async function minimize<Item>(
   items: readonly Item[],
   fails: (some: readonly Item[]) => Promise<boolean>,

@@ -14,14 +14,14 @@ import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { RetryResult } from "./result.js";
 import {
-  agreed,
+  agreedRun,
   type CountedRun,
   controlFor,
+  type ExperimentRun,
   experimentsFor,
   isOver,
-  type Made,
+  retryFacts,
   retryResults,
-  triedFacts,
   withRetries,
 } from "./retries.js";
 
@@ -109,7 +109,7 @@ function run(
 
 const statusOf = (key: Key) => outcomeOf(pathOf[key]).status;
 
-function made(client: Client, experiment: Experiment): Made {
+function made(client: Client, experiment: Experiment): ExperimentRun {
   const { id, key, nth, last } = experiment;
   const status = { outage: 503, control: 200 }[id as string] ?? Number(id.slice(0, 3));
   const { timesOf, ...counted } = run(client, (one, place, number) =>
@@ -261,7 +261,11 @@ const experimentOf = (id: Experiment["id"]) => {
   return one as Experiment;
 };
 /** An experiment whose requests came at these times. */
-const madeAt = (id: Experiment["id"], times: readonly number[], more: Partial<Made> = {}): Made => ({
+const madeAt = (
+  id: Experiment["id"],
+  times: readonly number[],
+  more: Partial<ExperimentRun> = {},
+): ExperimentRun => ({
   ...baseline,
   experiment: experimentOf(id),
   times,
@@ -272,7 +276,7 @@ const madeAt = (id: Experiment["id"], times: readonly number[], more: Partial<Ma
 const every = (pause: number, count: number) => Array.from({ length: count }, (_, index) => index * pause);
 const silent = { isTimedOut: true, again: 0 };
 
-test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outcome"]]>([
+test.each<[string, Experiment["id"], number[], Partial<ExperimentRun>, RetryResult["outcome"]]>([
   ["six requests without a pause", "outage", every(999, 6), {}, "passed"],
   ["seven requests without a pause", "outage", every(999, 7), {}, "failed"],
   ["seven requests, a second apart", "outage", every(1000, 7), {}, "passed"],
@@ -302,7 +306,7 @@ test.each<[string, Experiment["id"], number[], Partial<Made>, RetryResult["outco
   expect(retryResults([baseline], made, undefined).find(({ after }) => after === id)?.outcome).toBe(outcome);
 });
 
-const controlled = (more: Partial<Made> = {}): Made => ({
+const controlled = (more: Partial<ExperimentRun> = {}): ExperimentRun => ({
   sent: [],
   failed: true,
   times: [0],
@@ -339,7 +343,7 @@ function responsesAt(experiment: Experiment, times: readonly number[], { wall = 
     return header < 0 ? response.status : `${response.status} ${response.headers[header + 1]}`;
   });
   const shown = triedIn(seen);
-  return { responses, isOver: isOver(shown.hits), ...triedFacts(shown) };
+  return { responses, isOver: isOver(shown.hits), ...retryFacts(shown) };
 }
 
 test.each<[string, number[], { wall?: number; advance?: number }, (number | string)[]]>([
@@ -398,29 +402,29 @@ test("a request after a rejection counts also if a fault of the scenario respond
   );
   const seen = observe(sandbox);
   for (let n = 0; n < 2; n++) handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active") }));
-  expect(triedFacts(triedIn(seen))).toMatchObject({ again: 1 });
+  expect(retryFacts(triedIn(seen))).toMatchObject({ again: 1 });
 });
 
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {
   const [rejected, , , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
   const after = (experiment: Experiment | undefined, again: number, ...times: number[]) =>
-    ({ ...run(calm, statusOf), experiment, times, again, silentMs: 0 }) as Made;
+    ({ ...run(calm, statusOf), experiment, times, again, silentMs: 0 }) as ExperimentRun;
   const once = after(rejected, 1, 0, 5);
   const never = after(rejected, 0, 0);
-  expect(agreed([never])).toEqual([never]);
-  expect(agreed([after(rejected, 3)])).toHaveLength(1);
-  expect([agreed([once]), agreed([once, never])]).toEqual([undefined, undefined]);
-  expect([agreed([once, once]), agreed([once, never, once])]).toEqual([[once], [once]]);
-  expect(agreed([once, never, never])).toEqual([never]);
+  expect(agreedRun([never])).toEqual([never]);
+  expect(agreedRun([after(rejected, 3)])).toHaveLength(1);
+  expect([agreedRun([once]), agreedRun([once, never])]).toEqual([undefined, undefined]);
+  expect([agreedRun([once, once]), agreedRun([once, never, once])]).toEqual([[once], [once]]);
+  expect(agreedRun([once, never, never])).toEqual([never]);
   // A minute may have ended between both requests.
-  expect(agreed([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
-  expect(agreed([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
+  expect(agreedRun([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
+  expect(agreedRun([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
 });
 
 const sentTo = (...counts: number[]) =>
   counts.map((count, nth) => ({ key: "active", nth, paths: Array<ApiPathId>(count).fill("200.test") }));
 const rejected = { key: "revoked", nth: 0, paths: ["401.revoked", "401.revoked"] } as const;
-test.each<[string, number[], number[], number[][], Made | undefined, string]>([
+test.each<[string, number[], number[], number[][], ExperimentRun | undefined, string]>([
   ["as often, and a test checks", [1], [2], [], controlled(), "failed"],
   ["as often, and no test checks", [1], [2], [], controlled({ failed: false }), "No test fails when revoked"],
   ["as often, without a control", [1], [2], [], undefined, "Your tests send no key"],

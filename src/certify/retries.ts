@@ -55,7 +55,7 @@ const reasons = {
 type After = RetryResult["after"];
 
 /** What the requests of an experiment show in a run. */
-export interface Tried {
+export interface ObservedTries {
   /** The number of responses that the experiment replaced. */
   readonly hits: number;
   /** When its key was sent, from the last request of the baseline on, in milliseconds. */
@@ -64,7 +64,7 @@ export interface Tried {
   readonly silentMs: number;
 }
 
-export interface Made extends CountedRun {
+export interface ExperimentRun extends CountedRun {
   readonly experiment: Experiment;
   /** When the key was sent, from the last request of the baseline on, in milliseconds; empty if the client sent fewer. */
   readonly times: readonly number[];
@@ -158,7 +158,7 @@ export function experimentsFor(
 }
 
 /** Returns the experiment that finds out whether the client's test runner repeats failing tests, if that matters. */
-export function controlFor({ sent }: CountedRun, made: readonly Made[]): Experiment | undefined {
+export function controlFor({ sent }: CountedRun, made: readonly ExperimentRun[]): Experiment | undefined {
   if (made.every((one) => one.again === 0 || isProven(one, made))) return undefined;
   const rejected = sent.findLast(
     ({ key, paths }) =>
@@ -173,7 +173,7 @@ export function controlFor({ sent }: CountedRun, made: readonly Made[]): Experim
 
 // Another rejection at the same place shows that nothing else sends the key again: neither a runner that repeats failing tests,
 // nor a test that finds no stored response.
-function isProven({ failed, experiment }: Made, made: readonly Made[]): boolean {
+function isProven({ failed, experiment }: ExperimentRun, made: readonly ExperimentRun[]): boolean {
   return made.some(
     (one) =>
       one.experiment.id !== "outage" &&
@@ -189,7 +189,11 @@ export function isOver(hits: number): boolean {
 }
 
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
-export function triedFacts({ hits, tried, silentMs }: Tried): Pick<Made, "times" | "again" | "silentMs"> {
+export function retryFacts({
+  hits,
+  tried,
+  silentMs,
+}: ObservedTries): Pick<ExperimentRun, "times" | "again" | "silentMs"> {
   const times = tried.slice(0, maxTries + 1);
   return { times, again: Math.max(0, Math.min(hits - 1, maxTries)), silentMs };
 }
@@ -200,8 +204,8 @@ export function minWait({ id }: Experiment): number {
 }
 
 /** Returns the result of an experiment's runs; `undefined` if another must confirm it: a timeout may look like a retry. */
-export function agreed(made: readonly Made[]): Made[] | undefined {
-  const [one, ...others] = made as readonly [Made, ...Made[]];
+export function agreedRun(made: readonly ExperimentRun[]): ExperimentRun[] | undefined {
+  const [one, ...others] = made as readonly [ExperimentRun, ...ExperimentRun[]];
   const { experiment, times, again } = one;
   const [first = 0, second = 0] = times;
   const isRejection = experiment.id !== "outage" && experiment.id !== "control";
@@ -209,15 +213,15 @@ export function agreed(made: readonly Made[]): Made[] | undefined {
     experiment.id === "429 without Retry-After" && second > first && second - first < minute / 2;
   const isClear = again === 0 ? !isLucky : again > maxByChance;
   if (others.length === 0) return isClear || !isRejection ? [one] : undefined;
-  const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as Made));
+  const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as ExperimentRun));
   return same.length > 1 ? same.slice(-1) : undefined;
 }
 
 /** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
 export function retryResults(
   plain: readonly [CountedRun, ...CountedRun[]],
-  made: readonly Made[],
-  control: Made | undefined,
+  made: readonly ExperimentRun[],
+  control: ExperimentRun | undefined,
 ): RetryResult[] {
   const [baseline] = plain;
   const target = made[0]?.experiment ?? experimentsFor(baseline)[0];
@@ -237,15 +241,15 @@ export function retryResults(
   });
 }
 
-const hasFinding = (run: Made) =>
+const hasFinding = (run: ExperimentRun) =>
   run.experiment.id === "outage" ? isHasty(run.times) || isEndless(run) : run.again > 0;
 
 function whyNotTried(
   plain: readonly [CountedRun, ...CountedRun[]],
   target: Experiment | undefined,
-  run: Made | undefined,
-  made: readonly Made[],
-  control: Made | undefined,
+  run: ExperimentRun | undefined,
+  made: readonly ExperimentRun[],
+  control: ExperimentRun | undefined,
 ): keyof typeof reasons | undefined {
   const [baseline] = plain;
   if (target === undefined) return "noKey";
@@ -274,8 +278,11 @@ function whyNotTried(
 }
 
 /** Why a run without a finding shows nothing; `undefined` if it does. */
-function whyNothingShown(run: Made, made: readonly Made[]): keyof typeof reasons | undefined {
-  const isKeyRejection = ({ experiment: { id } }: Made) => id === "401" || id === "403";
+function whyNothingShown(
+  run: ExperimentRun,
+  made: readonly ExperimentRun[],
+): keyof typeof reasons | undefined {
+  const isKeyRejection = ({ experiment: { id } }: ExperimentRun) => id === "401" || id === "403";
   const isNoticed = made.some((other) => isKeyRejection(other) && (other.failed || other.again > 0));
   if (isKeyRejection(run) && !isNoticed) return "unnoticed";
   const { id } = run.experiment;
@@ -283,7 +290,7 @@ function whyNothingShown(run: Made, made: readonly Made[]): keyof typeof reasons
   return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
 }
 
-function rejectionSentence(after: After, { experiment, again }: Made): string {
+function rejectionSentence(after: After, { experiment, again }: ExperimentRun): string {
   const { key, retryAfter } = experiment;
   const isOfLimit = mayFollow(experiment.pathId, retryAfter);
   if (again === 0)
@@ -308,11 +315,11 @@ function isHasty(times: readonly number[]): boolean {
   });
 }
 
-function isEndless({ times, isTimedOut = false }: Made): boolean {
+function isEndless({ times, isTimedOut = false }: ExperimentRun): boolean {
   return times.length > (isTimedOut ? maxTriesInTime : maxTries);
 }
 
-function outageSentence(key: string, run: Made): string {
+function outageSentence(key: string, run: ExperimentRun): string {
   const { times } = run;
   const shortest = Math.round(Math.min(...pausesOf(times)));
   const isMany = times.length > maxTries;
