@@ -7,14 +7,14 @@ import type { Profile } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
 import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { snakeCase } from "../rules/schema/json.js";
-import { type Instant, instantOf, writtenInstant } from "../sandbox/clock.js";
+import { type Instant, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
 import { operations, runDue } from "../sandbox/operations/operations.js";
 import { listRecords, type RecordInput } from "../sandbox/operations/records.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
-import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
+import type { Platform, SandboxState } from "../sandbox/sandbox.js";
 import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { givenOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
 import { secretFor } from "../sandbox/story/run-step.js";
 import {
   expectRequests,
@@ -114,17 +114,6 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
   const sandbox = startSandbox(scenario, { platform, name, ...(run?.optionsFor(scenario, own) ?? own) });
   run?.follow(sandbox, own);
   return sandboxOn(sandbox);
-}
-
-type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
-
-export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
-  const { seed, frozen, profile } = options;
-  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
-  if (seed !== undefined || frozen !== undefined || profile !== undefined) {
-    checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Invalid options");
-  }
-  return given;
 }
 
 /** It may start with its first use; each call runs what is due first. */

@@ -7,10 +7,11 @@ import { pathText } from "../rules/schema/shape.js";
 import { createRequestIds, defaultSeed, numberInto, seriesAfter } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
 import { unknownScopes } from "../scenario/checks/keys.js";
+import { checkInput, inputShapes } from "../scenario/format/inputs.js";
 import { sharedValues } from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createClock, instantOf, isoOf, lastClockInstant } from "./clock.js";
+import { createClock, type Instant, instantOf, isoOf, lastClockInstant } from "./clock.js";
 import { assumptionsIn } from "./conditions.js";
 import { activateFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
@@ -45,6 +46,18 @@ export interface SandboxSettings {
 
 export function givenOptions({ seed, now, frozen, profile, openapi }: GivenOptions): GivenOptions {
   return { seed, now, frozen, profile, openapi };
+}
+
+type WrittenOptions = Omit<GivenOptions, "now"> & { readonly now?: Instant | undefined };
+
+/** The options that a caller wrote, with the start of the clock as an instant; throws `validation_failed`. */
+export function checkedOptions({ now, ...options }: WrittenOptions): GivenOptions {
+  const { seed, frozen, profile } = options;
+  const given = givenOptions({ ...options, now: now === undefined ? undefined : instantOf(now) });
+  if (seed !== undefined || frozen !== undefined || profile !== undefined) {
+    checkInput(inputShapes.instance_creation, { seed, frozen, profile }, "Invalid options");
+  }
+  return given;
 }
 
 /** The same scenario, seed and start result in the same ids, names, secrets and request ids. */

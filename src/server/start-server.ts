@@ -1,11 +1,5 @@
 import { resolve } from "node:path";
-import {
-  checkedOptions,
-  documentOf,
-  type SandboxOptions,
-  sandboxOn,
-  sandboxOptions,
-} from "../library/create-sandbox.js";
+import { documentOf, type SandboxOptions, sandboxOn, sandboxOptions } from "../library/create-sandbox.js";
 import { currentRun } from "../library/run-folder.js";
 import type {
   KeyRef,
@@ -18,6 +12,7 @@ import { type LoadedScenario, loadScenario, requireDocument } from "../node/file
 import { startInNode } from "../node/platform.js";
 import { requireFields, requireKnownOptions } from "../rules/schema/check.js";
 import { quote } from "../rules/schema/words.js";
+import { checkedOptions } from "../sandbox/start.js";
 import { type NamedScenario, resolveSource } from "../scenario/parse-scenario.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { Store } from "../store/store.js";

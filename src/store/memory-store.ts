@@ -1,11 +1,10 @@
 import { handle } from "../api/handle.js";
-import { checkedOptions } from "../library/create-sandbox.js";
 import { createMemoryBudget } from "../node/memory.js";
 import type { ApiRequest } from "../rules/request.js";
 import { bytesOf, type Exchange } from "../sandbox/journal/exchange.js";
 import { runDue } from "../sandbox/operations/operations.js";
 import type { GivenOptions, Platform, SandboxState } from "../sandbox/sandbox.js";
-import { describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, describeSandbox, restoreSandbox, startSandbox } from "../sandbox/start.js";
 import type { NamedScenario } from "../scenario/parse-scenario.js";
 import {
   type EndedInstance,

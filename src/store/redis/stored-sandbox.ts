@@ -1,8 +1,7 @@
-import { checkedOptions } from "../../library/create-sandbox.js";
 import { nodePlatform } from "../../node/platform.js";
 import { SandboxError } from "../../rules/errors.js";
 import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
-import { type SavedSandbox, startSandbox } from "../../sandbox/start.js";
+import { checkedOptions, type SavedSandbox, startSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
 import { ownId } from "../place.js";
