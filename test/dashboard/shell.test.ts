@@ -125,7 +125,7 @@ describe.skipIf(noBrowser)("the frame of the page", () => {
     }
     const { id } = (await ask("/instances", { method: "POST" })).body.data;
     await page.goto(`${server.url}/i/${id}/__sandbox/`);
-    expect(await page.title()).toBe(`Overview · instance ${id} · svc-sandbox`);
+    await expect.poll(() => page.title()).toBe(`Overview · instance ${id} · svc-sandbox`);
     expect(await viewsOf(page)).not.toContain("instances");
     await page.getByRole("link", { name: `instance ${id}`, exact: true }).click();
     await page.waitForURL(`${server.controlUrl}/#/instances`);
