@@ -9,17 +9,8 @@ const files = ["src", "test"]
   )
   .filter((file) => file.endsWith(".test.ts"));
 
-// The tier of a file, by the start of its path: `npm test` runs the project `quick`, `npm run test:rest` the others.
-const slow =
-  /^test\/(?:certify\/|clients\/|dashboard\/|faults\/memory|runners\/|store\/|(?:control|report)\/browser|control\/(?:heap|state-kill)|docs\/(?:ci|code|deploy|generated|shell)|package\/(?:bundled|doors|editor|programs|tarball))/;
-// Some runs of `certify`, and one look at the page in Chromium.
-const quick = [
-  "test/certify/iterate.test.ts",
-  "test/dashboard/safety.test.ts",
-  // A stale page would be found too late.
-  "test/docs/generated.test.ts",
-];
-const isSlow = (file: string) => slow.test(file) && !quick.includes(file);
+// `npm test` runs the project `quick`, `npm run test:rest` the others.
+const isSlow = (file: string) => file.endsWith(".slow.test.ts");
 
 // A module that is already loaded for another file cannot be mocked any more, and a heap snapshot is about one file.
 const isAlone = (file: string) => /vi\.mock\(|writeHeapSnapshot\(/.test(readFileSync(file, "utf8"));

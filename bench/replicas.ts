@@ -67,8 +67,11 @@ async function costs({ quick }: BenchArguments, client: ClientChild, servers: Se
         target,
       );
     return [
-      ...[figure("replica", 0), figure("Redis", 1), figure("another replica", 2, { atMost: 0.1 })],
-      ...[figure("replica, of an instance", 3), figure("Redis, of an instance", 4)],
+      figure("replica", 0),
+      figure("Redis", 1),
+      figure("another replica", 2, { atMost: 0.1 }),
+      figure("replica, of an instance", 3),
+      figure("Redis, of an instance", 4),
       figure("another replica, of an instance", 5, { atMost: 0.1 }),
     ];
   };

@@ -280,9 +280,12 @@ function inside(
   const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
   const line = quoted(`cd ${WorkingDir} && exec ${command.map(quoted).join(" ")}`);
   const script = [
-    ...["set -e", `mount --bind ${mounted} ${mounted}`, `mount -o remount,bind,ro ${mounted}`],
+    "set -e",
+    `mount --bind ${mounted} ${mounted}`,
+    `mount -o remount,bind,ro ${mounted}`,
     ...(volume === undefined ? [] : [`mount --bind ${volume.from} ${mounted}${volume.to}`]),
-    ...[`cd ${mounted}`, `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`],
+    `cd ${mounted}`,
+    `exec /usr/sbin/chroot --userspec=${User} ${mounted} /bin/sh -c ${line}`,
   ];
   return ["--mount", "--propagation", "private", "sh", "-c", script.join("\n")];
 }

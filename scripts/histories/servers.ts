@@ -34,9 +34,19 @@ export async function startServer(
 ): Promise<Server> {
   const proxy = await startProxy(redisPort);
   const argv = [
-    ...[`--max-old-space-size=${heap}`, join(root, "bin/svc-sandbox.js"), "start", scenario],
-    ...["--port", "0", "--json", "--log", "off", "--drain", "1s"],
-    ...["--store", `redis://127.0.0.1:${proxy.port}`],
+    `--max-old-space-size=${heap}`,
+    join(root, "bin/svc-sandbox.js"),
+    "start",
+    scenario,
+    "--port",
+    "0",
+    "--json",
+    "--log",
+    "off",
+    "--drain",
+    "1s",
+    "--store",
+    `redis://127.0.0.1:${proxy.port}`,
   ];
   let child: ChildProcess;
   let isStopping = false;

@@ -124,8 +124,10 @@ test("what shows nothing about a client is listed with its reason, and counted",
   const [baseline, made] = passed.runs.concat(passed.runs) as [Run, Run];
   const unmade = promiseRun(brokenPromises[0] as never, undefined, { sent: [] });
   const promises = promisesIn("swaps", [
-    ...[ended("401.revoked:accepted", null), ended("403.access_denied:another-code", 1, 0)],
-    ...[ended("200.live:rejected", 1), unmade],
+    ended("401.revoked:accepted", null),
+    ended("403.access_denied:another-code", 1, 0),
+    ended("200.live:rejected", 1),
+    unmade,
   ]);
   const retries = (["401", "403"] as const).map((after, i) => ({
     ...({ after, outcome: i === 0 ? "not_tried" : "passed", sentence: "Why.", whatToDo: "What." } as const),
@@ -166,7 +168,8 @@ test("the sentence of noticed promises names three that are not noticed", () => 
   );
   const of = (runs: PromiseRun[]) => noticedSentence(promisesIn("all", runs));
   expect([of([]), of([ended("200.test:rejected", 1)])]).toEqual([
-    ...[undefined, "Noticed 1 of 1 covered promise."],
+    undefined,
+    "Noticed 1 of 1 covered promise.",
   ]);
   expect(of(missed)).toMatch(/^Noticed 0 of 4 covered promises\. Not noticed: (?:[^;]+; ){3}and 1 more\.$/);
   expect(of(missed.slice(1))).toMatch(/ Not noticed: (?:[^;]+; ){2}[^;]+\.$/);

@@ -461,11 +461,16 @@ test("findings are errors of the report, and experiments that were not tried are
     advice: [advice, { ...advice, id: "sent-again-after-rejection" } as const],
   };
   const { advice: found } = withRetries(before, [
-    ...[after("403", "failed"), after("401", "passed"), after("outage", "not_tried", "A.")],
-    ...[after("429 with Retry-After", "failed"), after("429 without Retry-After", "failed")],
+    after("403", "failed"),
+    after("401", "passed"),
+    after("outage", "not_tried", "A."),
+    after("429 with Retry-After", "failed"),
+    after("429 without Retry-After", "failed"),
   ]);
   expect(found.map(({ id, count }) => `${id} ${count}`).sort()).toEqual([
-    ...["retries-not-tried 1", `same-key-after-401 ${advice.count}`, "same-key-after-403 1"],
+    "retries-not-tried 1",
+    `same-key-after-401 ${advice.count}`,
+    "same-key-after-403 1",
     "too-soon-after-429 2",
   ]);
   const [open] = found.filter(({ id }) => id === "retries-not-tried");

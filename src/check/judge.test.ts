@@ -107,7 +107,9 @@ test("the response of another endpoint is judged by its rule and its own shape, 
     response: responseOf(200, json, { "X-Request-Id": "a" }),
   });
   expect(found.map(({ rules, at }) => `${rules} ${at}`)).toEqual([
-    ...["R48 Content-Type", "R48 $.day", "R48 $.data"],
+    "R48 Content-Type",
+    "R48 $.day",
+    "R48 $.data",
   ]);
 });
 
@@ -241,6 +243,12 @@ test("a server's texts are cut after 80 characters, and the start of a body afte
     `text that starts with "${"y".repeat(40)}…"`,
   ]);
   expect([undefined, null, "60", [], [1], {}, 60].map(describeValue)).toEqual([
-    ...["nothing", "null", 'the string "60"', "an empty array", "an array", "an object", "the number 60"],
+    "nothing",
+    "null",
+    'the string "60"',
+    "an empty array",
+    "an array",
+    "an object",
+    "the number 60",
   ]);
 });

@@ -58,7 +58,9 @@ test("a table of keys has as many columns as fit", () => {
   const narrower = keyTable(rows, palette, widthOf(whole) - 1);
   expect(titles(widthOf(whole) - 1)).toEqual(columns.slice(0, 3));
   expect([titles(widthOf(narrower)), titles(widthOf(narrower) - 1), titles(1)]).toEqual([
-    ...[columns.slice(0, 3), ["KEY", "SECRET", "GETS"], ["KEY", "SECRET", "GETS"]],
+    columns.slice(0, 3),
+    ["KEY", "SECRET", "GETS"],
+    ["KEY", "SECRET", "GETS"],
   ]);
   expect(rows.find(({ ref }) => ref === "wrong-scope")).toMatchObject({
     status: 403,

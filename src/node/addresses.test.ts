@@ -24,10 +24,18 @@ test.each([
 
 test("an address becomes the host of a URL for clients on this machine", () => {
   expect(["0.0.0.0", "::", "::1", "10.0.0.1", "name"].map(addresses.hostToConnectTo)).toEqual([
-    ...["127.0.0.1", "127.0.0.1", "[::1]", "10.0.0.1", "name"],
+    "127.0.0.1",
+    "127.0.0.1",
+    "[::1]",
+    "10.0.0.1",
+    "name",
   ]);
   expect(["::1", "127.9.9.9", "::ffff:127.0.0.1", "10.0.0.1", "::"].map(addresses.isLoopback)).toEqual([
-    ...[true, true, true, false, false],
+    true,
+    true,
+    true,
+    false,
+    false,
   ]);
   expect(["[::1]:80", "A.example:1", "b"].map(addresses.bareName)).toEqual(["::1", "a.example", "b"]);
 });

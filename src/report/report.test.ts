@@ -30,8 +30,14 @@ test("a method that the path accepts is kept", () => {
 });
 
 test.each([
-  ...["/", "", "/favicon.ico", "/v1/farmers", "/v1/relying-party/whoami", "/v1/relying-party/attestations"],
-  ...["/e", `/${"x".repeat(200)}`],
+  "/",
+  "",
+  "/favicon.ico",
+  "/v1/farmers",
+  "/v1/relying-party/whoami",
+  "/v1/relying-party/attestations",
+  "/e",
+  `/${"x".repeat(200)}`,
 ])("%s gets no suggestion", (path) => {
   expect(suggestEndpoint("GET", path)).toBeUndefined();
 });

@@ -30,7 +30,12 @@ test("R10 a key has at most 256 characters", () => {
 });
 
 test.each([
-  ...["", "SVC_test_", "svc_test_sbx0", "SVC_prod_sbx0", "SVC_test_sbx 0", "SVC_test_sbx0\u00e9"],
+  "",
+  "SVC_test_",
+  "svc_test_sbx0",
+  "SVC_prod_sbx0",
+  "SVC_test_sbx 0",
+  "SVC_test_sbx0\u00e9",
   "Bearer SVC_test_sbx0",
 ])("R10 %j is not a well-formed key", (key) => {
   expect(parseApiKey(key)).toBeUndefined();

@@ -55,7 +55,9 @@ test("request ids continue in any series, and a number keeps its place in its se
   expect(ids.idOf(7)).toBe(createRequestIds(1, 0, 3).idOf(7));
   expect(new Set([ids.idOf(7), ids.idOf(2 ** 32 + 7), createRequestIds(1, 0).idOf(7)]).size).toBe(3);
   expect([numberInto(2, 2 ** 32 + 5), numberInto(2 ** 21 + 1, 5), numberInSeries(2 ** 33 + 5)]).toEqual([
-    ...[2 ** 33 + 5, 2 ** 32 + 5, 5],
+    2 ** 33 + 5,
+    2 ** 32 + 5,
+    5,
   ]);
 });
 

@@ -12,7 +12,7 @@ import { contentHashOf, originOf, requireSame } from "./origin.js";
 // The one format of a state, in every place: an export, the server's own sandbox, and an instance. It is one text, written whole:
 // each scenario once, and a checksum of all of it at its end.
 
-/** The number of the format. `test/store/format.test.ts` fails if the form changes, and this number does not. */
+/** The number of the format. `test/store/format.slow.test.ts` fails if the form changes, and this number does not. */
 export const stateFormat = 4;
 
 export interface SavedState extends ServerState {

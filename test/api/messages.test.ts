@@ -56,7 +56,8 @@ test("a key that allows no requests never has another next request, and a fault 
     faults: [{ when: { key: "main" }, then: { reset: true } }],
   });
   expect([nextRequest(sandbox, "none").verdict, nextRequest(sandbox, "none").until]).toEqual([
-    ...["429 always: allows 0 requests a minute", null],
+    "429 always: allows 0 requests a minute",
+    null,
   ]);
   expect(nextRequest(sandbox, "main").verdict).toBe("200, or a fault");
   advanceClock(sandbox, 60_000);

@@ -43,7 +43,9 @@ const report: Report = {
     },
   ],
   paths: [
-    ...[path("200.test", 22), path("401.revoked", 9), path("403.insufficient_scope", 0)],
+    path("200.test", 22),
+    path("401.revoked", 9),
+    path("403.insufficient_scope", 0),
     path("404.unknown_path", 0, { promised: false, howToCover: null }),
     path("fault.reset", 2, { promised: false }),
   ],

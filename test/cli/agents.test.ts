@@ -90,7 +90,13 @@ describe("--format brief", () => {
 describe("JSON", () => {
   test("of a certificate has the last lines of the client, the command that shows a run again, and the hint", async () => {
     const argv = [
-      ...["certify", "--json", "--seeds", "0", "--", process.execPath, "-e"],
+      "certify",
+      "--json",
+      "--seeds",
+      "0",
+      "--",
+      process.execPath,
+      "-e",
       "console.log('last'); process.exit(1)",
     ];
     const certificate = JSON.parse((await runCli(argv)).stdout);

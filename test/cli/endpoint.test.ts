@@ -12,7 +12,9 @@ test("explain shows the checks of the given endpoint, and by default of the firs
     return [method, path, pathId, why];
   };
   expect(await explained()).toEqual([
-    ...["GET", "/v1/relying-party/me", "403.insufficient_scope"],
+    "GET",
+    "/v1/relying-party/me",
+    "403.insufficient_scope",
     "needs attestations:read, has consents:read",
   ]);
   expect(await explained("--endpoint", "getRelyingPartyContext")).toEqual(await explained());

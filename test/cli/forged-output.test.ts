@@ -137,12 +137,14 @@ test.each(hostile)("words of a command line, and a story, with %j forge no outpu
   const story = { version: 1, name: text, organizations, story: [{ say: text }, expected] };
   const cwd = temporaryFolder({ "story.yaml": JSON.stringify(story) });
   const commands = [
-    ...[["play", "story.yaml"], ["verify", "story.yaml"], ["verify", text], ["explain", text], [text]],
-    ...[
-      ["start", `--${text}`],
-      ["start", "--port", text],
-      ["report", `http://127.0.0.1:1/${text}`],
-    ],
+    ["play", "story.yaml"],
+    ["verify", "story.yaml"],
+    ["verify", text],
+    ["explain", text],
+    [text],
+    ["start", `--${text}`],
+    ["start", "--port", text],
+    ["report", `http://127.0.0.1:1/${text}`],
     ["exec", "--report", text, "--", "true"],
   ];
   for (const argv of commands) {

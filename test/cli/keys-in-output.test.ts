@@ -94,7 +94,12 @@ test("R46 certify reports keys in the output of its runs, which fails, and no ke
   const url = 'process.env.SVC_BASE_URL + "/v1/relying-party/me"';
   const good = `for (const ref of ${refs}) fetch(${url}, { headers: { "x-api-key": process.env["SVC_KEY_" + ref] } });`;
   const argv = [
-    ...["certify", "--json", "--seeds", "1", "--promises", "none"],
+    "certify",
+    "--json",
+    "--seeds",
+    "1",
+    "--promises",
+    "none",
     ...print(good + leak.slice(call.length)),
   ];
   const ran = await runCli(argv, { cwd });

@@ -123,7 +123,10 @@ describe("svc-sandbox explain", () => {
     const checks = stdout.matchAll(/^ {2}(passed|rejected|not reached) +(key|[a-z]+(?: [a-z]+)?) {2}/gm);
     const shown = [...checks].map(([, outcome, check]) => `${check} ${outcome}`);
     expect(shown.slice(0, 5)).toEqual([
-      ...["key passed", "organization passed", "live access passed", "scope rejected"],
+      "key passed",
+      "organization passed",
+      "live access passed",
+      "scope rejected",
       expect.stringMatching(/ not reached$/),
     ]);
     expect(shown).toHaveLength(authorizationChecks.length);

@@ -365,9 +365,13 @@ describe("--write-env", () => {
     const file = join(cwd, ".env.sandbox");
     const [, secret] = /only +(SVC_test_\w+)/.exec(running.stdout.text()) ?? [];
     expect(readFileSync(file, "utf8").split("\n")).toEqual([
-      ...[`SVC_BASE_URL=${url}`, `SVC_CONTROL_URL=${url}/__sandbox`],
-      ...[`SVC_API_KEY=${secret}`, `SVC_KEY_ONLY=${secret}`],
-      ...[expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w+$/), "SVC_KEY_MALFORMED=not-an-api-key", ""],
+      `SVC_BASE_URL=${url}`,
+      `SVC_CONTROL_URL=${url}/__sandbox`,
+      `SVC_API_KEY=${secret}`,
+      `SVC_KEY_ONLY=${secret}`,
+      expect.stringMatching(/^SVC_KEY_UNKNOWN=SVC_test_sbx\w+$/),
+      "SVC_KEY_MALFORMED=not-an-api-key",
+      "",
     ]);
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });

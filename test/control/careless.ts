@@ -37,8 +37,10 @@ export function careless(): readonly (Asking & { readonly path: string })[] {
     call(`POST /keys/${aKey("legacysvc_test_")}/revoke`),
     call(`GET /health/${aKey()}?x=${aKey()}`),
     ...[1, 4].flatMap((times) => [
-      ...[call(`GET /keys/${encoded(times)}`), call(`PATCH /organizations/${encoded(times)}`)],
-      ...[call(`GET /keys/active/${encoded(times)}`), call(`GET /requests?${encoded(times)}=1`)],
+      call(`GET /keys/${encoded(times)}`),
+      call(`PATCH /organizations/${encoded(times)}`),
+      call(`GET /keys/active/${encoded(times)}`),
+      call(`GET /requests?${encoded(times)}=1`),
     ]),
     call(`GET /keys/${aKey().toLowerCase()}`),
     ...["key", "path_id", "limit", aKey()].map((name) => call(`GET /requests?${name}=${aKey()}`)),

@@ -62,8 +62,15 @@ test("a file of the dashboard is read and unpacked once, for all requests of its
 test("no path leads out of its folder, and a foreign host gets nothing", async () => {
   const { server } = await serveControl();
   for (const path of [
-    ...["/../dashboard/index.html", "/..%2fdashboard%2findex.html", "/%2e%2e/%2e%2e/package.json"],
-    ...["/..\\package.json", "//etc/passwd", "/index.html%00", "/gone.html", "/package.json", "/index"],
+    "/../dashboard/index.html",
+    "/..%2fdashboard%2findex.html",
+    "/%2e%2e/%2e%2e/package.json",
+    "/..\\package.json",
+    "//etc/passwd",
+    "/index.html%00",
+    "/gone.html",
+    "/package.json",
+    "/index",
   ]) {
     const { status } = await exchange(server.url, { path: start + path });
     expect([path, status]).toEqual([path, 404]);

@@ -87,7 +87,10 @@ test("a request is sent with a key by its ref, and no client is judged by it", a
   });
   const paths = async (key: string) => (await ask("/send", post({ key }))).body.data.request.path_id;
   expect(await Promise.all(["none", "malformed", "unknown", "revoked"].map(paths))).toEqual([
-    ...["401.missing", "401.malformed", "401.unknown", "401.revoked"],
+    "401.missing",
+    "401.malformed",
+    "401.unknown",
+    "401.revoked",
   ]);
   const odd = { key: "active", method: "POST", path: `${mePath}?a=b`, headers: { "X-A": "b" }, body: {} };
   expect((await ask("/send", post(odd))).body.data.response.status).toBe(405);
@@ -111,7 +114,9 @@ test("what cannot be sent is rejected, and named", async () => {
   expect(await rejected({ key: "absent" })).toEqual([422, "validation_failed", "key"]);
   expect(await rejected({ key: "none", path: "me" })).toEqual([422, "validation_failed", "path"]);
   expect(await rejected({ key: "none", headers: { "X-API-Key": "a" } })).toEqual([
-    ...[422, "validation_failed", "headers.X-API-Key"],
+    422,
+    "validation_failed",
+    "headers.X-API-Key",
   ]);
   expect((await ask("/requests")).body.data).toEqual([]);
 });
@@ -146,7 +151,9 @@ organizations: { bank: { type: bank, keys: { main: { environment: test, scopes: 
     const { repeat } = (await ask(`/requests/${id}`)).body.data;
     const { request } = (await ask("/send", post(repeat))).body.data;
     expect([request.method, request.path, request.path_id]).toEqual([
-      ...["POST", "/v1/relying-party/consent-requests", pathId],
+      "POST",
+      "/v1/relying-party/consent-requests",
+      pathId,
     ]);
   }
 });

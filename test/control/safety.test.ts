@@ -12,7 +12,8 @@ async function openWithCalls(control: ServedControl, headers = {}): Promise<read
   const reads = ["/", "/state", "/revision", "/openapi.json", "/nothing"].map((path) => ({ path }));
   const inside = writesFor(id).filter(({ path }) => !path.startsWith("/instances"));
   return [
-    ...[...reads, ...writesFor(id)],
+    ...reads,
+    ...writesFor(id),
     { path: "/keys", method: "OPTIONS" },
     { path: "/keys", method: "HEAD" },
     ...[...reads, ...inside].map((call) => ({ ...call, base: `/i/${id}` })),
@@ -38,8 +39,14 @@ describe("on a loopback address", () => {
     const calls = await openWithCalls(control);
     await expectUnchanged(control, async () => {
       for (const host of [
-        ...["evil.example:4747", "127.0.0.1.evil.example", "evillocalhost", "127.0.0.1@evil.example"],
-        ...["0.0.0.0", "[fe80::1]", "[::ffff:10.0.0.1]", "a b["],
+        "evil.example:4747",
+        "127.0.0.1.evil.example",
+        "evillocalhost",
+        "127.0.0.1@evil.example",
+        "0.0.0.0",
+        "[fe80::1]",
+        "[::ffff:10.0.0.1]",
+        "a b[",
       ])
         expect(await outcomes(control, calls, { host })).toEqual([403, "foreign_host"]);
     });
@@ -112,9 +119,7 @@ describe.each([
     // The page itself holds nothing of the sandbox, and asks for the token.
     const needing = calls.filter(({ path }) => path !== "/");
     await expectUnchanged(control, async () => {
-      for (const authorization of [
-        ...["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token],
-      ])
+      for (const authorization of ["", "Bearer", `Bearer ${token}x`, `Bearer ${token.slice(0, -1)}`, token])
         expect(await outcomes(control, needing, { authorization })).toEqual([401, "control_token_required"]);
       expect(await outcomes(control, needing, {})).toEqual([401, "control_token_required"]);
       const foreign = { ...right, origin: "http://evil.example" };

@@ -103,7 +103,8 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
     expect(shown).toMatch(/secret: "?SVC_test_…/);
     const rejected = await ask("/scenario", yaml(shown));
     expect([rejected.status, Object.keys(rejected.body.error.details.fields)]).toEqual([
-      ...[422, ["organizations.bank.keys.main.secret"]],
+      422,
+      ["organizations.bank.keys.main.secret"],
     ]);
   }
   expect(heard.join("\n")).not.toContain(secret.slice("SVC_".length));

@@ -83,7 +83,10 @@ test("after kill -9 the journal, the report, the story and the instances are as 
   ]);
   expect(own[2].requests).toBe(4);
   expect(own[1].map((line: { path_id: string }) => line.path_id)).toEqual([
-    ...["200.test", "401.unknown", "200.test", "200.test"],
+    "200.test",
+    "401.unknown",
+    "200.test",
+    "200.test",
   ]);
   // They continue: ids of requests are used once, and the instance counts for the server.
   await send(after.url, keys.main, inside + mePath);

@@ -32,7 +32,11 @@ test("a presenter runs the story step by step, in the sandbox that everyone sees
   expect(story).toMatchObject({ steps: 6, done: 0, over: false, next: first, last: null });
   const kinds = ["say", "request", "rotate", "request", "revoke", "advance"];
   const texts = [
-    ...[null, "request with main", "rotate main, overlap 0s → next", "request with main", "revoke main"],
+    null,
+    "request with main",
+    "rotate main, overlap 0s → next",
+    "request with main",
+    "revoke main",
     "advance 61m",
   ];
   expect(story.outline).toEqual(

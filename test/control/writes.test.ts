@@ -55,8 +55,13 @@ describe("the form of a body", () => {
   test("415 for every other type, charset or encoding", async () => {
     const control = await serveControl();
     for (const headers of [
-      ...["text/plain;charset=UTF-8", "application/x-www-form-urlencoded", "application/json, text/a", ""],
-      ...["application/jsonx", "application/json; charset=latin1", "application/yaml"],
+      "text/plain;charset=UTF-8",
+      "application/x-www-form-urlencoded",
+      "application/json, text/a",
+      "",
+      "application/jsonx",
+      "application/json; charset=latin1",
+      "application/yaml",
     ].map((type) => ({ "content-type": type }))) {
       const { status, body } = await patch(control, '{"status":"inactive"}', headers);
       expect([headers, status, body.error.code]).toEqual([headers, 415, "unsupported_media_type"]);
@@ -174,17 +179,60 @@ test("every path accepts the described methods and no other", async () => {
 // Values of fields: valid ones, nearly valid ones, and nonsense.
 const value = fc.oneof(
   fc.constantFrom<unknown>(
-    ...["harvest-bank", "test", "live", "CI", "active", "inactive", "approved", "fixed", "sliding", "none"],
-    ...["1m", "-1m", "0s", "36500d", "2027-01-01T00:00:00Z", "9999-12-24T00:00:00Z", "key-states", "06:00"],
-    ...["minimal", "varied", "attestations:read", "farms:read", "", " ", "x".repeat(300), "SVC_test_x"],
-    ...["__proto__", "\u0000", "\ud800", "💧", 0, 1, -1, 0.5, 10_080, 10_081, 1e21, true, false, null],
-    ...[["attestations:read"], ["consents:read", "consents:read"], [], [[]], {}, { per_minute: 3 }],
+    "harvest-bank",
+    "test",
+    "live",
+    "CI",
+    "active",
+    "inactive",
+    "approved",
+    "fixed",
+    "sliding",
+    "none",
+    "1m",
+    "-1m",
+    "0s",
+    "36500d",
+    "2027-01-01T00:00:00Z",
+    "9999-12-24T00:00:00Z",
+    "key-states",
+    "06:00",
+    "minimal",
+    "varied",
+    "attestations:read",
+    "farms:read",
+    "",
+    " ",
+    "x".repeat(300),
+    "SVC_test_x",
+    "__proto__",
+    "\u0000",
+    "\ud800",
+    "💧",
+    0,
+    1,
+    -1,
+    0.5,
+    10_080,
+    10_081,
+    1e21,
+    true,
+    false,
+    null,
+    ["attestations:read"],
+    ["consents:read", "consents:read"],
+    [],
+    [[]],
+    {},
+    { per_minute: 3 },
   ),
   fc.jsonValue({ maxDepth: 3 }),
 );
 const field = fc.constantFrom(
   ...new Set(Object.values(controlBodies).flatMap((shape) => Object.keys(fieldsOf(shape) ?? {}))),
-  ...["__proto__", "constructor", "nonsense"],
+  "__proto__",
+  "constructor",
+  "nonsense",
 );
 const changes = fc.array(fc.tuple(field, value), { maxLength: 3 }).map(Object.fromEntries);
 

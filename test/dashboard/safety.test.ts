@@ -3,7 +3,7 @@ import { runDue } from "../../src/sandbox/operations/operations.js";
 import { noBrowser } from "../support/chromium-page.js";
 import { keptOf, openDashboard, quiet, viewsOf } from "./open-dashboard.js";
 
-// What the page keeps; who may have it is in control/browser.test.ts.
+// What the page keeps; who may have it is in control/browser.slow.test.ts.
 
 describe.skipIf(noBrowser)("in Chromium", () => {
   test("where a token is needed every view works with it, and it stands in the session's storage alone", async () => {

@@ -76,7 +76,7 @@ test.each([...allPages])("%s matches the product (npm run docs:update)", async (
 /** Blocks of output that are not made, by their start: another test compares them, or they are input. */
 const compared: Readonly<Record<string, readonly string[]>> = {
   "README.md": ["HTTP/1.1 401"],
-  // The sessions and the curl lines run in shell.test.ts.
+  // The sessions and the curl lines run in shell.slow.test.ts.
   "docs/control-plane.md": ['{"data":', "id: 8"],
   "docs/store.md": ["This is one replica of the sandbox in ", "appendonly yes"],
 };
@@ -179,7 +179,9 @@ function assumptionsPart(): string {
     ...rows.map(([name, { minimal, typical, choices }]) => {
       const { meaning } = words[name as keyof Assumptions];
       return [
-        ...[code(name), code(minimal), typical === undefined ? "" : code(typical)],
+        code(name),
+        code(minimal),
+        typical === undefined ? "" : code(typical),
         varies(name) ? "varies" : "",
         choices === undefined ? meaning : `${meaning} One of ${code(choices)}.`,
       ];
@@ -189,8 +191,10 @@ function assumptionsPart(): string {
 
 function effectsPart(): string {
   const rows = faultKinds.map((kind) => [
-    ...[code(Object.entries(faultEffects[kind].example).flat().join(": ")), effectWords(kind)],
-    ...[faultEffects[kind].fits.map(code).join(", "), code(`fault.${kind}`)],
+    code(Object.entries(faultEffects[kind].example).flat().join(": ")),
+    effectWords(kind),
+    faultEffects[kind].fits.map(code).join(", "),
+    code(`fault.${kind}`),
   ]);
   return table(["`then`", "effect", "fits", "path"], ...rows);
 }
@@ -315,7 +319,10 @@ function advicePart(): string {
   return table(
     ["advice", "level", "what the client did", "what to do"],
     ...adviceTable.map(({ id, level, meaning, whatToDo }) => [
-      ...[code(id), level, meaning, withEndpoints(whatToDo, endpointsIn({ version: 1 }))],
+      code(id),
+      level,
+      meaning,
+      withEndpoints(whatToDo, endpointsIn({ version: 1 })),
     ]),
   );
 }

@@ -29,7 +29,11 @@ const markdownIn = (folder: string) =>
 
 test("every link of a page leads to a file, and to an anchor of it", () => {
   const pages = [
-    ...["README.md", "AGENTS.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"],
+    "README.md",
+    "AGENTS.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
     ...["docs", "examples", "fixtures", "scripts", "test"].flatMap(markdownIn),
   ];
   const anchors = new Map<string, string[]>();

@@ -41,7 +41,10 @@ test("a certificate names its own key and its issuer's, as Python 3.13 requires"
   const { cert } = await makeCertificate({ names: ["api.example"], issuer });
   const [authority, own] = [new X509Certificate(issuer.cert), new X509Certificate(cert)];
   expect([authority.ca, own.ca, own.checkIssued(authority), own.verify(authority.publicKey)]).toEqual([
-    ...[true, false, true, true],
+    true,
+    false,
+    true,
+    true,
   ]);
   // The object identifiers of subjectKeyIdentifier, authorityKeyIdentifier, and keyUsage as a critical one.
   for (const { raw } of [authority, own])

@@ -203,7 +203,11 @@ test("a reset and a snapshot keep the document", async () => {
   });
   expect(stateOf(again).endpoints.map(({ operationId }) => operationId)).toEqual([
     ...released.map(({ operationId }) => operationId),
-    ...["listReports", "createReport", "readReport", "changeReport", "deleteReport"],
+    "listReports",
+    "createReport",
+    "readReport",
+    "changeReport",
+    "deleteReport",
   ]);
 });
 

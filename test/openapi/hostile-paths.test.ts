@@ -23,17 +23,19 @@ const paths = [
   ..."/x$(touch PWNED)|/x`touch PWNED`|/x'$(touch PWNED)'|/x\"$(touch PWNED)\"|/x;touch PWNED|/x&touch PWNED|/x>PWNED|/x<PWNED|/$SVC_KEY_MAIN|/x!!|/x\\ y|/x\\'|/~|/*".split(
     "|",
   ),
-  ...["/x|touch PWNED", "/x\ntouch PWNED", "/x\r\n::error::forged", "/x\u2028::error::", "/\u001B[31mx"],
-  ...[
-    "/\u202Ex",
-    "/größe",
-    "/x^y",
-    "/x[1]",
-    "/x%20y",
-    "/gr%c3%b6%C3%9Fe",
-    "/\u{1F41D}/(a)='b',c",
-    "/{a$b}/$(touch PWNED)",
-  ],
+  "/x|touch PWNED",
+  "/x\ntouch PWNED",
+  "/x\r\n::error::forged",
+  "/x\u2028::error::",
+  "/\u001B[31mx",
+  "/\u202Ex",
+  "/größe",
+  "/x^y",
+  "/x[1]",
+  "/x%20y",
+  "/gr%c3%b6%C3%9Fe",
+  "/\u{1F41D}/(a)='b',c",
+  "/{a$b}/$(touch PWNED)",
 ];
 
 /** A request with exactly this target. */

@@ -36,7 +36,10 @@ const schemas = (ofName: Readonly<Record<string, readonly [schema: unknown, othe
 const references = [
   ..."https://any.example/x.yaml file:///etc/passwd ../other.yaml other.yaml#/a".split(" "),
   ..."#a #/ #/nowhere #/paths/~ #/%ff #/__proto__/x #/components/constructor".split(" "),
-  ...["", " ", "#/components/schemas/Missing", "urn:uuid:1"],
+  "",
+  " ",
+  "#/components/schemas/Missing",
+  "urn:uuid:1",
 ];
 
 const patterns = [
@@ -123,9 +126,18 @@ const served: readonly Row[] = [
   ...rows(
     "an odd schema",
     [
-      ...[{}, object, { type: ["null", "string"] }, { type: [] }, { const: null }, { items: false }, true],
-      ...[{ $id: "http://any.example/x" }, { $schema: "http://any.example/x" }],
-      ...[{ $anchor: "a" }, { $dynamicRef: "#meta" }, { $defs: { a: { $id: "b" } } }],
+      {},
+      object,
+      { type: ["null", "string"] },
+      { type: [] },
+      { const: null },
+      { items: false },
+      true,
+      { $id: "http://any.example/x" },
+      { $schema: "http://any.example/x" },
+      { $anchor: "a" },
+      { $dynamicRef: "#meta" },
+      { $defs: { a: { $id: "b" } } },
     ],
     (schema) => withSchema(schema),
   ),

@@ -127,14 +127,13 @@ async function runCase(one: ClientCase, door: Door): Promise<Sandbox> {
 
 /** Advice on what a command does in the experiments of `certify`, or writes to its output. */
 const notOnRequests: readonly string[] = [
-  ...[
-    "same-key-after-401",
-    "same-key-after-403",
-    "too-soon-after-429",
-    "too-soon-after-503",
-    "no-pause-after-failure",
-  ],
-  ...["retries-not-tried", "key-in-output"],
+  "same-key-after-401",
+  "same-key-after-403",
+  "too-soon-after-429",
+  "too-soon-after-503",
+  "no-pause-after-failure",
+  "retries-not-tried",
+  "key-in-output",
 ];
 
 test("each advice on requests has a client that gets it", () => {

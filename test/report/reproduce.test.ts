@@ -130,7 +130,8 @@ test("a success whose scope no key has is covered once a key has it in the scena
   const { scopes = [], curl, ...hint } = hintFor(sandbox, "201.createReport");
   expect([hint.text, hint.scenario, hint.reset]).toEqual([
     "in the scenario, write scopes: [attestations:read, reports:write] for organizations.bank.keys.main, then send SVC_KEY_MAIN",
-    ...[null, false],
+    null,
+    false,
   ]);
   const other = await serve(withScopes(scopes));
   await follow(curl, other.sandbox, other.environment());

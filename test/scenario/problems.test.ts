@@ -29,7 +29,9 @@ test("an error of YAML is at the changed line or after it, at a line with a fiel
       found += 1;
       const { line: at = 0, hint = "" } = problem;
       expect([at > index, isField(lines[at - 1]), /indent/.test(hint)], `${by}: ${line}`).toEqual([
-        ...[true, true, true],
+        true,
+        true,
+        true,
       ]);
     }
   }

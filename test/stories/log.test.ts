@@ -72,8 +72,13 @@ it("logs them as JSON, a line each", async () => {
   const lines = (await notifyAll(["--log", "json"])).map((line) => JSON.parse(line));
   expect(lines.map(({ event }) => event)).toEqual([
     "story.step",
-    ...["timeline.step", "timeline.step", "story.step"],
-    ...["request", "story.step", "story.step", "story.step"],
+    "timeline.step",
+    "timeline.step",
+    "story.step",
+    "request",
+    "story.step",
+    "story.step",
+    "story.step",
     "timeline.step",
   ]);
   expect(lines[1]).toEqual({

@@ -5,8 +5,10 @@ import { temporaryFolder } from "../support/temporary-folder.js";
 import { longStory, narration, storyScenario } from "./stories.js";
 
 const slipping = storyScenario([
-  ...["- request: { key: revoked }", "  expect: { status: 401, body: { error: { message: Nothing. } } }"],
-  ...["- advance: 9999999d", "- say: Still here."],
+  "- request: { key: revoked }",
+  "  expect: { status: 401, body: { error: { message: Nothing. } } }",
+  "- advance: 9999999d",
+  "- say: Still here.",
 ]);
 
 function play(story: string, argv: readonly string[] = [], options: RunOptions = {}) {

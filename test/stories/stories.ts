@@ -23,29 +23,46 @@ export const narration =
 
 /** A scenario whose story has every kind of step. */
 export const longStory = storyScenario([
-  ...[`- say: ${narration}`, "- request: { key: active }", "  expect: { status: 200 }"],
+  `- say: ${narration}`,
+  "- request: { key: active }",
+  "  expect: { status: 200 }",
   "- rotate: { key: active, as: active-2, overlap: 60m }",
   "- create_key: { organization: a-bank, environment: test, name: CI, ref: ci, actor: member }",
-  ...["  expect: { error: not_an_administrator }", "- advance: 61m"],
+  "  expect: { error: not_an_administrator }",
+  "- advance: 61m",
   "- request: { key: active, method: POST, path: /v1/nothing, body: { a: 1 } }",
-  ...["- request: { key: none }", "- request: { key: malformed }", "- request: { key: unknown }"],
-  ...["- organization: { ref: a-bank, status: inactive }", "- faults: [{ then: { reset: true } }]"],
-  ...["- request: { key: active-2, repeat: 2 }", "- faults: [{ then: { hang: true } }]"],
-  ...["- request: { key: active-2 }", "- faults: []", "- revoke: { key: active-2 }"],
+  "- request: { key: none }",
+  "- request: { key: malformed }",
+  "- request: { key: unknown }",
+  "- organization: { ref: a-bank, status: inactive }",
+  "- faults: [{ then: { reset: true } }]",
+  "- request: { key: active-2, repeat: 2 }",
+  "- faults: [{ then: { hang: true } }]",
+  "- request: { key: active-2 }",
+  "- faults: []",
+  "- revoke: { key: active-2 }",
 ]);
 
 export const good = storyScenario([
-  ...["- say: A bank calls the API for the first time.", "- request: { key: active }"],
+  "- say: A bank calls the API for the first time.",
+  "- request: { key: active }",
   "  expect: { status: 200, body: { data: { usage: { today: 1 } } } }",
-  ...["- rotate: { key: active, as: active-2, overlap: 60m }", "- revoke: { key: active-2, actor: member }"],
-  ...["  expect: { error: not_an_administrator }", "- request: { key: active-2, repeat: 3 }"],
-  ...["- advance: 61m", "- request: { key: active }"],
+  "- rotate: { key: active, as: active-2, overlap: 60m }",
+  "- revoke: { key: active-2, actor: member }",
+  "  expect: { error: not_an_administrator }",
+  "- request: { key: active-2, repeat: 3 }",
+  "- advance: 61m",
+  "- request: { key: active }",
   "  expect: { status: 401, code: unauthorized, path: 401.rotated }",
 ]);
 
 /** One whose second step fails, in two ways. */
 export const failing = storyScenario([
-  ...["- request: { key: active }", "- request: { key: revoked }", "  expect:", "    status: 401"],
-  ...["    headers: { content-type: text/plain }", "    body: { error: { message: Nothing. } }"],
+  "- request: { key: active }",
+  "- request: { key: revoked }",
+  "  expect:",
+  "    status: 401",
+  "    headers: { content-type: text/plain }",
+  "    body: { error: { message: Nothing. } }",
   "- say: Nobody gets here.",
 ]);

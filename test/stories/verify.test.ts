@@ -207,7 +207,12 @@ bad.yaml: step 2 of 3 failed, 1 step not reached (… ms)
     expect((await verify({ "a.yaml": story }, ["a.yaml"])).code).toBe(1);
     const { code, stdout } = await verify({ "a.yaml": story }, [
       "a.yaml",
-      ...["--profile", "typical", "--seed", "7", "--now", "2027-01-01T00:00:00Z"],
+      "--profile",
+      "typical",
+      "--seed",
+      "7",
+      "--now",
+      "2027-01-01T00:00:00Z",
     ]);
     expect(code).toBe(0);
     expect(stdout).toMatch(/seed 7, from 2027-01-01T00:00:00Z/);
@@ -277,9 +282,12 @@ describe("svc-sandbox verify --watch", () => {
 
 it("R42 verifies a story whose timeline revokes a key in its overlap, which is not revoked twice", async () => {
   const steps = [
-    ...["- rotate: { key: active, as: active-2, overlap: 60m }", "- advance: 61m"],
-    ...["- request: { key: active }", "  expect: { status: 401, code: unauthorized, path: 401.revoked }"],
-    ...["- revoke: { key: active }", "  expect: { error: key_not_active }"],
+    "- rotate: { key: active, as: active-2, overlap: 60m }",
+    "- advance: 61m",
+    "- request: { key: active }",
+    "  expect: { status: 401, code: unauthorized, path: 401.revoked }",
+    "- revoke: { key: active }",
+    "  expect: { error: key_not_active }",
   ];
   const story = storyScenario(steps, "timeline:\n  - { at: 10m, revoke: { key: active } }");
   const { code, stdout } = await verify({ "a.yaml": story }, ["a.yaml", "--json"]);

@@ -46,9 +46,19 @@ export async function startBalancer(ports: readonly number[], { checks = false }
 }
 
 const settings = (port: number) => [
-  ...["defaults", "  mode http", "  option accept-invalid-http-request", "  option redispatch"],
-  ...["  retries 3", "  timeout connect 5s", "  timeout client 60s", "  timeout server 60s", "frontend all"],
-  ...[`  bind 127.0.0.1:${port}`, "  default_backend replicas", "backend replicas", "  balance roundrobin"],
+  "defaults",
+  "  mode http",
+  "  option accept-invalid-http-request",
+  "  option redispatch",
+  "  retries 3",
+  "  timeout connect 5s",
+  "  timeout client 60s",
+  "  timeout server 60s",
+  "frontend all",
+  `  bind 127.0.0.1:${port}`,
+  "  default_backend replicas",
+  "backend replicas",
+  "  balance roundrobin",
 ];
 
 function accepts(port: number): Promise<boolean> {

@@ -51,7 +51,13 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
 }
 
 const heardOnPages = [
-  ...["request", "requestfinished", "requestfailed", "response", "console", "pageerror", "dialog"],
+  "request",
+  "requestfinished",
+  "requestfailed",
+  "response",
+  "console",
+  "pageerror",
+  "dialog",
 ];
 
 async function emptied(page: Page): Promise<Page> {

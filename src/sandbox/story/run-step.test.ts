@@ -23,9 +23,13 @@ test("everything that differs is named, with what was expected and what was foun
       body: { data: { usage: { today: 2, week: 3 } } },
     }),
   ).toEqual([
-    ...["status: 401, not 200", 'code: "unauthorized", not null', 'path: "401.revoked", not "200.test"'],
-    ...['headers.X-Request-Id: nothing, not "req_1"', "headers.retry-after: a value, not nothing"],
-    ...['headers.content-type: "text/html", not "application/json"', "body.data.usage.today: 2, not 1"],
+    "status: 401, not 200",
+    'code: "unauthorized", not null',
+    'path: "401.revoked", not "200.test"',
+    'headers.X-Request-Id: nothing, not "req_1"',
+    "headers.retry-after: a value, not nothing",
+    'headers.content-type: "text/html", not "application/json"',
+    "body.data.usage.today: 2, not 1",
     "body.data.usage.week: 3, not nothing",
   ]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { unusableStore } from "./redis-problems.js";
 
-// What a Redis at hand does not show; the rest is in test/store/bad-input.test.ts.
+// What a Redis at hand does not show; the rest is in test/store/bad-input.slow.test.ts.
 test.each([
   ["store_unusable", "it does not speak TLS", { code: "EPROTO", message: "wrong version number" }],
   [

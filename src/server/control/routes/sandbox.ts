@@ -167,8 +167,15 @@ function revisionOf(
     loaded.reduce((sum, instance) => sum + instance.sandbox.history.latest(), 0),
   ];
   return [
-    ...[started, sandbox.history.latest(), nextChangeAt(sandbox), sandbox.counters.unread(), ...ofInstances],
-    ...[isFull && "full", problem && "unwritable", broken.length, store.memory().isFull && "memory"],
+    started,
+    sandbox.history.latest(),
+    nextChangeAt(sandbox),
+    sandbox.counters.unread(),
+    ...ofInstances,
+    isFull && "full",
+    problem && "unwritable",
+    broken.length,
+    store.memory().isFull && "memory",
   ].join(" ");
 }
 

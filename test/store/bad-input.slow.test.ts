@@ -173,8 +173,16 @@ describe.skipIf(noRedis)("a Redis", () => {
     writeFileSync(files.key, pair.key);
     const tlsPort = await freePort();
     const redis = await redisWith([
-      ...["--tls-port", String(tlsPort), "--tls-cert-file", files.cert, "--tls-key-file", files.key],
-      ...["--tls-auth-clients", "no", "--appendonly", "yes"],
+      "--tls-port",
+      String(tlsPort),
+      "--tls-cert-file",
+      files.cert,
+      "--tls-key-file",
+      files.key,
+      "--tls-auth-clients",
+      "no",
+      "--appendonly",
+      "yes",
     ]);
     const url = `rediss://localhost:${tlsPort}`;
     expect(await rejection(["--store", url])).toContain("set NODE_EXTRA_CA_CERTS to a file with");

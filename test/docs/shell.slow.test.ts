@@ -15,12 +15,17 @@ import { temporaryFolder, userFolder } from "../support/temporary-folder.js";
 /** The words by which the tests below find the blocks that they run; `.ci/run` runs `npm ci` and all tests. */
 const run: Readonly<Record<string, readonly string[]>> = {
   // `npm run examples` runs those of a project as well, with the packages of the registry.
-  "README.md": [...["npm start", "curl -i", "npm ci && npm test", "npm pack", "exec --", "start my.yaml"]],
+  "README.md": ["npm start", "curl -i", "npm ci && npm test", "npm pack", "exec --", "start my.yaml"],
   "docs/host.md": [
-    ...["payments", "--instance-rate 600\n", "> link.txt", "claim ", "instance link", "create namespace"],
+    "payments",
+    "--instance-rate 600\n",
+    "> link.txt",
+    "claim ",
+    "instance link",
+    "create namespace",
     "get secret",
   ],
-  "docs/control-plane.md": [...["send() {", "send P", "/revision", "/metrics", "/control.openapi.json"]],
+  "docs/control-plane.md": ["send() {", "send P", "/revision", "/metrics", "/control.openapi.json"],
 };
 
 test.each(Object.entries(run))("every block of %s is run", (page, words) => {

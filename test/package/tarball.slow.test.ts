@@ -66,12 +66,14 @@ describe("the tarball", () => {
   test("contains the expected files, and nothing else", () => {
     const expected = [
       /^(?:package\.json|LICENSE|(?:README|AGENTS|CHANGELOG|SECURITY)\.md|bin\/(?:svc-sandbox\.js|package\.json))$/,
-      ...[/^scenarios\/[a-z-]+(?:\.openapi)?\.yaml$/, /^docs\/(?:decisions\/)?[\w-]+\.md$/],
+      /^scenarios\/[a-z-]+(?:\.openapi)?\.yaml$/,
+      /^docs\/(?:decisions\/)?[\w-]+\.md$/,
       /^examples\/(?:[a-z0-9-]+\/){0,2}[\w.-]+\.(?:md|[cm]?js|json|py|java|go|mod|xml|ya?ml|cfg)$/,
       /^fixtures\/(?:README\.md|farmers\.(?:csv|geojson)|(?:farmers|organizations)\.(?:json|d\.cts))$/,
       /^packaging\/(?:go|java|python)\/(?:[\w/]+\/)?(?:go\.mod|pom\.xml|pyproject\.toml|\w+\.(?:go|java|py))$/,
       /^dist\/(?:(?:scenario|certificate)\.schema\.json|openapi\.json|sbom\.cdx\.json|THIRD-PARTY-NOTICES\.txt|cjs\/package\.json)$/,
-      ...[/^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/, /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/],
+      /^dist\/(?:esm|cjs|browser)\/[\w.-]+\.js$/,
+      /^dist\/(?:esm|cjs)\/[\w-]+\.d\.ts$/,
       /^dist\/dashboard\/(?:index\.html|assets\/[\w-]+\.(?:js|css|svg)\.br)$/,
     ];
     const others = packed.files.filter(({ path }) => !expected.some((one) => one.test(path)));

@@ -108,7 +108,10 @@ describe.skipIf(noRedis)("the scripts of a store", () => {
     test("if nobody has it, and otherwise once those before it have left", async () => {
       await create("one");
       expect([await turnOf("a"), await turnOf("a"), await turnOf("b"), await turnOf("c")]).toEqual([
-        ...["1", "1", "", ""],
+        "1",
+        "1",
+        "",
+        "",
       ]);
       expect([await turnOf("b"), await waits()]).toEqual(["", ["a", "b c"]]);
       // It gives it up, and waits again.

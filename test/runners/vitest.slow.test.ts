@@ -91,7 +91,11 @@ test("under exec the fixtures have its scenario and options, and their requests 
   expect([requests, covered]).toEqual([
     9,
     [
-      ...["200.test", "200.replacement", "401.missing", "401.revoked", "401.rotated"],
+      "200.test",
+      "200.replacement",
+      "401.missing",
+      "401.revoked",
+      "401.rotated",
       ...["status", "reset", "hang", "truncate"].map((kind) => `fault.${kind}`),
     ],
   ]);

@@ -18,7 +18,10 @@ function clientOf(script: string): string[] {
 /** Certifies such a client; what the certificate says. */
 async function certify(script: string, ...flags: string[]) {
   const { code, stdout } = await runCli([
-    ...["certify", "--json", "--seeds", "0"],
+    "certify",
+    "--json",
+    "--seeds",
+    "0",
     ...flags,
     "--",
     ...clientOf(script),

@@ -107,7 +107,10 @@ const certifyPython = async (mistake: string, suite: string, ...flags: string[])
 
 describe.skipIf(missing("python3"))("tests with the usual test of the end of a minute", () => {
   const [rejected, forbidden, limited, hasty] = [
-    ...["same-key-after-401", "same-key-after-403", "too-soon-after-429", "too-soon-after-503"],
+    "same-key-after-401",
+    "same-key-after-403",
+    "too-soon-after-429",
+    "too-soon-after-503",
   ];
   test.each([
     ["any", "shared", [rejected, forbidden, limited, hasty]],
