@@ -3,11 +3,11 @@ import { nodePlatform } from "../node/platform.js";
 import { SandboxError } from "../rules/errors.js";
 import { parsedJson } from "../rules/schema/json.js";
 import { isMapping } from "../rules/schema/shape.js";
+import { listed } from "../rules/schema/words.js";
 import type { SavedSandbox } from "../sandbox/start.js";
 import { checkScenario, type NamedScenario } from "../scenario/parse-scenario.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { InstanceState, ServerState } from "./instances.js";
-import { contentHashOf, originOf, requireSame } from "./origin.js";
 
 // The one format of a state, in every place: an export, the server's own sandbox, and an instance. It is one text, written whole:
 // each scenario once, and a checksum of all of it at its end.
@@ -22,7 +22,7 @@ export interface SavedState extends ServerState {
   readonly version?: string;
 }
 
-export interface ScenarioIdentity {
+interface ScenarioIdentity {
   readonly name: string;
   /** The hash of its content: the same for a moved file, different for an edited file. */
   readonly sha256: string;
@@ -90,7 +90,7 @@ export function stateText({ startedWith, own, instances, ...about }: Partial<Sav
 export type KnownScenarios = Map<string, Scenario>;
 
 /** A state as read: the file of an instance has no sandbox of a server. */
-export interface ReadState extends Pick<SavedState, "instances" | "version"> {
+interface ReadState extends Pick<SavedState, "instances" | "version"> {
   readonly startedWith: ScenarioIdentity | undefined;
   readonly own: SavedSandbox | undefined;
 }
@@ -179,4 +179,76 @@ export function continueState(saved: ReadState, served: NamedScenario, given: st
 /** Returns a group of request ids that no other start is likely to have, with room for a million instances after it. */
 export function newIdGroup(): number {
   return (1 + (nodePlatform.random() % 2 ** 31)) * 2 ** 20;
+}
+
+/** The id of the server's own text; instances have longer ids. */
+export const ownId = "own";
+
+/** Where texts are, each under an id: a folder of files, or Redis. Each text is written whole, or stays as it was. */
+export interface Place {
+  /** The name of a text for messages, such as its file. */
+  readonly nameOf: (id: string) => string;
+  /** Resolves to `undefined` if there is no such text. */
+  readonly read: (id: string) => Promise<string | undefined>;
+  /** Resolves once a killed process would not lose it. */
+  readonly write: (id: string, text: string) => Promise<void>;
+  readonly remove: (id: string) => Promise<void>;
+  /** What a caller gets whose change failed to be written. */
+  readonly failureOf: (id: string, error: unknown) => SandboxError;
+}
+
+/** What a stored sandbox was started with. Members are named like the flags, for messages about a difference. */
+type Origin = Readonly<Record<string, unknown>>;
+
+/** The member with the hash of the scenario's content, which is the same for a moved file. */
+const content = "content of the scenario";
+
+const hashes = new WeakMap<object, string>();
+
+function contentHashOf({ scenario }: Pick<NamedScenario, "scenario">): string {
+  const hash = hashes.get(scenario) ?? nodePlatform.sha256(JSON.stringify(scenario));
+  hashes.set(scenario, hash);
+  return hash;
+}
+
+/** Returns the origin of a scenario, with other options that must stay. */
+export function originOf(
+  { name, sha256 }: { readonly name: string; readonly sha256: string },
+  others: Origin = {},
+): Origin {
+  return { scenario: name, [content]: sha256.slice(0, 12), ...others };
+}
+
+type Stored = Readonly<Record<"what" | "elsewhere", string>> & {
+  readonly code: "state_mismatch" | "store_mismatch";
+};
+
+/** Throws if a sandbox was started with another scenario or other options. The name of the same scenario may change. */
+export function requireSame({ code, what, elsewhere }: Stored, theirs: Origin, ours: Origin): void {
+  const names = differencesOf(theirs, ours);
+  if (names.every((name) => name === "scenario")) return;
+  throw new SandboxError(
+    code,
+    `${what} was started with ${shownIn(theirs, names)}, and this one has ${shownIn(ours, names)}. Start this one with the same, or ${elsewhere}.`,
+    { stored: theirs, own: ours },
+  );
+}
+
+function shownIn(members: Origin, names: readonly string[]): string {
+  const memberTexts = names.map(
+    (name) => `${name} ${name in members ? JSON.stringify(members[name]) : "(none)"}`,
+  );
+  return listed(memberTexts, "and");
+}
+
+export function sandboxExists(what: string, elsewhere: string): SandboxError {
+  return new SandboxError(
+    "sandbox_exists",
+    `${what} already contains a sandbox, and --import does not replace it. Start without --import, or ${elsewhere}.`,
+  );
+}
+
+function differencesOf(theirs: Origin, ours: Origin): string[] {
+  const names = new Set([...Object.keys(ours), ...Object.keys(theirs)]);
+  return [...names].filter((name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]));
 }

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { nodePlatform } from "../../src/node/platform.js";
-import { KeptText } from "../../src/store/kept-text.js";
+import { KeptText } from "../../src/store/kept-sandboxes.js";
 
 /** A text of what has happened, whose writes wait until `letGo`. */
 function opened(makes = () => {}) {

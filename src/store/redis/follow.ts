@@ -1,34 +1,47 @@
 import { nodePlatform } from "../../node/platform.js";
+import {
+  applyLine,
+  describeLine,
+  hasHappened,
+  isBeyondLine,
+  type Line,
+  markOf,
+  requestsIn,
+  requestsInJournal,
+  tellLine,
+} from "../../sandbox/line.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { Platform } from "../../sandbox/sandbox.js";
-import { restoreSandbox } from "../../sandbox/start.js";
-import { applyLines, breakBy, fill, onApplied } from "./copied-lines.js";
-import { runWaiting, send } from "./flight.js";
+import { describeSandbox, restoreSandbox } from "../../sandbox/start.js";
 import {
   advance,
   type Flight,
   type FollowedSandbox,
   type FollowOptions,
   isDue,
+  isOverSoon,
   noSandbox,
   type RanChange,
   type Shared,
+  waitForTurn,
 } from "./followed-sandbox.js";
 import {
   type AppendReply,
+  brokenEntry,
   callSoon,
   enqueue,
   enqueueAgain,
   type Followed,
+  isFullness,
   leaveCopy,
+  reasonOf,
+  redisTime,
   storeUnavailable,
   takeWaiting,
   type Waiting,
 } from "./redis-connection.js";
-import { isFullness, reasonOf } from "./redis-problems.js";
-import { positionOf } from "./redis-scripts.js";
-import { type Loaded, loadSandbox } from "./stored-sandbox.js";
-import { waitForTurn } from "./turns.js";
+import { positionOf, type StoredLine } from "./redis-scripts.js";
+import { type Loaded, loadSandbox, nameOf } from "./stored-sandbox.js";
 
 export function followSandbox(loaded: Loaded, options: FollowOptions, shared: Shared): FollowedSandbox {
   const [hash, stream] = shared.connection.keys.of(options.id);
@@ -245,4 +258,218 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   if (loaded === undefined || "ended" in loaded) return (await options.onGone()) ? reload(sandbox) : false;
   fill(sandbox, loaded, true);
   return true;
+}
+
+// Applies what is stored to the copy of a server.
+
+/** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
+function fill(
+  sandbox: FollowedSandbox,
+  { state: saved, position, lines, idGroup }: Loaded,
+  isAgain: boolean,
+): void {
+  const { sandbox: state, moment, options, shared } = sandbox;
+  const at = lines.findIndex((one) => positionOf(one) === position);
+  const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
+  const isGap = isAgain && known === -1 && sandbox.position !== position;
+  const last = isGap || !isAgain ? lines.length : known;
+  if (isGap && isLost(sandbox.position, position)) {
+    shared.connection.losses += 1;
+    shared.connection.warn("has lost data: the sandbox starts again from the remaining data");
+  }
+  const parsed = lines.map((one) => parseLine(sandbox, one));
+  if (parsed.includes(undefined)) return;
+  const all = parsed as Line[];
+  const before = all.slice(0, Math.min(at, last) + 1);
+  const exchanges = [...saved.exchanges, ...requestsInJournal(before.flatMap(({ happened }) => happened))];
+  const between = all.slice(before.length, at + 1).flatMap(({ happened }) => requestsIn(happened));
+  const recorded = saved.recorded - between.filter(({ isProbe }) => !isProbe).length;
+  moment.now = saved.at;
+  restoreSandbox({ ...saved, exchanges, recorded }, state.platform, { ...options, idGroup }, state);
+  state.idSeries.last = state.requestIds.series();
+  sandbox.isStale = false;
+  sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
+  sandbox.lines = [];
+  sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(saved).length };
+  for (const [index, one] of lines.entries()) {
+    const [, [, text]] = one;
+    const line = all[index] as Line;
+    const [isInSnapshot, isTold] = [index <= at, index < before.length];
+    if (!isInSnapshot && !apply(sandbox, one, line)) return;
+    if (!isTold) {
+      state.history.hold();
+      tellLine(state, line);
+      release(sandbox, isAgain && index <= last);
+    }
+    const { sizes } = sandbox;
+    onApplied(sandbox, positionOf(one), isInSnapshot ? { ...line, kept: undefined } : line, text.length);
+    if (isInSnapshot) sandbox.sizes = { ...sizes, lines: 0, characters: 0 };
+  }
+  if (lines.length === 0 || at === lines.length - 1) sandbox.position = position;
+  if (isGap) onGap(sandbox);
+}
+
+/** Whether a position that is not there was lost, and not only replaced by a later snapshot. */
+function isLost(position: string, snapshot: string): boolean {
+  const [isFirst, isOther] = [position.startsWith("0-"), snapshot.startsWith("0-")];
+  if (isFirst && isOther) return position !== snapshot;
+  return position.localeCompare(snapshot, "en", { numeric: true }) > 0;
+}
+
+// The lines in between are gone, so that the followers' events have a gap.
+function onGap({ sandbox }: FollowedSandbox): void {
+  const { history, name, seed } = sandbox;
+  history.keep(Number.POSITIVE_INFINITY);
+  history.emit({ type: "sandbox.started", scenario: name, seed });
+}
+
+function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
+  try {
+    sandbox.history.release({ isKnown, isForeign: true });
+  } catch (error) {
+    shared.report(error);
+  }
+}
+
+/** Applies the lines of other servers. Returns whether the copy is complete then; if not, it must be loaded. */
+function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boolean {
+  for (const stored of lines) {
+    const line = parseLine(sandbox, stored);
+    if (line === undefined) return true;
+    if (line.isWhole) return false;
+    if (!apply(sandbox, stored, line)) return true;
+    sandbox.sandbox.history.hold();
+    tellLine(sandbox.sandbox, line);
+    release(sandbox, false);
+    onApplied(sandbox, positionOf(stored), line, stored[1][1].length);
+  }
+  return true;
+}
+
+function parseLine(sandbox: FollowedSandbox, one: StoredLine): Line | undefined {
+  try {
+    const line: Line = JSON.parse(one[1][1]);
+    if (!Array.isArray(line.happened)) throw new Error("a line of another version");
+    return line;
+  } catch (error) {
+    breakAt(sandbox, one, error);
+    return undefined;
+  }
+}
+
+function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
+  const { moment, sandbox: state } = sandbox;
+  try {
+    moment.now = Math.max(moment.now, line.at);
+    applyLine(state, line);
+    return true;
+  } catch (error) {
+    breakAt(sandbox, one, error);
+    return false;
+  }
+}
+
+function breakAt(sandbox: FollowedSandbox, one: StoredLine, error: unknown): void {
+  breakBy(sandbox, error, `${one[0]} of `);
+}
+
+// What is stored stays, until a person decides.
+function breakBy(sandbox: FollowedSandbox, error: unknown, part = ""): void {
+  const { options, shared } = sandbox;
+  sandbox.broken = brokenEntry(shared.connection.shown, part + nameOf(options.id), error);
+  shared.report(sandbox.broken);
+  for (const waiting of takeWaiting(shared.connection, sandbox.waiting)) waiting.reject(sandbox.broken);
+}
+
+function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
+  const { sizes, sandbox: state } = sandbox;
+  sandbox.position = position;
+  const [id = ""] = position.split(" ");
+  sandbox.lines.push({ id, characters, requests: requestsIn(line.happened).length });
+  sizes.lines += 1;
+  sizes.characters += characters;
+  if (line.kept === undefined) return;
+  state.history.keep(Number.POSITIVE_INFINITY, line.kept);
+  let more = sandbox.lines.reduce((sum, { requests }) => sum + requests, 0) - line.kept;
+  while (more > 0) more -= sandbox.lines.shift()?.requests ?? more;
+  Object.assign(sizes, { lines: 0, characters: 0 });
+}
+
+// Runs changes on the copy, and makes the line that is appended.
+
+/** The snapshot is replaced after this many lines or characters, or later if it is larger. */
+const replacedAfter = { lines: 256, characters: 64_000 };
+/** The requests of the journal when the snapshot is replaced: at least so many, or about so many characters. */
+const keptJournal = { requests: 100, characters: 100_000 };
+
+function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly string[] {
+  const { shared, options, flight } = sandbox;
+  const position = sandbox.isStale ? "0-0 stale" : sandbox.position;
+  const changes = own.filter(({ isChange }) => isChange);
+  const expires = options.expires?.() ?? "";
+  const leaves = sandbox.isLeaving ? "1" : "";
+  sandbox.isLeaving = false;
+  if (flight !== undefined || changes.length === 0) return [position, expires, leaves, "", "", "", "", ""];
+  if (!sandbox.isTurn || sandbox.isStale) return [position, expires, leaves, "1", "", "", "", ""];
+  const { sandbox: state } = sandbox;
+  const before = markOf(state);
+  state.history.hold();
+  advance(sandbox, redisTime(shared.connection));
+  const ran = changes.map((one) => ({ one, finish: runWaiting(one, sandbox.moment.now) }));
+  const happened = state.history.held();
+  const isOver = isOverSoon(sandbox, changes) ? "1" : "";
+  if (!hasHappened(state, happened, before)) {
+    state.history.drop();
+    sandbox.checked = ran;
+    sandbox.isTurn = isOver === "";
+    return [position, expires, isOver, "", "", "", "", ""];
+  }
+  sandbox.commits += 1;
+  const tag = `${shared.connection.server}.${sandbox.commits}`;
+  const line = stored(sandbox, describeLine(state, happened, before), tag, ran);
+  return [position, expires, isOver, "", tag, ...line];
+}
+
+/** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
+function stored(
+  sandbox: FollowedSandbox,
+  line: Line,
+  tag: string,
+  ran: readonly RanChange[],
+): readonly string[] {
+  const { sandbox: state, sizes } = sandbox;
+  const isWhole = isBeyondLine(line.happened);
+  const max = Math.max(replacedAfter.characters, sizes.snapshot);
+  const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= max;
+  const { first, kept } = hasSnapshot ? cutOf(sandbox, line) : { first: "", kept: undefined };
+  const whole: Line = { ...line, ...(isWhole && { isWhole }), ...(kept !== undefined && { kept }) };
+  const text = JSON.stringify(whole);
+  const snapshot = hasSnapshot ? JSON.stringify({ ...describeSandbox(state), exchanges: [] }) : "";
+  if (hasSnapshot) sizes.snapshot = snapshot.length;
+  sandbox.flight = { tag, line: whole, characters: text.length, hasSnapshot, ran, isLost: false };
+  return [text, snapshot, first];
+}
+
+function cutOf({ lines }: FollowedSandbox, { happened }: Line) {
+  let requests = requestsIn(happened).length;
+  let characters = 0;
+  for (const line of lines.toReversed()) {
+    requests += line.requests;
+    characters += line.characters;
+    if (requests >= keptJournal.requests || characters >= keptJournal.characters)
+      return { first: line.id, kept: requests };
+  }
+  return { first: "", kept: undefined };
+}
+
+/** Runs a change, and returns what tells its caller the outcome. */
+function runWaiting(one: Waiting, time: number): () => void {
+  try {
+    const outcome = one.run(time);
+    // Its caller may no longer wait.
+    if (outcome instanceof Promise) outcome.catch(() => {});
+    return () => one.resolve(outcome);
+  } catch (error) {
+    return () => one.reject(error);
+  }
 }

@@ -14,11 +14,17 @@ import {
   type Tenancy,
   tooMany,
 } from "../instances.js";
-import { ownId } from "../place.js";
+import { ownId } from "../state-format.js";
 import { followSandbox } from "./follow.js";
 import { type FollowedSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
-import { commandRedis, redisTime, runScript, storeUnavailable, withinTimeout } from "./redis-connection.js";
-import { noRoomInRedis } from "./redis-problems.js";
+import {
+  commandRedis,
+  noRoomInRedis,
+  redisTime,
+  runScript,
+  storeUnavailable,
+  withinTimeout,
+} from "./redis-connection.js";
 import { changeScript, listScript, removeScript } from "./redis-scripts.js";
 import { createListed, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
 

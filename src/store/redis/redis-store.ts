@@ -18,14 +18,16 @@ import {
   type ServerState,
 } from "../instances.js";
 import { markUnread } from "../memory-store.js";
-import { originOf, requireSame, sandboxExists } from "../origin.js";
-import { ownId } from "../place.js";
 import {
   continueState,
   identityOf,
   newIdGroup,
+  originOf,
+  ownId,
   parseState,
+  requireSame,
   type SavedState,
+  sandboxExists,
   stateFormat,
 } from "../state-format.js";
 import {
@@ -37,7 +39,7 @@ import {
   type StoreStatus,
 } from "../store.js";
 import { changeSandbox, followSandbox, lookAt } from "./follow.js";
-import { type FollowedSandbox, isDue, noSandbox, type Shared } from "./followed-sandbox.js";
+import { type FollowedSandbox, isDue, noSandbox, onTurn, type Shared } from "./followed-sandbox.js";
 import {
   beginRedis,
   type ConnectionOptions,
@@ -48,6 +50,8 @@ import {
   hearOfTurns,
   type RedisConnection,
   redisTime,
+  unfitStore,
+  unusableStore,
   withinTimeout,
 } from "./redis-connection.js";
 import {
@@ -63,9 +67,7 @@ import {
   unloadUnused,
   waits,
 } from "./redis-instances.js";
-import { unfitStore, unusableStore } from "./redis-problems.js";
 import { createListed, createOwn, type Loaded, loadSandbox, startAt } from "./stored-sandbox.js";
-import { onTurn } from "./turns.js";
 
 export interface RedisOptions extends ConnectionOptions, InstanceLimits {
   readonly given: GivenOptions;

@@ -4,9 +4,14 @@ import type { GivenOptions, SandboxState } from "../../sandbox/sandbox.js";
 import { checkedOptions, type SavedSandbox, startSandbox } from "../../sandbox/start.js";
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
-import { ownId } from "../place.js";
-import { type RedisConnection, runScript, storeUnavailable } from "./redis-connection.js";
-import { brokenEntry, unfitStore } from "./redis-problems.js";
+import { ownId } from "../state-format.js";
+import {
+  brokenEntry,
+  type RedisConnection,
+  runScript,
+  storeUnavailable,
+  unfitStore,
+} from "./redis-connection.js";
 import { createScript, loadScript, type StoredLine, storeFormat } from "./redis-scripts.js";
 
 /** An instance in the list of all. */

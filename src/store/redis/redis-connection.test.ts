@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { unusableStore } from "./redis-problems.js";
+import { unusableStore } from "./redis-connection.js";
 
 // What a Redis at hand does not show; the rest is in test/store/bad-input.slow.test.ts.
 test.each([
