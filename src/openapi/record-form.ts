@@ -13,9 +13,8 @@ import {
 import { didYouMean, quote } from "../rules/schema/words.js";
 import { base62From, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
 import type { CollectionFields, RecordForm, Seeded } from "../sandbox/record.js";
-import { sampledBody } from "./contents.js";
 import { recentIn } from "./once.js";
-import type { Operation } from "./operations.js";
+import { type Operation, sampledBody } from "./operations.js";
 import { problemIn } from "./requests.js";
 import { maxSamples, ofExamples } from "./sampler.js";
 import type { Check } from "./validator.js";

@@ -6,8 +6,7 @@ import type { Members } from "../rules/schema/messages.js";
 import { isMapping } from "../rules/schema/shape.js";
 import { base62From, pick, type RandomStream, randomStream, uuidFrom } from "../rules/seed.js";
 import { type Discriminator, formatTests, type Mismatch, sizeOf } from "./keywords.js";
-import { merged } from "./merge.js";
-import type { SchemaReader } from "./schemas.js";
+import { merged, type SchemaReader } from "./schemas.js";
 
 // Seeded values of schemas. Each part draws from its own stream, so that another part of the document changes no other.
 

@@ -1,7 +1,7 @@
+import { canonicalJson, memberIn } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { listed, quote } from "../rules/schema/words.js";
-import { discriminatorOf, inheriting, type NamedSchemas, namedSchemas } from "./discriminators.js";
 import { type ApiDocument, resolved, stepsOf, valueAt } from "./document.js";
 import {
   type Discriminator,
@@ -13,7 +13,6 @@ import {
   type Pattern,
   typeNames,
 } from "./keywords.js";
-import { whole } from "./merge.js";
 import { keptIn } from "./once.js";
 import { type SchemaSource, validatorOf } from "./validator.js";
 
@@ -21,7 +20,7 @@ import { type SchemaSource, validatorOf } from "./validator.js";
 // copied: each is read where the document has it, when it is first needed. What is wrong in those that operations reach is reported.
 
 /** What a value is for: a client need not send members that are only read, and the reverse. */
-export type Direction = "request" | "response";
+type Direction = "request" | "response";
 
 export type Schemas = ReturnType<typeof schemasOf>;
 /** The schemas of a document in one direction. */
@@ -241,4 +240,224 @@ function whyUnchecked(pattern: string): string {
   } catch {
     return "it is not a regular expression";
   }
+}
+
+// A discriminator is a member of a value whose text names the schema of the value: an alternative of the schema with the
+// discriminator, or a schema that inherits from it by `allOf`.
+
+/** The named schemas of a document. */
+interface NamedSchemas {
+  readonly document: ApiDocument;
+  readonly byName: Members;
+  readonly names: ReadonlyMap<unknown, string>;
+  /** By a schema, those with it in their `allOf`. */
+  readonly heirs: ReadonlyMap<unknown, readonly unknown[]>;
+  readonly discriminators: Map<unknown, Discriminator | undefined>;
+  /** Schemas without what chooses between others. */
+  readonly plain: Map<unknown, Members>;
+}
+
+function namedSchemas(document: ApiDocument): NamedSchemas {
+  const schemas = valueAt(document.root, "#/components/schemas");
+  const byName: Members = isMapping(schemas) ? schemas : {};
+  const names = new Map(Object.entries(byName).map(([name, node]) => [node, name]));
+  const heirs = new Map<unknown, unknown[]>();
+  for (const node of names.keys())
+    for (const part of partsOf(node)) keptIn(heirs, targetOf(document, part), () => []).push(node);
+  return { document, byName, names, heirs, discriminators: new Map(), plain: new Map() };
+}
+
+const partsOf = (node: unknown): readonly unknown[] =>
+  isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
+
+const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(document, node, []).at;
+
+/** A schema and those that inherit from it, in the order of the document. */
+function familyOf(node: unknown, { heirs }: NamedSchemas): Set<unknown> {
+  const family = new Set([node]);
+  for (const member of family) for (const heir of heirs.get(member) ?? []) family.add(heir);
+  return family;
+}
+
+/** What the discriminator of a schema chooses between; `undefined` for a schema without, or if no names are known. */
+function discriminatorOf(node: Members, named: NamedSchemas): Discriminator | undefined {
+  const { discriminator } = node;
+  if (!isMapping(discriminator) || typeof discriminator.propertyName !== "string") return undefined;
+  const { propertyName: name, mapping } = discriminator;
+  return keptIn(named.discriminators, node, () => {
+    const branches = branchesOf(node, name, mappedBy(mapping, named), named);
+    return branches.size === 0 ? undefined : { name, branches };
+  });
+}
+
+function branchesOf(
+  node: Members,
+  name: string,
+  mapped: ReadonlyMap<string, unknown>,
+  named: NamedSchemas,
+): ReadonlyMap<string, unknown> {
+  const { oneOf, anyOf, properties } = node;
+  // Some documents name a member that is not a text.
+  const { type = "string" } = wholeIn(memberIn(properties, [name]), named.document);
+  if (![type].flat().includes("string")) return new Map();
+  const alternatives = [oneOf, anyOf].find(Array.isArray)?.filter((one) => !isNull(one));
+  const nodes: readonly unknown[] = alternatives ?? inheritingOf(node, mapped, named);
+  const isParent = alternatives === undefined;
+  const branches = new Map<string, unknown>();
+  for (const branch of nodes) {
+    const values = valuesFor(branch, name, mapped, named);
+    const isNamed = values.length === 1 || mapped.has(values[0] ?? "");
+    const free = values.filter((value) => !branches.has(value));
+    // Each alternative needs values of its own. A parent may have heirs without one, or with that of their parent.
+    if (!isParent && (values.length === 0 || free.length < values.length)) return new Map();
+    if (isParent && !isNamed) continue;
+    for (const value of free) branches.set(value, branch === node ? withoutChoice(node, named) : branch);
+  }
+  return branches;
+}
+
+const isNull = (node: unknown) => isMapping(node) && node.type === "null";
+
+/** The schemas that a parent chooses between: its heirs, and with a mapping only itself if that names it. */
+function inheritingOf(node: Members, mapped: ReadonlyMap<string, unknown>, named: NamedSchemas): unknown[] {
+  const family = new Set(familyOf(node, named));
+  family.delete(node);
+  for (const target of mapped.values()) family.add(target);
+  if (mapped.size === 0 && family.size > 0) family.add(node);
+  return [...family];
+}
+
+/** The schemas that a mapping has values for: by their names or their places. */
+function mappedBy(mapping: unknown, { document, byName }: NamedSchemas): Map<string, unknown> {
+  const targets = Object.entries(isMapping(mapping) ? mapping : {}).map(([value, to]) => {
+    const name = String(to);
+    const node = Object.hasOwn(byName, name) ? byName[name] : valueAt(document.root, name);
+    return [value, targetOf(document, node)] as const;
+  });
+  return new Map(targets);
+}
+
+/** The values that name a schema: those of the mapping, its own name, or the choices that only it has. */
+function valuesFor(
+  node: unknown,
+  member: string,
+  mapped: ReadonlyMap<string, unknown>,
+  { document, names }: NamedSchemas,
+): string[] {
+  const target = targetOf(document, node);
+  const mappedValues = [...mapped].filter(([, one]) => one === target).map(([value]) => value);
+  if (mappedValues.length > 0) return mappedValues;
+  const choices = choicesIn(node, member, document);
+  const name = names.get(target);
+  if (name !== undefined && (choices === undefined || choices.includes(name))) return [name];
+  return (choices ?? []).map(String).filter((value) => !mapped.has(value));
+}
+
+/** A schema of the document as it is written, with its references and the parts of `allOf`. */
+function wholeIn(node: unknown, { root }: ApiDocument): Members {
+  const view = (one: unknown) => (isMapping(one) ? one : {});
+  return whole({ view, target: (reference) => valueAt(root, reference) }, node);
+}
+
+/** The values that a schema allows for a member; `undefined` for any. */
+function choicesIn(node: unknown, member: string, document: ApiDocument): readonly unknown[] | undefined {
+  const { properties } = wholeIn(node, document);
+  if (!isMapping(properties) || !Object.hasOwn(properties, member)) return undefined;
+  const { enum: choices, const: only } = wholeIn(properties[member], document);
+  return only !== undefined ? [only] : Array.isArray(choices) ? choices : undefined;
+}
+
+function withoutChoice(node: Members, { plain }: NamedSchemas): Members {
+  return keptIn(plain, node, () => {
+    const { discriminator: _, oneOf: __, anyOf: ___, ...rest } = node;
+    return rest;
+  });
+}
+
+/** A schema with the values that name it, if it inherits a discriminator. */
+function inheriting(node: Members, named: NamedSchemas): Members {
+  const restrictions: Members[] = [];
+  const parts = partsOf(node);
+  const allOf = parts.map((part) => {
+    const parent = targetOf(named.document, part);
+    const discriminator = isMapping(parent) ? discriminatorOf(parent, named) : undefined;
+    if (!isMapping(parent) || discriminator === undefined) return part;
+    const family = familyOf(node, named);
+    const values = [...discriminator.branches]
+      .filter(([, one]) => family.has(targetOf(named.document, one)))
+      .map(([value]) => value);
+    // A named schema without a value of its own, because it has several choices, is chosen by none.
+    if (values.length === 0) return named.names.has(node) ? withoutChoice(parent, named) : part;
+    const { properties } = wholeIn(parent, named.document);
+    // A request need not have a member that is only read, and the reverse.
+    const { readOnly, writeOnly } = wholeIn(memberIn(properties, [discriminator.name]), named.document);
+    const member = { enum: values, readOnly, writeOnly };
+    restrictions.push({ properties: { [discriminator.name]: member }, required: [discriminator.name] });
+    return withoutChoice(parent, named);
+  });
+  const isSame = allOf.every((part, at) => part === parts[at]);
+  return isSame ? node : { ...node, allOf: [...allOf, ...restrictions] };
+}
+
+// Schemas that apply to the same value as one schema.
+
+const maxMerged = 200;
+
+/** One schema in place of a schema with its references and the parts of `allOf`. */
+export function whole({ view, target }: SchemaSource, node: unknown): Members {
+  const parts: Members[] = [];
+  const visited = new Set<unknown>();
+  const add = (one: unknown) => {
+    if (visited.has(one) || parts.length >= maxMerged) return;
+    visited.add(one);
+    const { $ref, allOf, ...own } = view(one);
+    parts.push(own);
+    if (typeof $ref === "string") add(target($ref));
+    for (const part of Array.isArray(allOf) ? allOf : []) add(part);
+  };
+  add(node);
+  return parts.length === 1 ? (parts[0] as Members) : parts.reduceRight(merged, {});
+}
+
+/** A schema for values that are valid for both. Leaves out what only a check can decide. */
+export function merged(one: Members, other: Members): Members {
+  const joint: Record<string, unknown> = { ...one, ...other };
+  for (const name of Object.keys(one))
+    if (Object.hasOwn(other, name)) joint[name] = joined(name, one[name], other[name]);
+  return joint;
+}
+
+const minima = new Set(["minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"]);
+const maxima = new Set(["maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"]);
+const schemas = new Set(["items", "additionalProperties", "contains"]);
+
+/** A keyword of two schemas. */
+function joined(name: string, one: unknown, other: unknown): unknown {
+  if (minima.has(name)) return Math.max(Number(one), Number(other));
+  if (maxima.has(name)) return Math.min(Number(one), Number(other));
+  if (schemas.has(name)) return { allOf: [one, other] };
+  if (name === "properties") return isMapping(one) && isMapping(other) ? joinedProperties(one, other) : other;
+  if (name === "type") return sharedTypes(typesIn(one), typesIn(other));
+  if (!Array.isArray(one) || !Array.isArray(other)) return other;
+  if (name === "required") return [...new Set([...one, ...other])];
+  if (name !== "enum") return other;
+  const choices = new Set(one.map(canonicalJson));
+  return other.filter((value) => choices.has(canonicalJson(value)));
+}
+
+function joinedProperties(one: Members, other: Members): Members {
+  const inBoth = Object.keys(one).filter((name) => Object.hasOwn(other, name));
+  const both = inBoth.map((name) => [name, { allOf: [one[name], other[name]] }]);
+  return { ...one, ...other, ...Object.fromEntries(both) };
+}
+
+/** Every integer is a number. */
+function typesIn(given: unknown): readonly unknown[] {
+  const types = [given].flat();
+  return types.includes("number") ? [...types, "integer"] : types;
+}
+
+function sharedTypes(one: readonly unknown[], other: readonly unknown[]): string[] {
+  const shared = typeNames.filter((name) => one.includes(name) && other.includes(name));
+  return shared.includes("number") ? shared.filter((name) => name !== "integer") : shared;
 }

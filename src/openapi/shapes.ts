@@ -4,9 +4,8 @@ import type { Members } from "../rules/schema/messages.js";
 import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import type { Discriminator } from "./keywords.js";
-import { whole } from "./merge.js";
 import { type Operation, routeKey } from "./operations.js";
-import type { SchemaReader } from "./schemas.js";
+import { type SchemaReader, whole } from "./schemas.js";
 
 // The shapes of schemas, and the differences between a document and the operations that the sandbox has built in.
 

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { runs } from "../../test/support/property-seed.js";
 import { isMapping } from "../rules/schema/shape.js";
-import { createNotes } from "./notes.js";
+import { createNotes } from "./document.js";
 import { ofExamples, sampleOf } from "./sampler.js";
 import { schemasOf } from "./schemas.js";
 

@@ -7,7 +7,7 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "./bundled.js";
-import { scenarioLimits, type TextLimits } from "./limits.js";
+import { scenarioLimits, type TextLimits } from "./format/fields.js";
 import type { PlaceDescription } from "./problems.js";
 import {
   type ExtendsOptions,

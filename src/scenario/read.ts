@@ -3,14 +3,13 @@ import { maximumProblems, shapeProblems } from "../rules/schema/check.js";
 import { mergedByName } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
-import { nearest, quote } from "../rules/schema/words.js";
-import { factsOf, refRules } from "./checks/facts.js";
+import { knownRefsHint, nearest, quote } from "../rules/schema/words.js";
+import { type ActionName, actionNames, actionRow, refsIn, stepKinds } from "../rules/steps.js";
+import { checkRef, earlyTime, type Facts, factsOf, refRules, type ScenarioRule } from "./checks/facts.js";
 import { faultsFit } from "./checks/faults.js";
 import { keyRules } from "./checks/keys.js";
-import { recordsFit, stepRules } from "./checks/steps.js";
-import { forbiddenNames } from "./format/fields.js";
+import { forbiddenNames, isReserved, scenarioLimits } from "./format/fields.js";
 import { scenarioSchema } from "./format/schema.js";
-import { scenarioLimits } from "./limits.js";
 import {
   ScenarioError,
   type ScenarioMistake,
@@ -223,8 +222,6 @@ function isPlainObject(value: unknown): value is object {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-const rules = [...refRules, ...keyRules, faultsFit, recordsFit, ...stepRules];
-
 /** Checks the shape of a scenario's fields, then the fields against each other. Throws a `ScenarioError`. */
 export function interpretScenario({ read, file }: FoundScenario, options: ExtendsOptions): Scenario {
   const diagnostics: ScenarioMistake[] = [];
@@ -292,3 +289,118 @@ function problemsOf(
       };
     });
 }
+
+type StoryStep = NonNullable<Scenario["story"]>[number];
+type Action = Pick<StoryStep, ActionName>;
+
+// Problems of single steps. Only a run shows whether a step has its expected result.
+
+const timelineIsInOrder: ScenarioRule = ({ scenario, fromStart, wrong }) => {
+  const times = (scenario.timeline ?? []).map(({ at }) => at);
+  const index = earlyTime(["0s", ...times], fromStart) - 1;
+  if (index < 0) return;
+  const message = `the step is earlier (${times[index]}) than the one before it, or the start of the clock`;
+  wrong(
+    "timeline_order",
+    ["timeline", index, "at"],
+    message,
+    "write a later time, or sort the steps by time",
+  );
+};
+
+/** Each step does one thing, refers to something that exists or that a step creates, and has a possible expectation. */
+const stepsFit: ScenarioRule = (facts) => {
+  const { timeline = [], story = [], requests_responded: responded } = facts.scenario;
+  const made = new Set(
+    [...timeline, ...story].map(refsIn).flatMap(({ makes, made }) => (makes ? [made] : [])),
+  );
+  const keyExists: KeyExists = (ref, path) => {
+    // A step may create a key without a ref; only a run shows its ref.
+    if (!made.has(undefined) && !made.has(ref)) checkRef("key", ref, path, facts);
+  };
+  for (const [index, step] of timeline.entries()) {
+    const path = ["timeline", index];
+    const doesOne = doesOneThing(step, actionNames, path, facts);
+    // In a snapshot, earlier changes may have made steps of the timeline impossible.
+    if (doesOne && responded === undefined) actionFits(step, path, keyExists, facts);
+  }
+  for (const [index, step] of story.entries()) {
+    const path = ["story", index];
+    if (!doesOneThing(step, stepKinds, path, facts)) continue;
+    actionFits(step, path, keyExists, facts);
+    const sender = step.request?.key;
+    if (!isReserved(sender)) keyExists(sender, [...path, "request", "key"]);
+    expectationFits(step, path, facts);
+  }
+};
+
+type KeyExists = (ref: string | undefined, path: Path) => void;
+
+function doesOneThing(step: object, things: readonly string[], path: Path, { wrong }: Facts): boolean {
+  const [first, second] = Object.keys(step).filter((name) => things.includes(name));
+  if (second === undefined) return true;
+  const message = `a step does one thing; this one has ${first} and ${second}`;
+  const hint = `split it into two steps, ${quote(first)} first`;
+  wrong("step_contradiction", [...path, second], message, hint, "key");
+  return false;
+}
+
+function actionFits(action: Action, path: Path, keyExists: KeyExists, facts: Facts): void {
+  const { record, faults = [] } = action;
+  const { name, key, organization } = refsIn(action);
+  if (name === undefined) return;
+  const row = actionRow(name);
+  const at = (field = "") => [...path, name, field];
+  checkRef("organization", organization, at(row.organization), facts);
+  keyExists(key, at(row.key));
+  for (const [index, { when }] of faults.entries()) {
+    keyExists(when?.key, [...path, "faults", index, "when", "key"]);
+  }
+  if (record !== undefined) recordFits(record, [...path, name], facts);
+}
+
+function recordFits(record: NonNullable<Action["record"]>, path: Path, { scenario, wrong }: Facts): void {
+  const collections = new Map(Object.entries(scenario.records ?? {}));
+  if (!collections.has(record.in)) {
+    const hint = () =>
+      collections.size === 0
+        ? "add records: at the top level"
+        : knownRefsHint(record.in, collections, "collections");
+    wrong("record_invalid", [...path, "in"], `there is no collection ${quote(record.in)}`, hint);
+  }
+  doesOneThing(record, ["add", "set", "remove"], path, { wrong } as Facts);
+  if ((record.add === undefined) === (record.id !== undefined)) return;
+  const message =
+    record.id === undefined ? "a record to change needs its id" : "a new record gets its own id";
+  wrong(
+    "step_contradiction",
+    path,
+    message,
+    record.id === undefined ? 'write id, such as "{loans.1}"' : "remove id",
+  );
+}
+
+function expectationFits({ expect, ...step }: StoryStep, path: Path, { wrong }: Facts): void {
+  if (expect === undefined) return;
+  const kind = stepKinds.find((name) => Object.hasOwn(step, name)) ?? "say";
+  const isAction = (actionNames as readonly string[]).includes(kind);
+  const ofRequests = ["status", "code", "path", "headers", "body"];
+  const allowed = kind === "request" ? ofRequests : isAction ? ["error"] : [];
+  const misplaced = Object.keys(expect).find((name) => !allowed.includes(name));
+  if (misplaced === undefined) return;
+  const message = `${quote(kind)} cannot expect ${quote(misplaced)}`;
+  const hint = `${quote(kind)} can expect ${allowed.join(", ") || "nothing"}`;
+  wrong("step_contradiction", [...path, "expect", misplaced], message, hint, "key");
+}
+
+const recordsFit: ScenarioRule = (facts) => {
+  const { records = {}, openapi } = facts.scenario;
+  const hint = "add openapi: with its file, or give it to --openapi";
+  if (facts.scenario.records !== undefined && openapi === undefined)
+    facts.wrong("openapi_missing", ["records"], "records need the document of their operations", hint, "key");
+  for (const [name, { start = [] }] of Object.entries(records))
+    for (const [index, { organization }] of start.entries())
+      checkRef("organization", organization, ["records", name, "start", index, "organization"], facts);
+};
+
+const rules = [...refRules, ...keyRules, faultsFit, recordsFit, timelineIsInOrder, stepsFit];

@@ -25,7 +25,7 @@ import {
 import { printable } from "../rules/redact.js";
 import type { Path } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { scenarioLimits, type TextLimits } from "./limits.js";
+import { scenarioLimits, type TextLimits } from "./format/fields.js";
 import { withMerges } from "./merge-keys.js";
 import {
   excerptOf,

@@ -9,7 +9,7 @@ import { quote } from "../../rules/schema/words.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
 import { textOfFile } from "../../scenario/files.js";
-import { scenarioLimits } from "../../scenario/limits.js";
+import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
 import type { ScenarioText } from "../../scenario/read.js";

@@ -12,8 +12,8 @@ import {
 import { maximumProblems } from "../../rules/schema/check.js";
 import { canonicalJson } from "../../rules/schema/json.js";
 import { listed, quote } from "../../rules/schema/words.js";
+import { scenarioLimits } from "../format/fields.js";
 import { endsFrom, hasFixedTime, readEnds } from "../format/key-settings.js";
-import { scenarioLimits } from "../limits.js";
 import { populationOf, sharedValues } from "../population.js";
 import type { ScenarioMistake } from "../problems.js";
 import type { Facts, KeyFacts, ScenarioRule } from "./facts.js";

@@ -2,12 +2,12 @@ import { environments, keyStates, maximumActiveKeys } from "../../rules/api-key.
 import { farmerLocaleChoices, maxFarmers } from "../../rules/farmer-locales.js";
 import { organizationFields } from "../../rules/organization.js";
 import * as s from "../../rules/schema/shape.js";
-import { scenarioLimits } from "../limits.js";
 import {
   limits,
   maximumScopes,
   positiveDuration,
   ref,
+  scenarioLimits,
   scope,
   sha256,
   shortText,

@@ -7,7 +7,6 @@ import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/out
 import type { Fields, Optional, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
-import { scenarioLimits } from "../limits.js";
 import {
   duration,
   durationOrNone,
@@ -15,6 +14,7 @@ import {
   maximumScopes,
   positiveDuration,
   ref,
+  scenarioLimits,
   scope,
   shortText,
   timeOrDuration,

@@ -17,8 +17,8 @@ import {
   scenarioNames,
   scenarioNotFound,
 } from "../../../scenario/bundled.js";
+import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
-import { scenarioLimits } from "../../../scenario/limits.js";
 import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
