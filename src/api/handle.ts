@@ -1,11 +1,15 @@
-import type { ApiRequest } from "../rules/request.js";
+import { fingerprintOf, formOfKey } from "../rules/api-key.js";
+import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
+import type { ApiRequest, RequestContent } from "../rules/request.js";
+import { type RequestTraits, traitBit } from "../rules/request-traits.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
-import type { Exchange } from "../sandbox/journal/exchange.js";
+import { noAdvice } from "../sandbox/journal/counts.js";
+import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { startCall } from "./call.js";
-import { exchangeOf } from "./exchange.js";
+import { type ApiCall, startCall } from "./call.js";
+import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
-import { respondToCall } from "./response.js";
+import { respondToCall, withRunVariants } from "./response.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -25,4 +29,76 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const exchange = exchangeOf(sandbox, call, run?.end?.(sandbox, call, result) ?? result);
   appendExchange(sandbox, exchange, call);
   return exchange;
+}
+
+/** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
+function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
+  const { request, route, endpoint, entry } = call;
+  const { pathId, fault = null, delivery, date } = result;
+  const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
+  const { status } = response;
+  const { id } = call.variation === undefined ? call : withRunVariants(sandbox, call, status);
+  const content = keptContent(call);
+  const delayMs = delivery === undefined ? 0 : delivery.delayMs;
+  return {
+    number: call.number,
+    id,
+    at: call.now,
+    // Unknown methods and paths may contain anything, including keys.
+    method: endpoint === undefined ? redactKeys(request.method) : request.method,
+    path: route === undefined || route.isPattern ? redactPath(request.path) : route.path,
+    content,
+    fromStory: request.fromStory,
+    operation: endpoint?.operationId ?? null,
+    isMisdirected: endpoint === undefined,
+    isProbe: false,
+    traits: traitsOf(call),
+    leaksRealKey: false,
+    presented: call.presented,
+    client: request.client,
+    keyForm: keyFormIn(call),
+    key: entry === undefined ? null : entry.key.ref,
+    fingerprint: request.apiKey === undefined ? null : fingerprintOf(call.sha256),
+    pathId,
+    fault,
+    status,
+    code: result.code,
+    note: result.note,
+    response,
+    delivery,
+    date,
+    // To the microsecond: more digits make the journal longer in state files.
+    durationMs: Math.round((sandbox.platform.stopwatch() - call.started + delayMs) * 1000) / 1000,
+    advice: noAdvice,
+    isResent: undefined,
+    hasCreated: (endpoint?.creates && result.commit !== undefined) || undefined,
+  };
+}
+
+// Of a key that the sandbox does not have.
+function keyFormIn({ entry, request: { apiKey } }: ApiCall): string | undefined {
+  return entry !== undefined || apiKey === undefined ? undefined : formOfKey(apiKey);
+}
+
+// Ids are shorter, encoded keys longer.
+const longestQueryWord = 40;
+// The journal keeps a thousand of them.
+const longestRest = 1000;
+
+// A query or a body with a key in it (R46), or an unreadable one, is not kept.
+function keptContent({ request, endpoint }: ApiCall): RequestContent | undefined {
+  if (endpoint?.input === undefined || request.content === undefined) return undefined;
+  const { query, contentType = "", idempotencyKey = "", body } = request.content;
+  const isKept =
+    body.problem === undefined &&
+    query.length + contentType.length + idempotencyKey.length <= longestRest &&
+    isOfWords(query, longestQueryWord, "-._=&,:") &&
+    ![query, contentType, idempotencyKey, body.text].some(containsKey);
+  return isKept ? { ...request.content, query: copyOf(query), headers: [] } : undefined;
+}
+
+// Declared input causes no advice.
+function traitsOf({ request: { traits }, endpoint }: ApiCall): RequestTraits {
+  const { query, body }: Partial<InputSchema> = endpoint?.input ?? {};
+  return traits & ~((query === undefined ? 0 : traitBit.query) | (body === undefined ? 0 : traitBit.body));
 }

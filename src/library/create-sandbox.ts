@@ -9,12 +9,10 @@ import { checkValue, requireFields, requireKnownOptions } from "../rules/schema/
 import { snakeCase } from "../rules/schema/json.js";
 import { type Instant, writtenInstant } from "../sandbox/clock.js";
 import { describeFaults, type Fault } from "../sandbox/faults.js";
-import { operations, runDue } from "../sandbox/operations/operations.js";
-import { listRecords, type RecordInput } from "../sandbox/operations/records.js";
+import { listRecords, operations, type RecordInput, runDue } from "../sandbox/operations/operations.js";
 import { defaultFarmerPage } from "../sandbox/population/farmers.js";
 import type { Platform, SandboxState } from "../sandbox/sandbox.js";
-import { snapshotSandbox } from "../sandbox/snapshot.js";
-import { checkedOptions, resetSandbox, startSandbox } from "../sandbox/start.js";
+import { checkedOptions, resetSandbox, snapshotSandbox, startSandbox } from "../sandbox/start.js";
 import { secretFor } from "../sandbox/story/run-step.js";
 import {
   expectRequests,

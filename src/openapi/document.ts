@@ -221,3 +221,12 @@ function sentenceOf({ many, all }: Group): string {
 /** A mismatch in a clause that names a missing member. */
 export const mismatchText = ({ message, missing }: Mismatch) =>
   missing === undefined ? message : `${quote(missing.slice(0, 60))} is missing`;
+
+/** A text without percent-encoding; unchanged if that is not valid. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -9,13 +9,13 @@ import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { listed, quote } from "../rules/schema/words.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import {
   type ApiDocument,
   createNotes,
   type DocumentText,
+  decoded,
   isPointer,
   mismatchText,
   type Notes,

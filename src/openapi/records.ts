@@ -32,8 +32,8 @@ import {
   withMembers,
 } from "../sandbox/records/records.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { decoded } from "../scenario/files.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
+import { decoded } from "./document.js";
 import { type Operation, parameterNames, unknownOperation } from "./operations.js";
 import {
   formOf,

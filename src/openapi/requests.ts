@@ -7,8 +7,7 @@ import { headerIn } from "../rules/request-traits.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Shape } from "../rules/schema/shape.js";
-import { decoded } from "../scenario/files.js";
-import { type ApiDocument, resolved } from "./document.js";
+import { type ApiDocument, decoded, resolved } from "./document.js";
 import type { Mismatch } from "./keywords.js";
 import { keptIn, once } from "./once.js";
 import {

@@ -4,8 +4,7 @@ import type { KeyRecord } from "../rules/api-key.js";
 import type { Organization } from "../rules/organization.js";
 import type { ScenarioKey } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
-import { createRegistry, scenarioRecords, startKey, startUsage, withoutOver } from "./keys.js";
-import { inventKeyName } from "./population/names.js";
+import { createRegistry, inventKeyName, scenarioRecords, startKey, startUsage, withoutOver } from "./keys.js";
 
 const bank = { ref: "bank", status: "active" } as Organization;
 const hashOf = (digit: string) => digit.repeat(64);

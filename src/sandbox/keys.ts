@@ -11,8 +11,9 @@ import {
 } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
-import { type Organization, readMembers } from "../rules/organization.js";
+import { type Organization, type OrganizationType, readMembers } from "../rules/organization.js";
 import { didYouMean, type KnownRefs } from "../rules/schema/words.js";
+import { pick, type RandomStream, randomStream } from "../rules/seed.js";
 import {
   endsFrom,
   type GivenEnds,
@@ -33,9 +34,9 @@ import {
 } from "../scenario/population.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { instantOf } from "./clock.js";
-import { type Profiled, profileOf } from "./conditions.js";
-import { inventKeyName, inventOrganizationName } from "./population/names.js";
-import { addedLimitsOf, withGrantedScopes } from "./varied-records.js";
+import { addedLimitsOf, type Profiled, profileOf, withGrantedScopes } from "./conditions.js";
+import patterns from "./population/name-patterns.json" with { type: "json" };
+import words from "./population/name-words.generated.json" with { type: "json" };
 
 /** An organization's entry in the registry. A change replaces its record. */
 export interface OrganizationEntry {
@@ -69,7 +70,7 @@ export function withoutOver(keys: Set<KeyEntry>, now: number): KeyEntry[] {
   return [...keys];
 }
 
-export type UsedKey = Pick<KeyEntry, "key" | "usage">;
+type UsedKey = Pick<KeyEntry, "key" | "usage">;
 
 /** Creates the registry of a sandbox. It contains hashes of keys, never keys (R35). */
 export function createRegistry(records: Iterable<Organization>, newKeys: Iterable<UsedKey>) {
@@ -160,7 +161,7 @@ export function windowsOf(assumptions: Assumptions): Windows {
   };
 }
 
-export interface PastUsage {
+interface PastUsage {
   readonly thisMinute?: number | undefined;
   readonly today?: number | undefined;
   /** When a sliding minute's requests were counted (epoch milliseconds), oldest first. Default: all at the start. */
@@ -331,4 +332,40 @@ function rotationsIn(described: readonly DescribedKey[]): [DescribedKey, ...Desc
         chain.unshift(old);
       return chain;
     });
+}
+
+/** Towns are also invented, because a bank named after a real town may exist. */
+export function inventOrganizationName(seed: number, ref: string, type: OrganizationType): string {
+  const draw = randomStream(seed, "organization.name", ref);
+  const family = pick(draw, words.familyNames);
+  const parts: Record<string, () => string> = {
+    family: () => family,
+    partner: () =>
+      pick(
+        draw,
+        words.familyNames.filter((name) => name !== family),
+      ),
+    town: () => inventTown(draw, family),
+  };
+  return pick(draw, patterns.organizations[type]).replace(
+    /\{\{(\w+)\}\}/g,
+    (_match, part: string) => parts[part]?.() ?? "",
+  );
+}
+
+function inventTown(draw: RandomStream, family: string): string {
+  if (pick(draw, [true, false, false, false])) return `${pick(draw, words.townPrefixes)} ${family}`;
+  // A repeated letter between the two parts looks wrong: "Dibbertton".
+  const joinable = words.townSuffixes.filter((suffix) => suffix[0] !== family.at(-1));
+  return `${family}${pick(draw, joinable)}`;
+}
+
+/** The system that uses the key. Banks and insurers share one list: only the seed and the ref decide. */
+export function inventKeyName(seed: number, ref: string): string {
+  const draw = randomStream(seed, "key.name", ref);
+  const { systems, installations } = patterns.keys;
+  const system = pick(draw, systems);
+  // One name in three also contains an installation of the system.
+  const qualified = pick(draw, [true, false, false]);
+  return qualified ? `${system}, ${pick(draw, installations)}` : system;
 }

@@ -5,15 +5,13 @@ import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
 import type { ChooseVariant, Observation, RunConditions } from "./conditions.js";
 import type { ActiveFault, FaultFacts, FiredFault } from "./faults.js";
-import type { ClientBehavior, ObservedCall } from "./journal/client-behavior.js";
-import type { Counters } from "./journal/counts.js";
+import type { ClientBehavior, Counters, ObservedCall } from "./journal/counts.js";
 import type { CallResult, Exchange } from "./journal/exchange.js";
 import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
-import type { OtherEvent, StoryProgress } from "./steps.js";
-import type { Timeline } from "./timeline.js";
+import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */
 export interface ServedEndpoint {

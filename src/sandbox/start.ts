@@ -1,27 +1,34 @@
-import { defaultScopes } from "../rules/api-key.js";
+import { defaultScopes, type KeyEnds, keyStateAt, keyStateTable } from "../rules/api-key.js";
 import { assumptionsFor } from "../rules/assumptions.js";
 import type { RejectionCode } from "../rules/errors.js";
-import type { PathId } from "../rules/outcomes.js";
+import { writeMembers } from "../rules/organization.js";
+import { outcomes, type PathId } from "../rules/outcomes.js";
 import { maximumProblems } from "../rules/schema/check.js";
-import { pathText } from "../rules/schema/shape.js";
-import { createRequestIds, defaultSeed, numberInto, seriesAfter } from "../rules/seed.js";
+import { type Path, pathText } from "../rules/schema/shape.js";
+import { nearest, quote } from "../rules/schema/words.js";
+import { createRequestIds, defaultSeed, numberInSeries, numberInto, seriesAfter } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
+import type { FaultFields } from "../scenario/checks/faults.js";
 import { unknownScopes } from "../scenario/checks/keys.js";
 import { checkInput, inputShapes } from "../scenario/format/inputs.js";
-import { sharedValues } from "../scenario/population.js";
+import {
+  describedKeys,
+  type ScenarioKey,
+  type ScenarioOrganization,
+  sharedValues,
+} from "../scenario/population.js";
 import { ScenarioError, type ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import { createClock, type Instant, instantOf, isoOf, lastClockInstant } from "./clock.js";
-import { assumptionsIn } from "./conditions.js";
-import { activateFaults } from "./faults.js";
+import { assumptionsIn, nameSuffixOf, withNameSuffix, withoutGrantedScopes } from "./conditions.js";
+import { activateFaults, describeFaults } from "./faults.js";
 import { type Counts, createCounters } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import { createHistory } from "./journal/history.js";
-import { createRegistry, type KeyEntry, scenarioRecords, startKey, windowsOf } from "./keys.js";
+import { createRegistry, type KeyEntry, scenarioRecords, startKey, usageAt, windowsOf } from "./keys.js";
 import { applyLine, type Line, requestsIn } from "./line.js";
-import { unknownEndpoints } from "./path-ids.js";
 import { farmersOf } from "./population/farmers.js";
-import { nextRuleAt } from "./records/records.js";
+import { describeRecords, nextRuleAt } from "./records/records.js";
 import { startRecords } from "./records/start-records.js";
 import {
   type FirstScenario,
@@ -29,13 +36,17 @@ import {
   type Platform,
   replaceState,
   type SandboxState,
+  type ServedEndpoint,
   type StartedScenario,
   type StartOptions,
 } from "./sandbox.js";
-import { snapshotSandbox } from "./snapshot.js";
-import type { PlayedStep, StoryProgress } from "./steps.js";
-import { createTimeline, type Timeline } from "./timeline.js";
-import { withNameSuffix } from "./varied-records.js";
+import {
+  createTimeline,
+  type PlayedStep,
+  remainingSteps,
+  type StoryProgress,
+  type Timeline,
+} from "./steps.js";
 
 export interface SandboxSettings {
   readonly platform: Platform;
@@ -307,4 +318,124 @@ function restoreClients({ behavior, registry }: SandboxState, clients: SavedSand
     const entry = registry.key(ref);
     if (entry.key.replacedBy !== undefined) entry.replacement = registry.key(entry.key.replacedBy);
   }
+}
+
+type Unknown = ScenarioMistake & { readonly hint: string };
+
+type Named = readonly [name: string | undefined, ...path: Path];
+
+/** The names in a scenario that its sandbox lacks: successes in faults and stories. */
+function unknownEndpoints(
+  { faults, timeline = [], story = [] }: Scenario,
+  endpoints: readonly ServedEndpoint[],
+): Unknown[] {
+  const steps = Object.entries({ timeline, story }).flatMap(([list, all]) =>
+    all.flatMap((step, index) => pathsIn(step.faults, list, index)),
+  );
+  const expected = story.map(({ expect }, index): Named => [expect?.path, "story", index, "expect", "path"]);
+  return unknownPaths([...pathsIn(faults), ...steps, ...expected], endpoints);
+}
+
+export function unknownFaultPaths(
+  faults: readonly FaultFields[],
+  endpoints: readonly ServedEndpoint[],
+): Unknown[] {
+  return unknownPaths(pathsIn(faults), endpoints);
+}
+
+function pathsIn(faults: readonly FaultFields[] = [], ...path: Path): Named[] {
+  return faults.map(({ when }, index) => [when?.path_id, ...path, "faults", index, "when", "path_id"]);
+}
+
+function unknownPaths(named: readonly Named[], endpoints: readonly ServedEndpoint[]): Unknown[] {
+  const others = endpoints.filter(({ responsesContext }) => responsesContext === undefined);
+  const successPaths = others.map(({ status = 200, operationId }) => `${status}.${operationId}`);
+  const pathIds = [...outcomes.map(({ path }) => path), ...successPaths];
+  return named.flatMap(([name, ...path]): Unknown[] => {
+    if (name === undefined || pathIds.includes(name)) return [];
+    const near = nearest(name, pathIds);
+    const hint = near ? `did you mean ${near}?` : "the report of a sandbox lists its endpoints and paths";
+    return [{ code: "bad_choice", path, message: `the sandbox has no path ${quote(name)}`, hint }];
+  });
+}
+
+/** A sandbox that starts from it behaves the same. It has hashes of run-time keys (R35), and no story. */
+export function snapshotSandbox(sandbox: SandboxState, now = sandbox.clock.now()): Scenario {
+  const { clock, registry } = sandbox;
+  // A story starts with its own scenario; the timeline contains only the remaining steps.
+  const { story: _story, timeline: _timeline, ...scenario } = sandbox.scenario;
+  const timeline = remainingSteps(sandbox.timeline);
+  const faults = describeFaults(sandbox.faults);
+  const { organizations: _, keys_per_organization: __, ...farmers } = scenario.population ?? {};
+  const given = new Map(Array.from(describedKeys(sandbox.scenario), (one) => [one.ref, one.given]));
+  const organizations: Record<
+    string,
+    Required<ScenarioOrganization> & { keys: Record<string, ScenarioKey> }
+  > = {};
+  for (const { organization } of registry.organizations.values()) {
+    const { ref, id } = organization;
+    const name = organization.name.slice(0, organization.name.length - nameSuffixOf(sandbox, ref).length);
+    organizations[ref] = { name, id, ...writeMembers(organization), keys: {} };
+  }
+  for (const entry of registry.keys.values()) {
+    const { ref, organization } = entry.key;
+    const { keys } = organizations[organization] as { keys: Record<string, ScenarioKey> };
+    keys[ref] = snapshotKey(entry, given.get(ref), sandbox, now);
+  }
+  return {
+    ...scenario,
+    seed: sandbox.seed,
+    requests_responded: numberInSeries(sandbox.requestIds.responded()),
+    clock: { now: isoOf(now), frozen: clock.isFrozen() },
+    // Only explicit assumptions: the others may vary with the profile.
+    assumptions: structuredClone({
+      ...sandbox.givenAssumptions,
+      profile: sandbox.profile,
+    } as NonNullable<Scenario["assumptions"]>),
+    // A scenario that never had faults needs no empty list.
+    ...((faults.length > 0 || scenario.faults !== undefined) && { faults }),
+    ...describeRecords(sandbox),
+    organizations,
+    // The organizations are listed above. The farmers stay the same although the clock starts later.
+    population: { ...farmers, as_of: isoOf(sandbox.farmers.start) },
+    ...(timeline.length > 0 && { timeline }),
+  };
+}
+
+function snapshotKey(
+  { key, ...entry }: KeyEntry,
+  given: ScenarioKey | undefined,
+  sandbox: SandboxState,
+  now: number,
+): ScenarioKey {
+  const { windows } = sandbox;
+  const usage = usageAt(entry.usage, windows, now);
+  const state = keyStateAt(key, now);
+  const { since } = keyStateTable[state];
+  // A pinned secret stays pinned and the seed restores a derived one; keys created at run time have only a hash.
+  const { secret, sha256 }: Pick<ScenarioKey, "secret" | "sha256"> = given ?? { sha256: key.sha256 };
+  // The start of the clock is the default.
+  const timeOf = (name: keyof KeyEnds) =>
+    key[name] === undefined || (name === since && key[name] === now) ? undefined : isoOf(key[name]);
+  const written: Record<keyof ScenarioKey, unknown> = {
+    environment: key.environment,
+    name: key.name,
+    scopes: [...withoutGrantedScopes(sandbox, key.scopes)],
+    limits: { per_minute: key.limits.perMinute, per_day: key.limits.perDay },
+    usage: {
+      this_minute: usage.minuteCount,
+      today: usage.dayCount,
+      ...(windows.sliding && { counted_at: usage.recent.map(isoOf) }),
+    },
+    legacy: key.legacy,
+    state: state === "active" ? undefined : state,
+    revoked_at: timeOf("revokedAt"),
+    expires: timeOf("expiresAt"),
+    overlap_ends: timeOf("overlapEndsAt"),
+    replaced_by: key.replacedBy,
+    secret,
+    sha256: secret === undefined ? sha256 : undefined,
+  };
+  const present = Object.entries(written).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(present) as Partial<ScenarioKey> as ScenarioKey;
 }

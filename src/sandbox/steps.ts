@@ -2,7 +2,9 @@ import type { RejectionCode, SandboxErrorCode } from "../rules/errors.js";
 import type { FaultPathId } from "../rules/fault-effects.js";
 import type { PathId } from "../rules/outcomes.js";
 import { type ActionName, refsIn, type StepKind, stepKinds } from "../rules/steps.js";
+import { timeFrom } from "../scenario/format/fields.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
+import { isoOf } from "./clock.js";
 import type { RequestEvent } from "./journal/history.js";
 import type { RecordChange } from "./record.js";
 import type { KeyView, OrganizationView, RecordView } from "./view-shapes.js";
@@ -30,7 +32,7 @@ export type StepEvent = Extract<HistoryEvent, { readonly type: "timeline.step" |
 
 export type StoryStep = NonNullable<Scenario["story"]>[number];
 
-export type TimelineStep = NonNullable<Scenario["timeline"]>[number];
+type TimelineStep = NonNullable<Scenario["timeline"]>[number];
 
 export type StepAction = Pick<TimelineStep, ActionName>;
 
@@ -179,4 +181,24 @@ export function keyRefsOf(
     key: key?.ref ?? given ?? made ?? null,
     replacement: replacement?.ref ?? replaced ?? null,
   };
+}
+
+export interface Timeline {
+  readonly steps: readonly { readonly at: number; readonly step: TimelineStep }[];
+  next: number;
+  readonly rejections: Map<number, RejectionCode>;
+  /** When the next step or rule of a record is due; `Infinity` if none is left. */
+  dueAt: number;
+}
+
+export function createTimeline(steps: readonly TimelineStep[], start: number, rulesAt: number): Timeline {
+  const timed = steps.map((step) => ({ step, at: timeFrom(start, step.at) }));
+  const first = timed[0]?.at ?? Number.POSITIVE_INFINITY;
+  const dueAt = Math.min(first, rulesAt);
+  return { steps: timed, next: 0, rejections: new Map(), dueAt };
+}
+
+/** Returns the steps that have not run, with absolute times, so that a later start does not shift them. */
+export function remainingSteps({ steps, next }: Timeline): TimelineStep[] {
+  return steps.slice(next).map(({ step, at }) => ({ ...step, at: isoOf(at) }));
 }

@@ -9,7 +9,7 @@ import { createSandbox, openApiDocument, type Scenario } from "../../src/index.j
 import { stateOf } from "../../src/library/create-sandbox.js";
 import { readOpenApi } from "../../src/library/entries/openapi.js";
 import { documentReader, readApi } from "../../src/openapi/read-api.js";
-import { changeAssumptions } from "../../src/sandbox/operations/settings.js";
+import { changeAssumptions } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { released } from "../support/coverage.js";
 import { content, documentOf, serving, success } from "../support/documents.js";

@@ -5,8 +5,14 @@ import { type ChooseVariant, fixedAssumptions, profileOf } from "../../sandbox/c
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, withBody } from "../messages.js";
-import type { Draft } from "./changes.js";
-import { contextRows, documentedRows, type RowVariant, type VariationRow, variationTable } from "./table.js";
+import {
+  contextRows,
+  type Draft,
+  documentedRows,
+  type RowVariant,
+  type VariationRow,
+  variationTable,
+} from "./table.js";
 
 interface Selected {
   readonly variant: RowVariant;

@@ -8,7 +8,6 @@ import { type Path, pathText } from "../../rules/schema/shape.js";
 import { quote } from "../../rules/schema/words.js";
 import { unknownNames } from "../../sandbox/start.js";
 import { isScenarioName, scenarioNotFound } from "../../scenario/bundled.js";
-import { textOfFile } from "../../scenario/files.js";
 import { scenarioLimits } from "../../scenario/format/fields.js";
 import type { FoundPlace, ScenarioLookup } from "../../scenario/parse-scenario.js";
 import { ScenarioError, type ScenarioMistake, type ScenarioProblem } from "../../scenario/problems.js";
@@ -159,4 +158,13 @@ function unreadable(error: NodeJS.ErrnoException, given: string, folder: string)
   const other = given.endsWith(".yml") ? given.replace(/yml$/, "yaml") : given.replace(/\.yaml$/, ".yml");
   const isThere = other !== given && existsSync(resolve(folder, other));
   return scenarioNotFound(given, "it is neither a file nor a bundled name", isThere ? other : undefined);
+}
+
+/** The text of a file. Bytes that are not UTF-8 become a character that no text has, which is a problem with its place. */
+function textOfFile(bytes: Uint8Array): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder().decode(bytes).replaceAll("\uFFFD", "\u0000");
+  }
 }

@@ -27,6 +27,7 @@ import type { ControlBody } from "../../scenario/format/inputs.js";
 import { readSettings } from "../../scenario/format/key-settings.js";
 import { deriveSecret, secretFrom } from "../../scenario/population.js";
 import { durationOf, instantFrom, scenarioDuration } from "../clock.js";
+import { withGrantedScopes } from "../conditions.js";
 import {
   type KeyEntry,
   type OrganizationEntry,
@@ -37,7 +38,6 @@ import {
 } from "../keys.js";
 import type { SandboxState } from "../sandbox.js";
 import type { Initiator } from "../steps.js";
-import { withGrantedScopes } from "../varied-records.js";
 import type { KeyView } from "../view-shapes.js";
 import { viewKey } from "../views.js";
 

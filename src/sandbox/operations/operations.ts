@@ -1,14 +1,42 @@
+import { environments, maximumActiveKeys } from "../../rules/api-key.js";
+import type { Assumptions, Profile } from "../../rules/assumptions.js";
 import { type RejectionCode, rejectionCodes, SandboxError } from "../../rules/errors.js";
+import { readMembers } from "../../rules/organization.js";
+import { requireFields, validationError } from "../../rules/schema/check.js";
+import type { Members } from "../../rules/schema/messages.js";
+import { knownRefsHint, quote } from "../../rules/schema/words.js";
 import { type ActionName, actionNames, actionRow } from "../../rules/steps.js";
+import { faultProblems } from "../../scenario/checks/faults.js";
+import type { ControlBody } from "../../scenario/format/inputs.js";
 import { durationOf, type Instant, instantOf, isoOf } from "../clock.js";
-import { nextRuleAt, runRules } from "../records/records.js";
-import type { SandboxState } from "../sandbox.js";
+import {
+  assumptionsIn,
+  nameSuffixOf,
+  profileOf,
+  withGrantedScopes,
+  withoutGrantedScopes,
+} from "../conditions.js";
+import { activateFaults, type Fault } from "../faults.js";
+import { startUsage, type Usage, usageAt, type Windows, windowsOf } from "../keys.js";
+import type { Collection, KeptRecord } from "../record.js";
+import {
+  commitChange,
+  draftRecord,
+  fillIn,
+  hasRoom,
+  matches,
+  maxBytesOfRecords,
+  nextRuleAt,
+  runRules,
+  withMembers,
+} from "../records/records.js";
+import { newRecord } from "../records/start-records.js";
+import { replaceState, type SandboxState } from "../sandbox.js";
+import { unknownFaultPaths } from "../start.js";
 import { actionDifferences, type Initiator, type Performed, type StepAction } from "../steps.js";
-import type { ClockView } from "../view-shapes.js";
-import { viewClock } from "../views.js";
-import { createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
-import { changeRecord } from "./records.js";
-import { changeAssumptions, changeFaults, clearRequests, updateOrganization } from "./settings.js";
+import type { ClockView, OrganizationView, RecordView } from "../view-shapes.js";
+import { viewClock, viewOrganization } from "../views.js";
+import { activeKeysIn, createKey, expireKey, requireAdministrator, revokeKey, rotateKey } from "./keys.js";
 
 /** Every change that users make, by name. A rejected one throws a `SandboxError` and changes nothing. */
 export const operations = {
@@ -121,4 +149,212 @@ export function runDue(sandbox: SandboxState): SandboxState {
     });
   }
   return sandbox;
+}
+
+type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };
+
+/** Changes an organization, effective with the next request. Throws `unknown_ref` without changes. */
+function updateOrganization(
+  sandbox: SandboxState,
+  input: OrganizationInput,
+): { readonly organization: OrganizationView } {
+  const entry = sandbox.registry.organization(input.ref);
+  entry.organization = { ...entry.organization, ...readMembers(input, entry.organization) };
+  const organization = viewOrganization(entry.organization);
+  sandbox.history.emit({ type: "organization.updated", organization });
+  return { organization };
+}
+
+/** Durations count from now. Throws `validation_failed` with every contradiction, without changes. */
+function changeFaults(sandbox: SandboxState, faults: readonly Fault[], now: number): void {
+  const { registry, seed, history } = sandbox;
+  const problems = faultProblems(faults, {
+    refs: { key: registry.keys, organization: registry.organizations },
+    scenario: sandbox.scenario,
+    now,
+  });
+  problems.push(...unknownFaultPaths(faults, sandbox.endpoints));
+  if (problems.length > 0) throw validationError("Failed to change the faults", problems);
+  sandbox.faults = activateFaults(faults, seed, now);
+  history.emit({ type: "faults.changed" });
+}
+
+export function clearRequests({ history, counters }: SandboxState): void {
+  history.enter();
+  counters.clear();
+  history.emit({ type: "requests.cleared" });
+}
+
+export type AssumptionsInput = Partial<Assumptions> & { readonly profile?: Profile };
+
+/** With a profile, all others become the profile's. Usage in the current minute and day stays counted. */
+export function changeAssumptions(
+  sandbox: SandboxState,
+  { profile, ...input }: AssumptionsInput,
+  now: number,
+): Assumptions {
+  const assumptions = { ...(profile === undefined && sandbox.givenAssumptions), ...input };
+  const settings = { profile: profile ?? sandbox.profile, givenAssumptions: assumptions };
+  const next = assumptionsIn({ ...settings, platform: sandbox.platform }, sandbox.endpoints);
+  const { me_scope: needed, scopes } = next;
+  const isMissing = needed !== null && !scopes.includes(needed);
+  const windows = windowsOf(next);
+  requireFields("change the assumptions", {
+    me_scope: isMissing ? `is ${JSON.stringify(needed)}, which is not one of scopes` : undefined,
+    scopes: heldScopeProblem(sandbox, next),
+    retiring_counts_as_active: tooManyActiveProblem(sandbox, next, now),
+  });
+  for (const entry of sandbox.registry.keys.values())
+    entry.usage = carriedOver(entry.usage, sandbox.windows, windows, now);
+  const changes = { ...settings, assumptions: next, windows };
+  varyRecords(sandbox, { ...sandbox, ...changes });
+  replaceState(sandbox, changes);
+  sandbox.history.emit({ type: "assumptions.changed" });
+  return next;
+}
+
+// The profile `varied` adds parts to records. They appear and disappear with the profile.
+function varyRecords(sandbox: SandboxState, next: SandboxState): void {
+  const { organizations, keys } = sandbox.registry;
+  for (const entry of organizations.values()) {
+    const { ref, name } = entry.organization;
+    const [old, suffix] = [nameSuffixOf(sandbox, ref), nameSuffixOf(next, ref)];
+    if (old === suffix) continue;
+    entry.organization = { ...entry.organization, name: name.slice(0, name.length - old.length) + suffix };
+  }
+  if (profileOf(sandbox) !== "varied" && profileOf(next) !== "varied") return;
+  for (const entry of keys.values()) {
+    let first = entry.key;
+    for (let old = keys.get(first.replaces ?? ""); old !== undefined; old = keys.get(first.replaces ?? "")) {
+      first = old.key;
+    }
+    const scopes = withGrantedScopes(next, first.ref, withoutGrantedScopes(sandbox, entry.key.scopes));
+    sandbox.registry.change(entry, { scopes });
+  }
+}
+
+function heldScopeProblem(sandbox: SandboxState, { scopes }: Assumptions): string | undefined {
+  for (const { key } of sandbox.registry.keys.values()) {
+    const held = withoutGrantedScopes(sandbox, key.scopes).find((scope) => !scopes.includes(scope));
+    if (held !== undefined) return `lack ${held}, which the key ${JSON.stringify(key.ref)} has`;
+  }
+  return undefined;
+}
+
+function tooManyActiveProblem({ registry }: SandboxState, next: Assumptions, now: number) {
+  for (const owner of registry.organizations.values()) {
+    const full = environments.find((one) => activeKeysIn(owner, one, next, now) > maximumActiveKeys);
+    if (full !== undefined)
+      return `would give ${owner.organization.ref} (${full}) more than ${maximumActiveKeys} active keys (R32)`;
+  }
+  return undefined;
+}
+
+// Counts have no times: with other windows, the requests so far count as if they were sent now.
+function carriedOver(usage: Usage, from: Windows, to: Windows, now: number): Usage {
+  if (from.sliding === to.sliding && from.dayResetsAt === to.dayResetsAt) return usage;
+  const { minuteCount: thisMinute, dayCount, recent } = usageAt(usage, from, now);
+  const today = Math.max(thisMinute, dayCount);
+  return startUsage(to, now, { thisMinute, today, countedAt: from.sliding ? recent : undefined });
+}
+
+export type RecordInput = NonNullable<StepAction["record"]>;
+
+/** Throws `unknown_ref`, `record_limit_reached`, and `validation_failed` for a record that responses could not show. */
+function changeRecord(
+  sandbox: SandboxState,
+  { in: name, id, set, add, remove }: RecordInput,
+  now: number,
+): { readonly record: RecordView } {
+  const collection = collectionNamed(sandbox, name);
+  if (add !== undefined) return { record: addRecord(sandbox, collection, fillIn(sandbox, add), now) };
+  const record = recordWith(sandbox, collection, String(fillIn(sandbox, id)));
+  if (remove !== undefined) {
+    const removed = { number: record.number, id: idOf(collection, record), at: isoOf(now) };
+    commitChange(sandbox, { collection: name, removed });
+    return { record: viewRecord(collection, record) };
+  }
+  const changes = fillIn(sandbox, set ?? {}) as Members;
+  const members = collection.form.change(record.members, now, [changes]);
+  requireValid(sandbox, collection, changes, members);
+  requireRoom(sandbox, members, record.members);
+  const next = withMembers(collection, record, members, now);
+  commitChange(sandbox, { collection: name, record: next });
+  return { record: viewRecord(collection, next) };
+}
+
+function addRecord(
+  sandbox: SandboxState,
+  collection: Collection,
+  given: NonNullable<RecordInput["add"]>,
+  now: number,
+): RecordView {
+  const { form, records, set } = collection;
+  const { owner, at, members } = newRecord(sandbox.scenario, given, now);
+  sandbox.registry.organization(owner.organization);
+  const record = draftRecord(sandbox, collection, owner, at, [set, members], undefined, form.idIn(members));
+  const id = idOf(collection, record);
+  requireFields("add the record", { id: records.has(id) ? `${quote(id)} is another record's` : undefined });
+  requireValid(sandbox, collection, members, record.members);
+  requireRoom(sandbox, record.members);
+  commitChange(sandbox, { collection: form.collection, record });
+  return viewRecord(collection, record);
+}
+
+function requireValid(sandbox: SandboxState, { form }: Collection, given: Members, members: Members): void {
+  const problem = form.unknownIn(given) ?? form.problemOf(sandbox, members);
+  if (problem !== undefined)
+    throw new SandboxError("validation_failed", `Failed to change ${form.collection}: ${problem}.`, {
+      fields: { members: problem },
+    });
+}
+
+function requireRoom({ records }: SandboxState, members: Members, before?: Members): void {
+  if (hasRoom(records, members, before)) return;
+  const max = maxBytesOfRecords;
+  const message = `Failed to store a record: those of a sandbox have at most ${max} bytes in all. Remove some.`;
+  throw new SandboxError("record_limit_reached", message, { max });
+}
+
+const idOf = ({ form }: Collection, { members }: KeptRecord) => String(form.idIn(members));
+
+/** The collection of a sandbox; throws `unknown_ref`. */
+function collectionNamed({ name, records }: SandboxState, collection: string): Collection {
+  const match = records.get(collection);
+  if (match !== undefined) return match;
+  const hint = records.size === 0 ? "it has no records" : knownRefsHint(collection, records, "collections");
+  const message = `Unknown collection ${quote(collection)} in ${name}: ${hint}.`;
+  throw new SandboxError("unknown_ref", message, { kind: "collection", known: [...records.keys()] });
+}
+
+function recordWith({ name }: SandboxState, { form, records }: Collection, id: string): KeptRecord {
+  const record = records.get(id);
+  if (record !== undefined) return record;
+  const message = `Unknown record ${quote(id)} of ${form.collection} in ${name}.`;
+  throw new SandboxError("unknown_ref", message, { kind: form.collection, id });
+}
+
+/** The records of a collection, in the order of creation. */
+export function listRecords(sandbox: SandboxState, name: string, offset = 0, limit?: number) {
+  const collection = collectionNamed(sandbox, name);
+  const records = [...collection.records.values()];
+  return records.slice(offset, limit && offset + limit).map((one) => viewRecord(collection, one));
+}
+
+function viewRecord(collection: Collection, record: KeptRecord): RecordView {
+  const { form, rules, moves } = collection;
+  const { number, organization, environment, next, members } = record;
+  const possible = Object.entries(moves).filter(([, { when }]) => matches(members, when));
+  return {
+    collection: form.collection,
+    id: idOf(collection, record),
+    number,
+    organization,
+    environment,
+    createdAt: record.created_at,
+    updatedAt: record.updated_at,
+    next: next === undefined ? null : { at: next.at, set: { ...rules[next.rule]?.set } },
+    moves: possible.map(([operation, { set }]) => ({ operation, set: { ...set } })),
+    members: { ...members },
+  };
 }

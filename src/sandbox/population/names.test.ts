@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { OrganizationType } from "../../rules/organization.js";
-import { inventKeyName, inventOrganizationName } from "./names.js";
+import { inventKeyName, inventOrganizationName } from "../keys.js";
 
 const organizations = Array.from({ length: 2000 }, (_, i) => {
   const type: OrganizationType = i % 2 === 0 ? "bank" : "insurer";

@@ -14,8 +14,7 @@ import type {
   Seeded,
 } from "../record.js";
 import type { ServedEndpoint } from "../sandbox.js";
-import { filled, type IdAt, type Places } from "./placeholders.js";
-import { applyChange, draftRecord } from "./records.js";
+import { applyChange, draftRecord, filled, type IdAt, type Places } from "./records.js";
 
 type Report = (mistake: ScenarioMistake & { readonly hint: string }) => void;
 

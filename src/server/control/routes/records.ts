@@ -1,6 +1,5 @@
 import * as s from "../../../rules/schema/shape.js";
-import { operations } from "../../../sandbox/operations/operations.js";
-import { listRecords, type RecordInput } from "../../../sandbox/operations/records.js";
+import { listRecords, operations, type RecordInput } from "../../../sandbox/operations/operations.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route } from "../route.js";
 

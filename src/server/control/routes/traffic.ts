@@ -1,7 +1,6 @@
 import { requestChecksOf, requestDetails, requireRequest } from "../../../api/request-details.js";
 import { endpointsOf, outcomesOf } from "../../../api/routes.js";
 import { storySender } from "../../../api/story-sender.js";
-import { repeatedRequest } from "../../../library/repeated-request.js";
 import { stepView } from "../../../node/step-data.js";
 import { briefShape } from "../../../report/brief.js";
 import { formats, reportFormats } from "../../../report/render/document.js";
@@ -10,7 +9,8 @@ import { renderReport } from "../../../report/report-document.js";
 import { requestText } from "../../../report/request-text.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { faultEffects, faultKinds } from "../../../rules/fault-effects.js";
-import { faultPathIds, isSuccess } from "../../../rules/outcomes.js";
+import { faultPathIds, isSuccess, mePath } from "../../../rules/outcomes.js";
+import type { RequestContent } from "../../../rules/request.js";
 import * as s from "../../../rules/schema/shape.js";
 import type { Exchange } from "../../../sandbox/journal/exchange.js";
 import { operations } from "../../../sandbox/operations/operations.js";
@@ -20,6 +20,7 @@ import { kindOf, type StoryStep } from "../../../sandbox/steps.js";
 import { storyRequest, tryNextStep } from "../../../sandbox/story/run-step.js";
 import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
+import { placeholder } from "../../../scenario/format/fields.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
 import { instanceTraffic } from "../../../store/instances.js";
 import { responses } from "../responses.js";
@@ -216,4 +217,36 @@ function sendable(sandbox: SandboxState, given: ControlBody<"sending">) {
     const fields = { [details?.placeholder === undefined ? "key" : "path"]: message };
     throw new SandboxError("validation_failed", `Failed to send the request: ${message}`, { fields });
   }
+}
+
+type GivenRequest = NonNullable<StoryStep["request"]>;
+
+function repeatedRequest(exchange: Exchange): GivenRequest {
+  const { key, presented, method, content } = exchange;
+  const withoutRef = { missing: "none", malformed: "malformed", well_formed: "unknown" }[presented];
+  const path = pathOf(exchange);
+  return {
+    key: key ?? withoutRef,
+    ...(method !== "GET" && { method: /^[A-Z]{1,20}$/.test(method) ? method : "OTHER" }),
+    ...(path !== mePath && { path }),
+    ...(content !== undefined && contentOf(content)),
+  };
+}
+
+// Parts that were cut out of a path, or that stories cannot contain, change no response.
+function pathOf({ path: shown, content }: Exchange): string {
+  const encoded = shown
+    .replaceAll("…", "*")
+    .replace(/[^!-~]/g, (one) => `%${one.charCodeAt(0).toString(16).padStart(2, "0").slice(-2)}`)
+    .replace(placeholder, (whole) => `%7B${whole.slice(1, -1)}%7D`);
+  const path = (encoded.startsWith("/") ? encoded : `/${encoded}`).slice(0, 1000);
+  return content === undefined || content.query === "" ? path : `${path}?${content.query}`;
+}
+
+function contentOf({ contentType, idempotencyKey, body: { text } }: RequestContent): Partial<GivenRequest> {
+  const headers = {
+    ...(contentType !== undefined && { "Content-Type": contentType }),
+    ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
+  };
+  return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
 }
