@@ -1,7 +1,6 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
-import type { ApiRequest, RequestContent } from "../rules/request.js";
-import { type RequestTraits, traitBit } from "../rules/request-traits.js";
+import { type ApiRequest, type RequestContent, type RequestTraits, traitBit } from "../rules/request.js";
 import { appendExchange } from "../sandbox/append-exchange.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";

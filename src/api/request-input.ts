@@ -1,5 +1,4 @@
-import type { ReadBody, Received, RequestContent } from "../rules/request.js";
-import { headerIn, traitBit } from "../rules/request-traits.js";
+import { headerIn, type ReadBody, type Received, type RequestContent, traitBit } from "../rules/request.js";
 
 export function receivedWeb(request: Request, path: string, query: string): Received {
   const { method, body, referrer } = request;

@@ -1,5 +1,4 @@
-import { type Received, receivedRequest } from "../rules/request.js";
-import { traitBit } from "../rules/request-traits.js";
+import { type Received, receivedRequest, traitBit } from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { StoryRequest, StoryResponse } from "../sandbox/steps.js";

@@ -6,9 +6,9 @@ import { builtIn } from "../api/routes.js";
 import type { Report, ReportedPath } from "../report/report-shape.js";
 import type { RunConditions } from "../sandbox/conditions.js";
 import { type CertificationPlan, type ClientRun, certify, findings, type Progress } from "./certification.js";
+import { noWrites } from "./evidence.js";
 import { type PlannedRun, planOf, typicalAssumptions } from "./plan.js";
 import type { CausePoint } from "./result.js";
-import { noWrites } from "./writes.js";
 
 const covered = ["200.test", "401.revoked", "401.expired", "403.access_denied", "429.per_day"] as const;
 const report: Report = {

@@ -9,7 +9,16 @@ import type { FaultPathId } from "../rules/fault-effects.js";
 import { isSuccess, type PathId } from "../rules/outcomes.js";
 import type { Experiment, RunConditions } from "../sandbox/conditions.js";
 import { hasFailed } from "./brief.js";
-import { type Purpose, type RunFacts, whyNoEvidence } from "./evidence.js";
+import {
+  createdTwice,
+  honorsNoKey,
+  judgedPaths,
+  noWrites,
+  type Purpose,
+  type RunFacts,
+  type Writes,
+  whyNoEvidence,
+} from "./evidence.js";
 import { type Narrowed, narrowFault, narrowVaried, type Repeat } from "./narrow.js";
 import {
   causedRun,
@@ -36,7 +45,6 @@ import {
   retryResults,
   withRetries,
 } from "./retries.js";
-import { createdTwice, honorsNoKey, judgedPaths, noWrites, type Writes } from "./writes.js";
 
 export interface ClientRun extends Pick<Run, "code" | "durationMs" | "lastRequest">, ObservedTries, RunFacts {
   readonly outcome: "passed" | "failed" | "timed_out";

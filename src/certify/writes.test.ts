@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { loanRecords, loans, sandboxOf } from "../../test/records/sandbox.js";
 import { endpointsOf } from "../api/routes.js";
 import { stateOf } from "../library/create-sandbox.js";
-import { collectWrites, createdTwice, judgedPaths } from "./writes.js";
+import { collectWrites, createdTwice, judgedPaths } from "./evidence.js";
 
 /** Sends requests to loans, and returns what they show about writes. */
 async function writesOf(...requests: readonly [request: string, headers?: Record<string, string>][]) {

@@ -3,8 +3,7 @@ import { expect, test } from "vitest";
 import { receivedWeb } from "../api/request-input.js";
 import { failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
-import { receivedRequest } from "../rules/request.js";
-import { traitBit } from "../rules/request-traits.js";
+import { receivedRequest, traitBit } from "../rules/request.js";
 import { toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {

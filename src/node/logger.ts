@@ -1,9 +1,19 @@
 import { requestJson } from "../api/request-details.js";
-import { redactKeys } from "../rules/redact.js";
+import { redactKeys, redactValue } from "../rules/redact.js";
+import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../sandbox/clock.js";
-import type { HistoryEvent, StepEvent } from "../sandbox/steps.js";
+import { actionIn } from "../sandbox/operations/operations.js";
+import {
+  type HistoryEvent,
+  isAsExpected,
+  keyRefsOf,
+  type PlayedStep,
+  type StepEvent,
+  type TimelineResult,
+} from "../sandbox/steps.js";
+import { errorCodeOf } from "../sandbox/story/run-step.js";
+import { actionSentences, stepText } from "../sandbox/story/step-text.js";
 import { nodePlatform } from "./platform.js";
-import { stepData } from "./step-data.js";
 
 type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
 
@@ -23,14 +33,7 @@ export interface AuditEntry {
 }
 
 /** Whose token a call had; `anyone` if the server requires none, `link` for a claim, `client` for a request of the API. */
-export type AuditActor =
-  | "control_token"
-  | "instance_token"
-  | "anyone"
-  | "link"
-  | "unknown"
-  | "client"
-  | "sandbox";
+type AuditActor = "control_token" | "instance_token" | "anyone" | "link" | "unknown" | "client" | "sandbox";
 
 export interface Logger {
   readonly event: (event: LoggedEvent, instance?: LoggedInstance) => void;
@@ -63,4 +66,65 @@ export function createJsonLog(write: (line: string) => void): Logger {
 
 function placeOf({ id, label }: Partial<LoggedInstance> = {}) {
   return { instance: id, label: label && redactKeys(label) };
+}
+
+/** Contains no full key. */
+function stepData(event: StepEvent): Record<string, unknown> {
+  const data = event.type === "timeline.step" ? timelineData(event.result) : storyData(event.result);
+  // A client or a scenario may have written a key anywhere.
+  return redactValue(snakeCase(data) as Record<string, unknown>);
+}
+
+/** Contains the key that the step made. */
+export function stepJson(result: PlayedStep) {
+  return snakeCase(stepView(result)) as Record<string, unknown>;
+}
+
+export function stepView(result: PlayedStep) {
+  const { step: _, response, timeline, ...shown } = result;
+  const meanwhile = timeline.map(({ index, at, step, performed }) => ({
+    timelineStep: index + 1,
+    at,
+    text: actionSentences(step, performed),
+    ...rejectionOf(performed),
+  }));
+  const text = stepText(result);
+  return {
+    ...shown,
+    text,
+    response: response && { ...response, code: errorCodeOf(response) },
+    meanwhile,
+  };
+}
+
+function timelineData({ at, step, performed }: TimelineResult) {
+  return {
+    at,
+    action: actionIn(step),
+    expected: step.expect?.error ?? null,
+    ...keyRefsOf(step, performed),
+    ...rejectionOf(performed),
+  };
+}
+
+function storyData(result: PlayedStep) {
+  const { number, of, kind, say, step, request, response, performed, now, differences } = result;
+  return {
+    at: now,
+    step: number,
+    of,
+    kind,
+    say,
+    pathId: response?.pathId ?? null,
+    asExpected: isAsExpected(result),
+    ...(performed === null ? { key: request?.key ?? null, replacement: null } : keyRefsOf(step, performed)),
+    advance: step.advance ?? null,
+    ...rejectionOf(performed),
+    differences,
+  };
+}
+
+function rejectionOf(performed: PlayedStep["performed"]) {
+  const { code = null, message = null } = performed?.rejection ?? {};
+  return { rejection: code, message };
 }

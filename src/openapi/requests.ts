@@ -2,8 +2,7 @@ import { type EndpointInput, isJson, type OwnRejection, type OwnRejectionPath } 
 import { errorBody, jsonBody } from "../api/messages.js";
 import { outcomeOf } from "../rules/outcomes.js";
 import { redactEncoded } from "../rules/redact.js";
-import type { RequestContent } from "../rules/request.js";
-import { headerIn } from "../rules/request-traits.js";
+import { headerIn, type RequestContent } from "../rules/request.js";
 import { isTooDeep, parsedJson } from "../rules/schema/json.js";
 import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Shape } from "../rules/schema/shape.js";

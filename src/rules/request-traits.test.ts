@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { findKeys } from "./redact.js";
-import { isMeantAsKey, readHeaders } from "./request-traits.js";
+import { isMeantAsKey, readHeaders } from "./request.js";
 
 const key = "SVC_test_sbx0000";
 

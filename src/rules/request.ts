@@ -1,4 +1,5 @@
-import { type RequestEvidence, type RequestTraits, readHeaders } from "./request-traits.js";
+import { isKeyCharacter } from "./api-key.js";
+import { copyOf, findFirstKeys, findKeys, maxFirst, redactEncoded } from "./redact.js";
 
 /** A request to the API as plain data. Every member is required: `receivedRequest` makes it for every adapter. */
 export interface ApiRequest {
@@ -63,4 +64,186 @@ export function receivedRequest({ method, path, query, headers, traits = 0 }: Re
     content: undefined,
     fromStory: false,
   };
+}
+
+/** The traits of a request besides its method, path and key, as bits: a request without traits costs nothing. */
+export type RequestTraits = number;
+
+/** The bit of each trait. */
+export const traitBit = {
+  query: 1,
+  keyInQuery: 2,
+  /** A text that looks like a key in a header other than `x-api-key`, such as `Authorization`, `api-key` or `Cookie`. */
+  keyInOtherHeader: 4,
+  /** A header that only browsers send; a proxy may have forwarded it. */
+  fromBrowser: 8,
+  /** A non-empty body of a known length. */
+  body: 16,
+  /** A browser's preflight request for a page of another origin. */
+  preflight: 32,
+  /** The same, for a request with an `x-api-key` header. */
+  preflightForKey: 64,
+  /** Sent by the page that runs the sandbox, with no proxy in between. */
+  fromPage: 128,
+} as const;
+
+/** Who sent a request: a client, or the story and `POST /send`. */
+export const requestSources = ["client", "story"] as const;
+export type RequestSource = (typeof requestSources)[number];
+
+export function shows(traits: RequestTraits, wanted: RequestTraits): boolean {
+  return (traits & wanted) !== 0;
+}
+
+/** Node's `fetch` also sends `Sec-Fetch-Mode`, so that does not identify a browser; a body without a length may be empty. */
+function traitsOfHeader(name: string, value: string): RequestTraits {
+  return holdsKey(name, value)
+    ? traitBit.keyInOtherHeader | traitsOfName(name, value)
+    : traitsOfName(name, value);
+}
+
+const headerTraits: Readonly<Record<string, (value: string) => RequestTraits>> = {
+  origin: () => traitBit.fromBrowser,
+  referer: () => traitBit.fromBrowser,
+  "sec-fetch-site": () => traitBit.fromBrowser,
+  "sec-fetch-dest": () => traitBit.fromBrowser,
+  "content-length": (value) => (Number.parseInt(value, 10) > 0 ? traitBit.body : 0),
+  "access-control-request-method": () => traitBit.preflight,
+  "access-control-request-headers": (value) =>
+    value.toLowerCase().includes("x-api-key")
+      ? traitBit.preflight | traitBit.preflightForKey
+      : traitBit.preflight,
+};
+const lengthsOfHeaders = new Set(Object.keys(headerTraits).map(({ length }) => length));
+
+function traitsOfName(name: string, value: string): RequestTraits {
+  // By length first: this runs for every header of every request.
+  return lengthsOfHeaders.has(name.length) ? (headerTraits[name.toLowerCase()]?.(value) ?? 0) : 0;
+}
+
+// In any scheme or none; with Basic, as the name or the password.
+function holdsKey(name: string, value: string): boolean {
+  // Every key is longer and has an underscore, which may be percent-encoded; few other values match.
+  if (value.length > 9 && (value.includes("_") || value.includes("%")) && findKeys(value).length > 0)
+    return true;
+  return name.length === 13 && isNamed(name, "authorization") && findKeys(basicCredentials(value)).length > 0;
+}
+
+function traitsOfQuery(query: string): RequestTraits {
+  if (query.length <= 1) return 0;
+  return findKeys(query).length > 0 ? traitBit.query | traitBit.keyInQuery : traitBit.query;
+}
+
+/** The sent values behind a request's traits; kept only while the request is handled. */
+interface RequestEvidence {
+  readonly inQuery: readonly string[];
+  readonly inHeaders: readonly string[];
+  /** The origin of the page that sent it, such as `https://shop.example`. */
+  readonly page: string | undefined;
+}
+
+/** Reads names and values in turn. The evidence is `undefined` if the traits need none, which is nearly always. */
+export function readHeaders(flat: readonly string[], query: string) {
+  let apiKey: string | undefined;
+  let traits = traitsOfQuery(query);
+  const client: string[] = [];
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
+    if (isNamed(name, "x-api-key")) apiKey = apiKey === undefined ? value : `${apiKey}, ${value}`;
+    else {
+      traits |= traitsOfHeader(name, value);
+      if (lengthsOfKept.has(name.length) && keptHeaders.includes(name.toLowerCase()))
+        client.push(name.toLowerCase(), shownValue(value));
+    }
+  }
+  const needsEvidence = shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader | traitBit.fromBrowser);
+  return { apiKey, traits, client, evidence: needsEvidence ? evidenceIn(flat, query) : undefined };
+}
+
+/** The headers that the journal keeps, without keys: who sent a request, and what it accepts. */
+const keptHeaders: readonly string[] = ["user-agent", "accept", "content-type", "traceparent"];
+const lengthsOfKept = new Set(keptHeaders.map(({ length }) => length));
+const longestKept = 200;
+
+// The last values without a key: nearly all requests of a client have the same ones.
+const plainValues: string[] = [];
+function shownValue(value: string): string {
+  if (plainValues.includes(value)) return value;
+  const excerpt = copyOf(redactEncoded(value).slice(0, longestKept));
+  if (excerpt === value && plainValues.unshift(excerpt) > keptHeaders.length) plainValues.pop();
+  return excerpt;
+}
+
+/** Returns the values of a header, joined to a list (RFC 9110); `undefined` without this header. */
+export function headerIn(flat: readonly string[], lowerCase: string): string | undefined {
+  const values = flat.filter((_, i) => i % 2 === 1 && isNamed(flat[i - 1] as string, lowerCase));
+  return values.length === 0 ? undefined : values.join(", ");
+}
+
+function evidenceIn(flat: readonly string[], query: string): RequestEvidence {
+  const inHeaders: string[] = [];
+  let page: string | undefined;
+  for (let i = 0; i < flat.length; i += 2) {
+    const name = flat[i] as string;
+    const value = flat[i + 1] as string;
+    if (isNamed(name, "x-api-key")) continue;
+    inHeaders.push(...findFirstKeys(value));
+    if (isNamed(name, "authorization")) inHeaders.push(...findFirstKeys(basicCredentials(value)));
+    if (isNamed(name, "origin") || isNamed(name, "referer")) page ??= originOf(value);
+  }
+  return { inQuery: findFirstKeys(query), inHeaders: inHeaders.slice(0, maxFirst), page };
+}
+
+// A host name has at most 253 characters.
+const longestOrigin = 300;
+
+function originOf(url: string): string | undefined {
+  try {
+    const { origin } = new URL(url);
+    return origin.length > longestOrigin ? undefined : copyOf(origin);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Whether a malformed key was meant as a key: a key after a scheme or quotation mark (`keys` lists the keys found in
+ * it), or the name of a variable that was never replaced.
+ *
+ * @example
+ * isMeantAsKey("Bearer SVC_test_sbx0abc", ["SVC_test_sbx0abc"]); // true
+ * isMeantAsKey("$SVC_API_KEY", []); // true
+ * isMeantAsKey("not-a-key", []); // false
+ */
+export function isMeantAsKey(text: string, [key = text]: readonly string[]): boolean {
+  const start = text.indexOf(key);
+  const isLast = text.length - start - key.length <= 1;
+  return (start > 0 && isLast) || isUnexpanded(text);
+}
+
+// Not a regular expression: V8 keeps the last string it was run on, and this one may be a key (R46).
+function isUnexpanded(text: string): boolean {
+  const bare = text.startsWith('"') || text.startsWith("'") ? text.slice(1, -1) : text;
+  if (openings.some((opening) => bare.startsWith(opening)) || unset.includes(bare)) return true;
+  if (bare.startsWith("$")) return isKeyCharacter(bare.charCodeAt(1));
+  return bare.startsWith("%") && bare.endsWith("%") && bare.length > 2;
+}
+
+const openings: readonly string[] = ["${", "$(", "{{"];
+// How languages print a variable without a value.
+const unset: readonly string[] = ["undefined", "null", "None"];
+
+/** Whether a header has this name. Compares the length first: it runs for every header of every request. */
+export function isNamed(name: string, lowerCase: string): boolean {
+  return name.length === lowerCase.length && name.toLowerCase() === lowerCase;
+}
+
+function basicCredentials(authorization: string): string {
+  if (authorization.slice(0, 6).toLowerCase() !== "basic ") return "";
+  try {
+    return atob(authorization.slice(6).trim());
+  } catch {
+    return "";
+  }
 }

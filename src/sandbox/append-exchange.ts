@@ -1,6 +1,6 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys, redactPath } from "../rules/redact.js";
-import { isMeantAsKey, shows, traitBit } from "../rules/request-traits.js";
+import { isMeantAsKey, shows, traitBit } from "../rules/request.js";
 import { type ObservedCall, observe, type ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";

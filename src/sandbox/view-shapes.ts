@@ -2,7 +2,7 @@ import { adviceIds } from "../rules/advice.js";
 import { environments, keyStates } from "../rules/api-key.js";
 import { organizationViewFields } from "../rules/organization.js";
 import { faultPathIds, pathIdShape } from "../rules/outcomes.js";
-import { requestSources } from "../rules/request-traits.js";
+import { requestSources } from "../rules/request.js";
 import type { Shape, ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 

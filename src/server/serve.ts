@@ -1,14 +1,14 @@
 import { bareName, baseUrlOf, controlPath, isLoopback } from "../node/addresses.js";
-import { clearInterval, nodeCrypto, setInterval } from "../node/platform.js";
+import { clearInterval, nextTick, nodeCrypto, setInterval } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { accountLimits, createAccounts } from "../store/account.js";
 import { createMemoryStore } from "../store/memory-store.js";
 import type { Store } from "../store/store.js";
-import { mountControl } from "./control/mount.js";
-import { closeServer } from "./sockets/connections.js";
+import { closeServer, listenOn } from "./sockets/connections.js";
 import { createHttpServer, type ServerCertificate } from "./sockets/http-server.js";
-import { listenOn } from "./sockets/listen.js";
+import { reject } from "./sockets/messages.js";
 import {
+  type ControlHandler,
   createServerState,
   type Hosting,
   type Interceptor,
@@ -112,4 +112,30 @@ async function proxyOf(
     createHttpServer({ ...state, control: undefined }, certificate);
   // Loaded when needed: few servers have a proxy.
   return (await import("./sockets/intercept.js")).startInterceptor(intercept, passThrough, open);
+}
+
+/** Loaded by the first call: Express takes longer to load than everything else, and most runs do not need it. */
+function mountControl(state: Server): ControlHandler {
+  let app: ControlHandler | undefined;
+  const load = async () => {
+    const { createControlApp } = await import("./control/app.js");
+    app ??= createControlApp(state);
+    return app;
+  };
+  return (request, response, target) => {
+    if (app !== undefined) return app(request, response, target);
+    // Pauses the connection while loading: otherwise all further data would be buffered.
+    let isLoading = true;
+    nextTick(() => isLoading && request.socket.pause());
+    load()
+      .finally(() => {
+        isLoading = false;
+        request.socket.resume();
+      })
+      .then((loaded) => loaded(request, response, target))
+      .catch((error) => {
+        state.onDefect(error);
+        reject(response, 500);
+      });
+  };
 }

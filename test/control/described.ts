@@ -1,6 +1,5 @@
 import { expect } from "vitest";
-import { controlOpenApiDocument } from "../../src/server/control/openapi.js";
-import { routes } from "../../src/server/control/routes/routes.js";
+import { controlOpenApiDocument, routes } from "../../src/server/control/routes/routes.js";
 import { expectPartsOf } from "../support/expect-described.js";
 
 /** An operation of the description, as far as tests look at it. */

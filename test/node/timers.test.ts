@@ -4,8 +4,7 @@ import { Duplex } from "node:stream";
 import { expect, test } from "vitest";
 import type { Delivery } from "../../src/sandbox/journal/exchange.js";
 import { closeServer } from "../../src/server/sockets/connections.js";
-import { rejectExcess } from "../../src/server/sockets/excess.js";
-import { endSocket, rejectSocket, sendFaulty } from "../../src/server/sockets/messages.js";
+import { endSocket, rejectExcess, rejectSocket, sendFaulty } from "../../src/server/sockets/messages.js";
 
 const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
 

@@ -1,6 +1,5 @@
 import { builtIn } from "../../api/routes.js";
-import { keysInVariables } from "../../check/contract.js";
-import { operationsToCheck } from "../../check/operations.js";
+import { keysInVariables, operationsToCheck } from "../../check/contract.js";
 import { renderCheck } from "../../check/report.js";
 import { runCheck } from "../../check/run.js";
 import { isLoopbackHost } from "../../node/addresses.js";

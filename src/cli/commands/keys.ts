@@ -1,6 +1,6 @@
 import { endpointNamed } from "../../api/routes.js";
-import { dryRunScenario } from "../../library/dry-run.js";
 import { clientEnvironment, environmentLines, powershellLines } from "../../node/client-variables.js";
+import { dryRunScenario } from "../../node/dry-run.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { refsIn } from "../../rules/steps.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";

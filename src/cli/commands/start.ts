@@ -1,25 +1,37 @@
 import { finished } from "node:stream";
-import { isLoopbackHost, isWildcard } from "../../node/addresses.js";
+import { firstEndpoint } from "../../api/routes.js";
+import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
 import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
+import { nodeCrypto } from "../../node/platform.js";
+import { alignColumns, shellWord } from "../../report/plain-text.js";
+import { type Assumptions, assumptionsFor } from "../../rules/assumptions.js";
 import { SandboxError } from "../../rules/errors.js";
 import { redactKeys } from "../../rules/redact.js";
 import { listed } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
+import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
 import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
+import { createMemoryStore } from "../../store/memory-store.js";
 import type { Store } from "../../store/store.js";
-import { type CallOf, declareCommand } from "../command.js";
+import { type CallOf, type CommandCall, declareCommand } from "../command.js";
 import { exitCode, usageError } from "../exit-codes.js";
 import * as flag from "../flags.js";
 import { aborted, type Io } from "../io.js";
-import { loadNamed, warnOfDates, warnOfDocument, warnOfPinned, warnOfSteps } from "../open-scenario.js";
-import { banner, listeningLine, openDashboard } from "../serve/banner.js";
-import { keepingFlags } from "../serve/keeping.js";
+import { keyRows, keyTable, rejectedRows } from "../key-rows.js";
+import {
+  loadNamed,
+  startNamed,
+  warnOfDates,
+  warnOfDocument,
+  warnOfPinned,
+  warnOfSteps,
+} from "../open-scenario.js";
 import { createLog, logEvents } from "../serve/log.js";
-import { openNamedStore } from "../serve/open-store.js";
-import { serveOptions } from "../serve/serve-options.js";
+import { type KeepingFlags, keepingFlags, type StoreContext, serveOptions } from "../serve/serve-options.js";
+import type { Style } from "../terminal.js";
 
 const flags = {
   port: flag.option(
@@ -293,4 +305,152 @@ function noteReach(
   log.note(
     `Anyone who reaches ${listed(names, "or")} can change this sandbox. Require a token with --control-token.`,
   );
+}
+
+const shownKeys = 40;
+
+/** Returns the lines that `start` prints for people; with the control token only if it is new: the user knows their own. */
+function banner(
+  sandbox: SandboxState,
+  server: RunningServer,
+  style: Style,
+  newToken: string | undefined,
+  program: string,
+): string {
+  const { palette, width } = style;
+  const { url, localUrl, controlUrl, certificate } = server;
+  const { keys, leftOut } = firstKeys(sandbox, shownKeys);
+  const rows = [...keyRows(sandbox, secretsOf(keys, sandbox)), ...rejectedRows(sandbox)];
+  const lines = (facts: Readonly<Record<string, string | undefined>>) => {
+    const factRows = Object.entries(facts).flatMap(([name, fact]) => (fact ? [[name, fact]] : []));
+    return alignColumns(factRows).map((line) => `  ${line}`);
+  };
+  return [
+    palette.bold(`svc-sandbox is listening on ${localUrl}`),
+    "",
+    ...lines({
+      TLS: certificate && certificateText(certificate),
+      Scenario: `${sandbox.name}, seed ${sandbox.seed}`,
+      Clock: `${new Date(sandbox.clock.now()).toISOString()}, ${sandbox.clock.isFrozen() ? "frozen" : "running"}`,
+      Profile: profileText(sandbox),
+    }),
+    "",
+    ...keyTable(rows, palette, width - 2).map((line) => `  ${line}`),
+    ...(leftOut > 0 ? [`  … and ${leftOut} more: ${program} keys ${sandbox.name}`] : []),
+    "",
+    // At the end, to be visible in a small window.
+    ...lines({
+      "Base URL": url,
+      Control: controlUrl,
+      Dashboard: controlUrl && dashboardLink(controlUrl, newToken),
+      Token: newToken && `${newToken}  (for the control plane: Authorization: Bearer …)`,
+    }),
+    "",
+    "Try it:",
+    `  ${curlLine(sandbox, server)}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+function listeningLine(sandbox: SandboxState, server: RunningServer): string {
+  const { url, localUrl, controlUrl, controlToken, certificate } = server;
+  const { keys, leftOut } = announcedKeys(sandbox);
+  const line = {
+    event: "listening",
+    base_url: url,
+    // Left out if it is the base URL.
+    local_url: localUrl === url ? undefined : localUrl,
+    control_url: controlUrl ?? null,
+    scenario: sandbox.name,
+    seed: sandbox.seed,
+    keys: secretsOf(keys, sandbox),
+    ...(leftOut > 0 && { keys_left_out: leftOut }),
+    // Left out if there is none.
+    control_token: controlToken,
+    certificate,
+  };
+  return `${JSON.stringify(line)}\n`;
+}
+
+function certificateText(certificate: string): string {
+  const { fingerprint256, issuer, subject } = new nodeCrypto.X509Certificate(certificate);
+  return `${issuer === subject ? "self-signed" : "yours"}, SHA-256 ${fingerprint256}`;
+}
+
+function curlLine(sandbox: SandboxState, { url, certificate }: RunningServer): string {
+  const secret = defaultSecret(sandbox);
+  const header = secret === undefined ? "" : `-H "x-api-key: ${secret}" `;
+  const target = shellWord(url + firstEndpoint(sandbox).path);
+  // Without -g, curl reads the brackets of an IPv6 address as a pattern.
+  const literal = /[[{]/.test(target) ? "-g " : "";
+  // Works with any certificate; a client that checks it needs the certificate.
+  const unchecked = certificate === undefined ? "" : "-k ";
+  return `curl -i ${unchecked}${header}${literal}${target}`;
+}
+
+function profileText({ profile, assumptions, endpoints }: SandboxState): string {
+  const standard = assumptionsFor(profile, {}, endpoints);
+  const changed = (Object.keys(assumptions) as (keyof Assumptions)[])
+    .filter((name) => JSON.stringify(assumptions[name]) !== JSON.stringify(standard[name]))
+    .map((name) => `${name}: ${JSON.stringify(assumptions[name])}`);
+  return [profile, ...changed].join(", ");
+}
+
+// A new token follows `#`, which no log contains.
+function dashboardLink(controlUrl: string, newToken: string | undefined): string {
+  return `${controlUrl}/${newToken === undefined ? "" : `#token=${newToken}`}`;
+}
+
+function openDashboard(
+  { localUrl }: RunningServer,
+  newToken: string | undefined,
+  { env }: Io,
+  log: Logger,
+): void {
+  if (env.BROWSER === "none") return;
+  const [program, ...words] = openerOf(env);
+  const controlUrl = localUrl + controlPath;
+  const failed = (reason: string) =>
+    log.problem(`No browser was opened: ${reason}. Open the dashboard yourself: ${controlUrl}/`);
+  // Loaded when needed. Without a shell, which would interpret the address. Detached, so that Ctrl-C does not end it.
+  const { spawn } = process.getBuiltinModule("node:child_process");
+  const link = dashboardLink(controlUrl, newToken);
+  const child = spawn(program, [...words, link], { env, stdio: "ignore", detached: true });
+  child.on("error", ({ code, message }: NodeJS.ErrnoException) =>
+    failed(code === "ENOENT" ? `there is no ${program}` : message),
+  );
+  child.on("exit", (code) => {
+    if (code !== 0 && code !== null) failed(`${program} ended with ${code}`);
+  });
+  // The browser may stay open longer than this process.
+  child.unref();
+}
+
+function openerOf({ BROWSER, SystemRoot = "C:\\Windows" }: Io["env"]): [string, ...string[]] {
+  // xdg-open handles lists of browsers.
+  if (BROWSER && !/%s|:[^\\]/.test(BROWSER)) return [BROWSER];
+  if (process.platform === "darwin") return ["open"];
+  // Like `start`, but without cmd.exe.
+  const rundll = `${SystemRoot}\\System32\\rundll32.exe`;
+  return process.platform === "win32" ? [rundll, "url.dll,FileProtocolHandler"] : ["xdg-open"];
+}
+
+/** Opens the store that the flags set; resolves to `undefined` if stopped before an unreachable Redis is there. */
+async function openNamedStore(
+  call: CommandCall<KeepingFlags>,
+  context: StoreContext,
+): Promise<Store | undefined> {
+  const { store, storePrefix, state, import: imported } = call.flags;
+  if (store !== undefined) {
+    return (await import("../serve/named-redis.js")).openNamedRedis(store, call, context);
+  }
+  if (storePrefix !== undefined)
+    throw usageError("--store-prefix requires a store. Add --store redis://host.");
+  if (state !== undefined) {
+    return (await import("../serve/named-state.js")).openNamedState(state, call, context);
+  }
+  if (imported !== undefined)
+    throw usageError("--import requires a stored sandbox. Add --state <file> or --store.");
+  return createMemoryStore(startNamed(context.own(), call.flags), call.flags);
 }

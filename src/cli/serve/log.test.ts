@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { asked } from "../../../test/support/send.js";
 import { handle } from "../../api/handle.js";
 import { startInNode } from "../../node/platform.js";
-import { traitBit } from "../../rules/request-traits.js";
+import { traitBit } from "../../rules/request.js";
 import { scenarioSecret } from "../../sandbox/secrets.js";
 import { bundledScenarios } from "../../scenario/bundled.js";
 import type { Io } from "../io.js";

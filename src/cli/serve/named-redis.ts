@@ -6,7 +6,7 @@ import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";
 import { usageError } from "../exit-codes.js";
 import { givenFlags } from "../open-scenario.js";
-import { type KeepingFlags, readImport, type StoreContext } from "./keeping.js";
+import { type KeepingFlags, readImport, type StoreContext } from "./serve-options.js";
 
 // Loaded on demand: the Redis client, and every route, because a replica also runs the others' calls.
 

@@ -4,7 +4,7 @@ import { openFileStore } from "../../store/file/file-store.js";
 import type { Store } from "../../store/store.js";
 import type { CommandCall } from "../command.js";
 import { givenFlags, startNamed } from "../open-scenario.js";
-import { type KeepingFlags, readImport, type StoreContext } from "./keeping.js";
+import { type KeepingFlags, readImport, type StoreContext } from "./serve-options.js";
 
 /** Continues the sandbox of a file, or starts one, and notes which. */
 export async function openNamedState(

@@ -1,7 +1,7 @@
 import { storySender } from "../../api/story-sender.js";
 import { placeInScenario } from "../../node/dry-run.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
-import { stepJson } from "../../node/step-data.js";
+import { stepJson } from "../../node/logger.js";
 import { alignColumns, pluralize } from "../../report/plain-text.js";
 import { escapeControls, printable, redactKeys } from "../../rules/redact.js";
 import { snakeCase } from "../../rules/schema/json.js";
@@ -13,8 +13,8 @@ import type { FoundPlace } from "../../scenario/parse-scenario.js";
 import { formatProblem } from "../../scenario/problems.js";
 import type * as flag from "../flags.js";
 import { startNamed } from "../open-scenario.js";
+import { actionLine, stepLine } from "../serve/log.js";
 import { type Palette, type Style, shortTime } from "../terminal.js";
-import { actionLine, stepLine } from "./step-line.js";
 
 type StoryVerdict = Awaited<ReturnType<typeof verdictOn>>;
 

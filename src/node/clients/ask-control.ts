@@ -14,7 +14,7 @@ import { controlPath, isLoopbackHost, readHttpUrl } from "../addresses.js";
 import { readFailure } from "../files/write-file.js";
 import { isNoResponse, type NoResponse, type RawResponse, type SendOptions, sendOnce } from "./send-once.js";
 
-export interface ControlAddress {
+interface ControlAddress {
   /** The base URL of a sandbox or an instance, or the URL of its control plane. */
   readonly url: string;
   readonly token?: string | undefined;
@@ -27,7 +27,7 @@ export interface ControlAddress {
 
 // Any program may listen at the address, so responses are read only in these shapes.
 const versionText = s.text({ max: 40, pattern: /^\d+\.\d+\.\d+[\w.+-]*$/ });
-export const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
+const timeText = s.text({ max: 40, pattern: /^\d{4}-\d\d-\d\dT[\d:.]+Z$/ });
 const running = { scenario: s.text(), started_at: timeText };
 const healthShape = s.openMapping({
   status: s.always("ok"),
@@ -44,7 +44,7 @@ const errorShape = s.openMapping({
 
 // None is in a file of a sandbox, which escapes them. C1 may be in its texts.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what no terminal may get
-export const controls = /[\0-\x08\x0B-\x1F\x7F]/;
+const controls = /[\0-\x08\x0B-\x1F\x7F]/;
 
 const maxResponse = 16 * 1024 * 1024;
 /** Enough for a state with the journals of a thousand instances. */
@@ -94,14 +94,14 @@ export async function askExport(call: ControlAddress): Promise<string> {
   throw failed(status === 404 ? ofInstance : isNot(status, "a state"));
 }
 
-export function isNot(status: number, wanted: string): string {
+function isNot(status: number, wanted: string): string {
   return `it returned ${status}, without ${wanted}. Is it a sandbox of this version?`;
 }
 
-export const noControlPlane =
+const noControlPlane =
   "there is no control plane at this URL: the server runs with --no-control, the instance is gone, or it is not a sandbox.";
 
-export function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
+function readAs<Of extends Shape>(shape: Of, value: unknown): ValueOf<Of> | undefined {
   return mistakesIn(shape, value).length === 0 ? (value as ValueOf<Of>) : undefined;
 }
 
@@ -152,7 +152,7 @@ async function healthOf(base: string, timeout: number) {
 }
 
 /** The response of a control plane; `failed` makes the error of a call that it rejected. */
-export interface ControlReply {
+interface ControlReply {
   readonly url: string;
   readonly status: number;
   readonly data: unknown;
@@ -230,4 +230,98 @@ function baseUrlIn(given: string): string {
 function jsonOf({ body }: RawResponse): object {
   const json = parsedJson(new TextDecoder().decode(body));
   return typeof json === "object" && json !== null && !isTooDeep(json) ? json : {};
+}
+
+const plain = (max: number) => s.text({ max, pattern: /^[\x20-\x7E]*$/ });
+const linkShape = s.openMapping({ claim_url: plain(600) });
+const id = s.text({ max: 40, pattern: /^[\w-]+$/ });
+const listedShape = s.list(
+  s.openMapping({
+    id,
+    label: s.nullable(s.text()),
+    expires_at: s.nullable(timeText),
+    traffic: s.nullable(
+      s.openMapping({ requests: s.count(), coverage: s.count(), last_path_id: s.nullable(plain(80)) }),
+    ),
+  }),
+);
+const brokenShape = s.list(s.openMapping({ id }));
+// Nothing else may get into a file that a shell reads, and later commands of ours.
+const urlText = s.text({ max: 500, pattern: /^https?:\/\/[\w.~/:@[\]%-]+$/ });
+const keyText = s.text({ max: 200, pattern: /^[\w.~-]+$/ });
+const claimedShape = s.openMapping({
+  base_url: plain(500),
+  control_url: plain(500),
+  token: s.text({ max: 200, pattern: /^[\w.~+/=-]+$/ }),
+  environment: s.record(
+    s.text(),
+    s.text({ pattern: /^SVC_(?:BASE_URL|CONTROL_URL|API_KEY|KEY_[A-Z0-9_]+)$/ }),
+  ),
+});
+
+export type InstanceSummary = ValueOf<typeof listedShape>[number];
+
+interface NewInstance {
+  readonly label?: string | undefined;
+  readonly expires?: string | undefined;
+  readonly scenario?: string | undefined;
+  readonly seed?: number | undefined;
+}
+
+export async function askNewInstance(call: ControlAddress, settings: NewInstance) {
+  const made = await ask(call, "create an instance at", "POST", "/instances", { json: settings });
+  return readOrFail(linkShape, made, 201);
+}
+
+export async function askInstances(call: ControlAddress) {
+  const listed = await ask(call, "list the instances of", "GET", "/instances");
+  const instances = readOrFail(listedShape, listed, 200);
+  const { broken } = parsedJson(listed.text) as { readonly broken?: unknown };
+  return { instances, broken: (readAs(brokenShape, broken) ?? []).map((one) => one.id) };
+}
+
+export async function askLink(call: ControlAddress, id: string): Promise<string> {
+  const path = `/instances/${encodeURIComponent(id)}/link`;
+  return readOrFail(linkShape, await ask(call, "make a link at", "POST", path), 201).claim_url;
+}
+
+export async function removeInstance(call: ControlAddress, id: string): Promise<void> {
+  const path = `/instances/${encodeURIComponent(id)}`;
+  const { status, error, failed } = await ask(call, "remove an instance of", "DELETE", path);
+  if (status !== 204) throw failed(error?.message ?? noControlPlane);
+}
+
+export async function claimInstance(link: string, call: Omit<ControlAddress, "url" | "token">) {
+  // The Windows command prompt keeps single quotes.
+  const url = readHttpUrl(link.replace(/^'(.*)'$/, "$1").replace(/#.*$/, ""));
+  const [, code] = /#code=(\w{1,80})'?$/.exec(link) ?? [];
+  const [, base, id] = /^(.*)\/i\/([\w-]{1,40})\/__sandbox\/?$/.exec(url?.pathname ?? "") ?? [];
+  if (url === undefined || code === undefined || id === undefined) {
+    // Without the link, whose code may be valid.
+    throw new SandboxError(
+      "usage",
+      `Invalid link. Use the whole link in quotes, such as 'https://sandbox.example/i/aB3/__sandbox/#code=xY4'.`,
+    );
+  }
+  const address = { ...call, url: url.origin + base };
+  const claimed = await ask(address, "claim the link at", "POST", `/instances/${id}/claim`, {
+    json: { code },
+  });
+  const instance = readOrFail(claimedShape, claimed, 200);
+  const wrong = Object.entries(instance.environment).find(
+    ([name, value]) => readAs(name.endsWith("_URL") ? urlText : keyText, value) === undefined,
+  );
+  if (wrong !== undefined)
+    throw claimed.failed(`its ${wrong[0]} is not ${wrong[0].endsWith("_URL") ? "a URL" : "a key"}.`);
+  return instance;
+}
+
+function readOrFail<Of extends Shape>(
+  shape: Of,
+  { status, data, error, failed }: ControlReply,
+  wanted: number,
+): ValueOf<Of> {
+  const found = status === wanted ? readAs(shape, data) : undefined;
+  if (found !== undefined) return found;
+  throw failed(error?.message ?? (status === 404 ? noControlPlane : isNot(status, "an instance")));
 }

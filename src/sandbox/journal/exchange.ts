@@ -2,8 +2,7 @@ import type { AdviceId } from "../../rules/advice.js";
 import type { Presented } from "../../rules/authorize.js";
 import type { FaultPathId } from "../../rules/fault-effects.js";
 import type { PathId } from "../../rules/outcomes.js";
-import type { RequestContent } from "../../rules/request.js";
-import type { RequestSource, RequestTraits } from "../../rules/request-traits.js";
+import type { RequestContent, RequestSource, RequestTraits } from "../../rules/request.js";
 
 export interface ApiResponse {
   readonly status: number;

@@ -1,4 +1,4 @@
-import type { RequestSource } from "../../rules/request-traits.js";
+import type { RequestSource } from "../../rules/request.js";
 import { bytesOf, type Exchange, latestOf, sourceOf } from "./exchange.js";
 
 export interface RequestEvent {

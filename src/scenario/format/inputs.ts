@@ -2,7 +2,7 @@ import { profiles } from "../../rules/assumptions.js";
 import { organizationChange } from "../../rules/organization.js";
 import { pathIdShape } from "../../rules/outcomes.js";
 import { containsKey } from "../../rules/redact.js";
-import { requestSources } from "../../rules/request-traits.js";
+import { requestSources } from "../../rules/request.js";
 import { checkValue, validationError } from "../../rules/schema/check.js";
 import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";

@@ -24,7 +24,6 @@ import {
   rejectInTurn,
   startInTurn,
 } from "./connections.js";
-import { rejectExcess } from "./excess.js";
 import {
   isControlPath,
   isPagePath,
@@ -33,13 +32,13 @@ import {
   readContent,
   readRequest,
   reject,
+  rejectExcess,
   sendError,
   sendFaulty,
   sendResponse,
 } from "./messages.js";
-import { latencyBounds, type Server, type Traffic } from "./server-state.js";
+import { isOwners, latencyBounds, type Server, type Traffic, tokenIn } from "./server-state.js";
 import type { CertificatePair } from "./tls.js";
-import { isOwners, tokenIn } from "./token.js";
 
 const arrivedAt = Symbol("arrived at");
 type TimedResponse = ServerResponse & { [arrivedAt]: number };

@@ -4,9 +4,8 @@ import type { Duplex } from "node:stream";
 import { createSecureContext, type SecureContext } from "node:tls";
 import { bareName, nameIn } from "../../node/addresses.js";
 import { didYouMean, listed } from "../../rules/schema/words.js";
-import { closeServer, followConnections } from "./connections.js";
+import { closeServer, followConnections, listenOn } from "./connections.js";
 import type { HttpServer, ServerCertificate } from "./http-server.js";
-import { listenOn } from "./listen.js";
 import type { Interceptor } from "./server-state.js";
 import { makeCertificate } from "./tls.js";
 

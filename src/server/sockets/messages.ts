@@ -6,9 +6,15 @@ import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../../api/r
 import { controlPath } from "../../node/addresses.js";
 import { clearTimeout, setTimeout } from "../../node/platform.js";
 import { rejections } from "../../rules/outcomes.js";
-import { type ApiRequest, type ReadBody, type RequestContent, receivedRequest } from "../../rules/request.js";
-import { isNamed } from "../../rules/request-traits.js";
+import {
+  type ApiRequest,
+  isNamed,
+  type ReadBody,
+  type RequestContent,
+  receivedRequest,
+} from "../../rules/request.js";
 import type { ApiResponse, Delivery } from "../../sandbox/journal/exchange.js";
+import { type Excess, sentenceOf } from "../../store/account.js";
 
 const insideControl = `${controlPath}/`;
 
@@ -252,4 +258,31 @@ export function endSocket(socket: Duplex, text = ""): void {
   const deadline = setTimeout(() => socket.destroy(), lingering);
   socket.once("close", () => clearTimeout(deadline));
   socket.end(text);
+}
+
+/** Milliseconds until a rejection is sent, so that a client that resends immediately does not slow down the others. */
+const pause = 250;
+
+/** Headers of each response of the control plane. */
+export const ofControl = {
+  "Cache-Control": "no-store",
+  "X-Frame-Options": "DENY",
+  "X-Content-Type-Options": "nosniff",
+};
+
+export function rejectExcess(excess: Excess, response: ServerResponse): void {
+  const { limit, max, retryAfter } = excess;
+  const { text, bytes } = errorBody(
+    "instance_rate_limited",
+    `${sentenceOf(excess)} Send the next request in ${retryAfter} seconds.`,
+  );
+  const headers = {
+    ...ofControl,
+    "Content-Type": "application/json",
+    "Content-Length": bytes,
+    "Retry-After": retryAfter,
+    "X-Sandbox-Limit": `${limit}=${max}`,
+  };
+  const timer = setTimeout(() => response.writeHead(429, headers).end(text), pause);
+  response.once("close", () => clearTimeout(timer));
 }

@@ -11,7 +11,7 @@ import {
 import { planOf, type Timeouts, verdictOf } from "../../../src/certify/plan.js";
 import { notTriedIn, unmetGates } from "../../../src/certify/promises.js";
 import type { CertifyResult } from "../../../src/certify/result.js";
-import { collectRequests } from "../../../src/cli/certify/client-runs.js";
+import { collectRequests } from "../../../src/cli/certify/certify-client.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
 import type { FaultPathId } from "../../../src/rules/fault-effects.js";

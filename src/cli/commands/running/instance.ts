@@ -7,7 +7,7 @@ import {
   claimInstance,
   type InstanceSummary,
   removeInstance,
-} from "../../../node/clients/ask-instances.js";
+} from "../../../node/clients/ask-control.js";
 import { alignColumns } from "../../../report/plain-text.js";
 import { escapeControls } from "../../../rules/redact.js";
 import { listed, quote } from "../../../rules/schema/words.js";

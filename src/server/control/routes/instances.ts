@@ -26,8 +26,7 @@ import {
   type ListedInstance,
   type Tenancy,
 } from "../../../store/instances.js";
-import type { Server } from "../../sockets/server-state.js";
-import { instanceTokenPrefix } from "../../sockets/token.js";
+import { instanceTokenPrefix, type Server } from "../../sockets/server-state.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, type RouteContext } from "../route.js";
 import { requireFewKeys } from "./scenario.js";

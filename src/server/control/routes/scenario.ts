@@ -2,12 +2,13 @@ import { isDeepStrictEqual } from "node:util";
 import { dryRunProblems, unmarkedSecrets } from "../../../node/dry-run.js";
 import { requireKnownNames } from "../../../node/files/load-scenario.js";
 import { readBundledScenario } from "../../../node/package-files.js";
-import { startInNode } from "../../../node/platform.js";
+import { loadReader, startInNode } from "../../../node/platform.js";
 import { SandboxError } from "../../../rules/errors.js";
 import { redactKeys } from "../../../rules/redact.js";
 import type { Members } from "../../../rules/schema/messages.js";
 import * as s from "../../../rules/schema/shape.js";
 import { isMapping } from "../../../rules/schema/shape.js";
+import { quote } from "../../../rules/schema/words.js";
 import { runDue } from "../../../sandbox/operations/operations.js";
 import type { GivenOptions, SandboxState } from "../../../sandbox/sandbox.js";
 import { enterScenario, prepareScenario } from "../../../sandbox/start.js";
@@ -26,7 +27,6 @@ import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
 import { keysIn, sentenceOf } from "../../../store/account.js";
 import type { Server } from "../../sockets/server-state.js";
-import { documentSent } from "../documents.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
 import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
@@ -211,3 +211,44 @@ async function bundledText({ name, scenario }: SandboxState, given: GivenOptions
   const { story: __, ...running } = scenario;
   return isDeepStrictEqual(running, bundled) ? readBundledScenario(name) : undefined;
 }
+
+type Document = Extract<Scenario["openapi"], { readonly text: string }>;
+
+/** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
+export async function documentSent(
+  sent: unknown,
+  server: Pick<Server, "store" | "own">,
+): Promise<Document | undefined> {
+  const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
+  const inherited =
+    typeof base === "string" && isScenarioName(base) ? bundledScenarios[base].openapi : undefined;
+  const document = documentNamed(openapi, server);
+  if ((document ?? inherited) !== undefined) await loadReader();
+  return document;
+}
+
+function documentNamed(
+  openapi: unknown,
+  { store, own }: Pick<Server, "store" | "own">,
+): Document | undefined {
+  const { text, file, operations } = isMapping(openapi) ? openapi : { file: openapi };
+  // The checks of a scenario report anything else.
+  if (typeof (text ?? file) !== "string") return undefined;
+  const bundled = scenarioNames.map((name) => bundledScenarios[name]);
+  const known = [store.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const found = known.find((one) =>
+    text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
+  );
+  if (found !== undefined)
+    return operations === undefined ? found : { ...found, operations: operations as string[] };
+  const name = typeof file === "string" ? `the document ${quote(file.slice(0, 100))}` : "this document";
+  throw new HttpRejection(
+    "document_not_allowed",
+    `The server was not started with ${name}. Its host can start the server with it: svc-sandbox start --openapi FILE.`,
+  );
+}
+
+const withText = (openapi: Scenario["openapi"]): Document[] =>
+  typeof openapi === "object" && "text" in openapi ? [openapi] : [];
+
+const baseName = (file: unknown) => (typeof file === "string" ? file.replace(/^.*[\\/]/, "") : undefined);
