@@ -4,18 +4,11 @@ import { conditionedRun } from "../../api/conditions.js";
 import type { Endpoint } from "../../api/endpoint.js";
 import { apiVersion } from "../../api/openapi.js";
 import { builtIn } from "../../api/routes.js";
-import {
-  type Certification,
-  type ClientRun,
-  certify,
-  findings,
-  type Progress,
-  type Tools,
-} from "../../certify/certification.js";
+import { type Certification, certify, resultOf } from "../../certify/certification.js";
 import { collectWrites } from "../../certify/evidence.js";
-import { planOf, pointsIn, type Timeouts, verdictOf } from "../../certify/plan.js";
-import { notTriedIn, unmetGates, whyTooLittle } from "../../certify/promises.js";
+import { planOf, pointsIn, type Timeouts } from "../../certify/plan.js";
 import type { CertifyResult, Run } from "../../certify/result.js";
+import type { ClientRun, Progress, Tools } from "../../certify/runs.js";
 import { stopwatch, wallTime } from "../../library/real-time.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { version } from "../../node/package-files.js";
@@ -61,7 +54,7 @@ export const certificateFiles = { name: "--certificate", what: "the certificate"
 
 /** Certifies a client; `release` stops taking signals, after the certificate, which a signal must not interrupt. */
 export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags>) {
-  const { loaded, command, seeds, faults, kinds, only } = asked;
+  const { loaded, command, seeds, faults, kinds, only, gates } = asked;
   const { flags, io } = call;
   const { now, frozen, timeout, bail, budget, ...served } = flags;
   const [baseline, ...others] = planOf(loaded.scenario.seed ?? defaultSeed, seeds, faults);
@@ -73,46 +66,39 @@ export async function certifyClient(asked: Asked, call: CommandCall<CertifyFlags
   const startedAt = new Date(wallTime()).toISOString();
   const document = await documentIn(loaded, flags);
   progress.begin(`Running ${commandLine(command)}: ${runs.length} runs, ${jobs} in parallel`);
-  const state = await certify(
-    { runs, jobs, endpoints, kinds, only, timeout, bail, budget },
-    {
-      run: client.run,
-      separate({ name }) {
-        client.separate();
-        io.stderr.say(
-          `${name} failed next to another run, and passed alone: your runs share something, such as a folder or a port. The rest runs one at a time, as with --jobs 1.\n`,
-        );
-      },
-      isStopped: () => cutShort() !== undefined,
-      stopwatch,
-      progress,
+  const plan = { runs, jobs, endpoints, kinds, only, timeout, bail, budget };
+  const certification = await certify(plan, {
+    run: client.run,
+    separate({ name }) {
+      client.separate();
+      io.stderr.say(
+        `${name} failed next to another run, and passed alone: your runs share something, such as a folder or a port. The rest runs one at a time, as with --jobs 1.\n`,
+      );
     },
-  );
-  const outputOf = ({ name }: Run) => state.done.get(name)?.made.output ?? [];
-  const { failure } = state.done.get(baseline.name)?.made ?? {};
+    isStopped: () => cutShort() !== undefined,
+    stopwatch,
+    progress,
+  });
+  const { failure, outputOf } = certification;
   if (failure !== undefined) {
     const code = sayWhyNotRun(command[0] as string, failure, call);
     return { result: undefined, cutShort: code, outputOf, notes: [], release };
   }
-  const result = resultOf(asked, flags, state, endpoints, { startedAt, document });
+  const about = aboutClient(asked, flags, certification, document);
+  const result = resultOf(certification, plan, { ...about, startedAt, gates });
   if (result === undefined) io.stderr.say("Stopped before the first run ended: there is no result.\n");
   return { result, cutShort: cutShort(), outputOf, notes: client.notes(), release };
 }
 
-/** The result of the runs that were made; `undefined` if not even the first one ended. */
-function resultOf(
-  { loaded, command, seeds, faults, gates, only }: Asked,
+/** What a certificate states about the client and the sandbox. */
+function aboutClient(
+  { loaded, command, seeds, faults }: Asked,
   { intercept }: CertifyFlags,
-  state: Certification,
-  endpoints: readonly Endpoint[],
-  { startedAt, document }: Pick<CertifyResult, "startedAt" | "document">,
-): CertifyResult | undefined {
-  const { report, runs, promises, retries, open } = findings(state);
-  if (report === undefined) return undefined;
-  const names = new Set([...state.done.values()].flatMap(({ made }) => made.scenarios));
-  const otherScenarios = [...names].filter((name) => name !== loaded.name);
-  const isSeen = runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
-  const facts = {
+  { scenarios }: Certification,
+  document: CertifyResult["document"],
+) {
+  const otherScenarios = scenarios.filter((name) => name !== loaded.name);
+  return {
     scenario: loaded.name,
     ...(otherScenarios.length > 0 && { otherScenarios }),
     scenarioDigest: nodePlatform.sha256(canonicalJson({ ...loaded.scenario, openapi: undefined })),
@@ -123,17 +109,7 @@ function resultOf(
     seeds,
     faults,
     command,
-    startedAt,
-    durationMs: Math.round(stopwatch() - state.started),
-    runs,
-    promises,
-    ...(retries && { retries }),
-    gates,
-    unmet: isSeen ? unmetGates(report, promises, gates) : [],
-    report,
   };
-  const notTried = notTriedIn(facts, only, endpoints, open);
-  return { ...facts, notTried, verdict: verdictOf(facts) };
 }
 
 /** The document of a scenario, as certificates name it. */

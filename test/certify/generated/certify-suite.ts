@@ -1,20 +1,12 @@
 import { conditionedRun } from "../../../src/api/conditions.js";
 import { builtIn } from "../../../src/api/routes.js";
-import {
-  type Certification,
-  type ClientRun,
-  certify,
-  findings,
-  type Progress,
-  type Tools,
-} from "../../../src/certify/certification.js";
-import { planOf, type Timeouts, verdictOf } from "../../../src/certify/plan.js";
-import { notTriedIn, unmetGates } from "../../../src/certify/promises.js";
+import { certify, resultOf } from "../../../src/certify/certification.js";
+import { planOf, type Timeouts } from "../../../src/certify/plan.js";
 import type { CertifyResult } from "../../../src/certify/result.js";
+import type { ClientRun, Progress, Tools } from "../../../src/certify/runs.js";
 import { collectRequests } from "../../../src/cli/certify/certify-client.js";
 import { nodePlatform } from "../../../src/node/platform.js";
 import { clientReport } from "../../../src/report/report.js";
-import type { FaultPathId } from "../../../src/rules/fault-effects.js";
 import { faultPathIds } from "../../../src/rules/outcomes.js";
 import { type RandomStream, randomStream } from "../../../src/rules/seed.js";
 import type { RunConditions } from "../../../src/sandbox/conditions.js";
@@ -73,17 +65,11 @@ export async function certifySuite(suite: Suite, options: CertifyOptions): Promi
     timeout,
   };
   const tools = { run, separate() {}, isStopped: () => false, stopwatch: () => 0 };
-  return certificateOf(await certify(plan, { ...tools, progress: noProgress }), faults);
-}
-
-function certificateOf(state: Certification, faults: readonly FaultPathId[]): Certified {
-  const { runs, promises, retries, open, report } = findings(state);
-  if (report === undefined) throw new Error("The first run was not made.");
+  const certification = await certify(plan, { ...tools, progress: noProgress });
   const gates = { failOn: "error", minCoverage: 0 } as const;
-  const facts = { runs, promises, retries: retries ?? [], faults: [...faults], gates, report };
-  const unmet = runs[0].outcome === "passed" ? unmetGates(report, promises, gates) : [];
-  const notTried = notTriedIn(facts, undefined, builtIn, open);
-  return { ...facts, unmet, notTried, verdict: verdictOf({ ...passed, ...facts, unmet }) };
+  const result = resultOf(certification, plan, { ...passed, faults: [...faults], gates });
+  if (result === undefined) throw new Error("The first run was not made.");
+  return result;
 }
 
 interface RunOptions {
