@@ -326,7 +326,8 @@ const ca = option("--ca <file>", "trust this certificate authority (PEM) besides
 
 export const ofCalls = { controlToken, ca, timeout };
 
-export function controlCall(url: string | undefined, flags: FlagValues<typeof ofCalls>, { env, cwd }: Io) {
+/** Where a running sandbox is, and how to ask it. */
+export function controlAddress(url: string | undefined, flags: FlagValues<typeof ofCalls>, { env, cwd }: Io) {
   return {
     url: url ?? (env.SVC_CONTROL_URL || standardUrl),
     token: flags.controlToken,

@@ -3,7 +3,7 @@ import { causeOf, evaluate } from "../../api/evaluate.js";
 import { expectedCode } from "../../api/messages.js";
 import { checkResults } from "../../api/request-details.js";
 import { endpointNamed, firstEndpoint } from "../../api/routes.js";
-import { askRequest } from "../../node/clients/ask-control.js";
+import { ControlClient } from "../../node/clients/control-client.js";
 import { alignColumns } from "../../report/plain-text.js";
 import { checkLines, responseFacts } from "../../report/request-text.js";
 import { type AdviceId, adviceOf } from "../../rules/advice.js";
@@ -61,7 +61,9 @@ export const explainCommand = declareCommand({
     const style = io.stdout.style();
     // Never a key.
     if (word === "last" || requestId.test(word) || flags.url !== undefined) {
-      const { text: found, ...details } = await askRequest(flag.controlCall(flags.url, flags, io), word);
+      const { text: found, ...details } = await new ControlClient(
+        flag.controlAddress(flags.url, flags, io),
+      ).request(word);
       const text = flags.json ? JSON.stringify(details, null, 2) : painted(found, details.status, style);
       io.stdout.say(redactKeys(`${text}\n`));
       return exitCode.fine;

@@ -127,7 +127,7 @@ export function listenOn(
 
 async function rejectInUse(port: number, host: string, program: string): Promise<never> {
   // Loaded when needed: most starts find their port free.
-  const { findSandbox } = await import("../../node/clients/ask-control.js");
+  const { findSandbox } = await import("../../node/clients/control-client.js");
   const sandbox = await findSandbox(`${hostToConnectTo(host)}:${port}`);
   const { url, version, scenario, startedAt } = sandbox ?? {};
   const what = scenario === undefined ? "" : `, with the scenario ${scenario} since ${startedAt}`;

@@ -1,13 +1,6 @@
 import { isLoopbackHost } from "../../../node/addresses.js";
 import { environmentLines } from "../../../node/client-variables.js";
-import {
-  askInstances,
-  askLink,
-  askNewInstance,
-  claimInstance,
-  type InstanceSummary,
-  removeInstance,
-} from "../../../node/clients/ask-control.js";
+import { ControlClient, type InstanceSummary } from "../../../node/clients/control-client.js";
 import { alignColumns } from "../../../report/plain-text.js";
 import { escapeControls } from "../../../rules/redact.js";
 import { listed, quote } from "../../../rules/schema/words.js";
@@ -73,21 +66,21 @@ export const instanceCommand = declareCommand({
     if (line.some((one) => one.startsWith("--control-token"))) {
       note("Others on this machine can read --control-token. Set SVC_SANDBOX_CONTROL_TOKEN instead.");
     }
-    const call = flag.controlCall(flags.url, flags, io);
+    const server = new ControlClient(flag.controlAddress(flags.url, flags, io));
     if (action === "list") {
-      const { instances, broken } = await askInstances(call);
+      const { instances, broken } = await server.instances();
       print(instances, tableOf(instances, io));
       if (broken.length > 0) io.stderr.say(brokenSentence(broken));
     } else if (action === "remove") {
-      await removeInstance(call, id);
+      await server.remove(id);
       print({ id, removed: true }, "");
       note(`Removed the instance ${id}.`);
     } else if (action === "link") {
-      const link = await askLink(call, id);
+      const link = await server.link(id);
       print({ id, claim_url: link }, `${link}\n`);
       note(adviceOn(link, io));
     } else {
-      const instance = await askNewInstance(call, {
+      const instance = await server.createInstance({
         label,
         scenario,
         seed,
@@ -151,7 +144,10 @@ export const claimCommand = declareCommand({
   async run({ words: [link = ""], flags, io }) {
     // Before the exchange, which uses up the link.
     const write = flags.writeEnv === undefined ? undefined : await openEnvFile(flags.writeEnv, io.cwd);
-    const { token, environment, ...rest } = await claimInstance(link, flag.controlCall(undefined, flags, io));
+    const { token, environment, ...rest } = await ControlClient.claim(
+      link,
+      flag.controlAddress(undefined, flags, io),
+    );
     const variables = { ...environment, SVC_SANDBOX_CONTROL_TOKEN: token };
     if (flags.json) io.stdout.write(`${JSON.stringify({ ...rest, environment: variables })}\n`);
     else if (write === undefined) io.stdout.write(environmentLines(variables));

@@ -1,4 +1,4 @@
-import { askExport, askReport, stopSandbox } from "../../../node/clients/ask-control.js";
+import { ControlClient } from "../../../node/clients/control-client.js";
 import { unmetThresholds } from "../../../report/brief.js";
 import { mergeReports } from "../../../report/report.js";
 import { githubAnnotations, renderReport } from "../../../report/report-document.js";
@@ -46,7 +46,7 @@ export const reportCommand = declareCommand({
     }
     const report = flags.merge
       ? await readReports(words, io)
-      : await askReport(flag.controlCall(words[0], flags, io));
+      : await new ControlClient(flag.controlAddress(words[0], flags, io)).report();
     const unmet = unmetThresholds(report, flags);
     const style = { ...io.stdout.style(), failures: unmet };
     io.stdout.write(redactKeys(renderReport(report, format, style)));
@@ -83,7 +83,9 @@ export const stopCommand = declareCommand({
     "svc-sandbox stop http://10.0.0.5:4747 --control-token $TOKEN": "a sandbox on another machine",
   },
   async run({ words, flags, io }) {
-    const { url, scenario, startedAt } = await stopSandbox(flag.controlCall(words[0], flags, io));
+    const { url, scenario, startedAt } = await new ControlClient(
+      flag.controlAddress(words[0], flags, io),
+    ).stop();
     if (flags.json) {
       const line = { event: "stopped", base_url: url, scenario, started_at: startedAt };
       io.stdout.write(redactKeys(`${JSON.stringify(line)}\n`));
@@ -116,7 +118,7 @@ export const exportCommand = declareCommand({
   async run({ words, flags, io }) {
     // For its owner only: a scenario may pin keys.
     const write = openOutput(flags, io, 0o600);
-    const text = await askExport(flag.controlCall(words[0], flags, io));
+    const text = await new ControlClient(flag.controlAddress(words[0], flags, io)).export();
     await write(text, `Load it with: ${io.program} start --state <file> --import ${flags.output}`);
     const { without } = parsedJson(text) as { readonly without?: readonly string[] };
     if (without === undefined) return exitCode.fine;
