@@ -11,7 +11,7 @@ import type { ApiPathId, PathId } from "../rules/outcomes.js";
 import { randomStream } from "../rules/seed.js";
 import type { RunConditions } from "../sandbox/conditions.js";
 import { type FaultFacts, fireFault } from "../sandbox/faults.js";
-import { type CallResult, type Delivery, noResponse } from "../sandbox/journal/exchange.js";
+import type { ApiResponse, CallResult, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import type { ApiCall } from "./call.js";
 import { retryAfterHeader } from "./limits.js";
@@ -81,6 +81,8 @@ type FaultResponse = (
   effect: FaultEffect,
 ) => Pick<CallResult, "response" | "code"> | CallResult;
 
+const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
+
 const none: FaultResponse = () => ({ response: noResponse, code: null });
 
 function statusResponse(
@@ -137,10 +139,6 @@ function gatewayPage(status: number): string {
     "</html>",
     "",
   ].join("\r\n");
-}
-
-export function onlyWaits({ kind, cutAfter }: Delivery): boolean {
-  return kind === "send" && cutAfter === undefined;
 }
 
 export function bodyParts(

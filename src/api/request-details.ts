@@ -3,7 +3,6 @@ import { authorizationChecks, type RequestCheck } from "../rules/authorize.js";
 import { SandboxError } from "../rules/errors.js";
 import { effectAt, isIdempotent, whatToDoAfter } from "../rules/fault-effects.js";
 import { isFault, isSuccess, outcomeOf, type PathId, pathIdShape } from "../rules/outcomes.js";
-import { snakeCase } from "../rules/schema/json.js";
 import type { ValueOf } from "../rules/schema/shape.js";
 import * as s from "../rules/schema/shape.js";
 import { isoOf } from "../sandbox/clock.js";
@@ -108,10 +107,6 @@ export function checkResults(checks: readonly RequestCheck[], pathId: PathId) {
     isOver ||= isRejected;
     return { name, question, rules, result };
   });
-}
-
-export function requestJson(exchange: Exchange): Record<string, unknown> {
-  return snakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }
 
 export function requireRequest({ history }: SandboxState, id: string): Exchange {

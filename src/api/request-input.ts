@@ -1,15 +1,4 @@
-import { headerIn, type ReadBody, type Received, type RequestContent, traitBit } from "../rules/request.js";
-
-export function receivedWeb(request: Request, path: string, query: string): Received {
-  const { method, body, referrer } = request;
-  const headers: string[] = [];
-  request.headers.forEach((value, name) => void headers.push(name, value));
-  // A service worker sees the referring page instead of the headers that only browsers send.
-  let traits = referrer?.startsWith("http") ? traitBit.fromBrowser | traitBit.fromPage : 0;
-  // A request from a network has a length; fetch leaves the length to the network.
-  if (body !== null && body !== undefined && !request.headers.has("content-length")) traits |= traitBit.body;
-  return { method, path, query, headers, traits };
-}
+import { headerIn, type ReadBody, type Received, type RequestContent } from "../rules/request.js";
 
 export function contentOf(
   { query, headers }: Pick<Received, "query" | "headers">,

@@ -1,7 +1,6 @@
 import words from "../api/variation/words.json" with { type: "json" };
 import { type Assumptions, assumptionTable, type Profile } from "../rules/assumptions.js";
-import type { FaultPathId } from "../rules/fault-effects.js";
-import { effectAt, whatToDoAfter } from "../rules/fault-effects.js";
+import { effectAt, type FaultPathId, whatToDoAfter } from "../rules/fault-effects.js";
 import { outcomeOf, type PathId } from "../rules/outcomes.js";
 import { listed } from "../rules/schema/words.js";
 import type { RunConditions } from "../sandbox/conditions.js";
@@ -25,12 +24,6 @@ export function planOf(
     ...faults.map((fault): PlannedRun => ({ ...plain("minimal"), name: fault, fault })),
     ...seeds.map((one): PlannedRun => ({ name: `varied ${one}`, profile: "varied", seed: one })),
   ];
-}
-
-/** Returns the seed of a run with varied responses by its name; `undefined` for any other name. */
-export function seedIn(name: string): number | undefined {
-  const [, seed] = /^varied (\d{1,10})$/.exec(name) ?? [];
-  return seed === undefined ? undefined : Number(seed);
 }
 
 /** When a run is ended, in milliseconds. */

@@ -3,7 +3,7 @@ import { dirname, extname, resolve } from "node:path";
 import { withVariables } from "../node/client-variables.js";
 import { readFailure, writeFileAtomically, writeReportFile } from "../node/files/write-file.js";
 import { pluralize } from "../report/plain-text.js";
-import { extensionWords, formatOfExtension, type ReportFormat } from "../report/render/document.js";
+import { extensionWords, formats, type ReportFormat, reportFormats } from "../report/render/document.js";
 import { SandboxError } from "../rules/errors.js";
 import { redactKeys } from "../rules/redact.js";
 import { quote } from "../rules/schema/words.js";
@@ -123,4 +123,9 @@ export async function writeTargets(
         .catch((failure) => failures.push(failure));
   }
   return failures;
+}
+
+/** The format that a file name's extension sets. */
+function formatOfExtension(extension: string): ReportFormat | undefined {
+  return reportFormats.find((format) => formats[format].extensions.includes(extension));
 }

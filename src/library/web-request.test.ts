@@ -1,10 +1,9 @@
 import { STATUS_CODES } from "node:http";
 import { expect, test } from "vitest";
-import { receivedWeb } from "../api/request-input.js";
 import { failures } from "../rules/fault-effects.js";
 import { outcomes } from "../rules/outcomes.js";
 import { receivedRequest, traitBit } from "../rules/request.js";
-import { toResponse } from "./web-request.js";
+import { receivedWeb, toResponse } from "./web-request.js";
 
 test("each status has the reason phrase that Node's server sends", () => {
   const given = [201, ...outcomes.map(({ status }) => status), ...Object.keys(failures).map(Number)];

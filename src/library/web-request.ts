@@ -1,10 +1,16 @@
 import { bodyParts } from "../api/faults.js";
 import { handle } from "../api/handle.js";
 import { headerPairs, reasonPhrases } from "../api/messages.js";
-import { bodyOf, contentOf, longestBody, noBody, receivedWeb, tooLongBody } from "../api/request-input.js";
+import { bodyOf, contentOf, longestBody, noBody, tooLongBody } from "../api/request-input.js";
 import { inputAt } from "../api/routes.js";
 import { failures } from "../rules/fault-effects.js";
-import { type ApiRequest, type ReadBody, receivedRequest } from "../rules/request.js";
+import {
+  type ApiRequest,
+  type ReadBody,
+  type Received,
+  receivedRequest,
+  traitBit,
+} from "../rules/request.js";
 import type { ApiResponse, Delivery } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { endTimeout, startTimeout } from "./real-time.js";
@@ -205,4 +211,15 @@ async function waitForAbort({ signal, headers }: Request): Promise<never> {
 /** A network error would end a user's own server. Only the middleware sends a `Host` and omits credentials. */
 function isInMiddleware({ credentials, headers }: Request): boolean {
   return credentials === "omit" && headers.has("host");
+}
+
+export function receivedWeb(request: Request, path: string, query: string): Received {
+  const { method, body, referrer } = request;
+  const headers: string[] = [];
+  request.headers.forEach((value, name) => void headers.push(name, value));
+  // A service worker sees the referring page instead of the headers that only browsers send.
+  let traits = referrer?.startsWith("http") ? traitBit.fromBrowser | traitBit.fromPage : 0;
+  // A request from a network has a length; fetch leaves the length to the network.
+  if (body !== null && body !== undefined && !request.headers.has("content-length")) traits |= traitBit.body;
+  return { method, path, query, headers, traits };
 }

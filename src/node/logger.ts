@@ -1,7 +1,7 @@
-import { requestJson } from "../api/request-details.js";
 import { redactKeys, redactValue } from "../rules/redact.js";
 import { snakeCase } from "../rules/schema/json.js";
 import { isoOf } from "../sandbox/clock.js";
+import type { Exchange } from "../sandbox/journal/exchange.js";
 import { actionIn } from "../sandbox/operations/operations.js";
 import {
   type HistoryEvent,
@@ -13,6 +13,7 @@ import {
 } from "../sandbox/steps.js";
 import { errorCodeOf } from "../sandbox/story/run-step.js";
 import { actionSentences, stepText } from "../sandbox/story/step-text.js";
+import { viewRequest } from "../sandbox/views.js";
 import { nodePlatform } from "./platform.js";
 
 type LoggedEvent = StepEvent | Extract<HistoryEvent, { readonly type: "request" }>;
@@ -127,4 +128,8 @@ function storyData(result: PlayedStep) {
 function rejectionOf(performed: PlayedStep["performed"]) {
   const { code = null, message = null } = performed?.rejection ?? {};
   return { rejection: code, message };
+}
+
+function requestJson(exchange: Exchange): Record<string, unknown> {
+  return snakeCase(viewRequest(exchange)) as Record<string, unknown>;
 }

@@ -4,8 +4,6 @@ export interface KeyLimits {
   readonly perDay: number;
 }
 
-export const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
-
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
 
@@ -17,12 +15,6 @@ export function minuteStart(now: number): number {
 /** The start of the day that contains `now`, for a reset `resetsAt` milliseconds after midnight UTC. */
 export function dayStart(now: number, resetsAt: number): number {
   return now - modulo(now - resetsAt, day);
-}
-
-/** Milliseconds after midnight of a `HH:MM` time of day. */
-export function timeOfDay(text: string): number {
-  const [hours = "0", minutes = "0"] = text.split(":");
-  return Number(hours) * 60 * minute + Number(minutes) * minute;
 }
 
 // Never negative, so that times before 1970 are also in the right window.

@@ -68,18 +68,6 @@ export function createClock(options: {
   };
 }
 
-/** Does not follow corrections of the machine's clock, but `Date.now` while fake timers replace it. */
-export function createSteadyTime(
-  global: { readonly Date: { readonly now: () => number } },
-  stopwatch: () => number,
-): () => number {
-  const { now } = global.Date;
-  // Also follows a `Date` that is already fake.
-  const real = /\[native code\]/.test(Function.prototype.toString.call(now)) ? now : undefined;
-  const origin = global.Date.now() - stopwatch();
-  return () => (global.Date.now === real ? Math.floor(origin + stopwatch()) : global.Date.now());
-}
-
 /** The last instant that a clock shows: an overlap that starts then still ends in a four-digit year. */
 export const lastClockInstant = lastInstant - maximumOverlap;
 

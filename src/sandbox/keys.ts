@@ -7,7 +7,6 @@ import {
   minute,
   minuteStart,
   parseApiKey,
-  timeOfDay,
 } from "../rules/api-key.js";
 import type { Assumptions } from "../rules/assumptions.js";
 import { SandboxError } from "../rules/errors.js";
@@ -19,7 +18,6 @@ import {
   type GivenEnds,
   readEnds,
   readSettings,
-  sharedSettings,
   type WrittenSettings,
 } from "../scenario/format/key-settings.js";
 import {
@@ -368,4 +366,26 @@ export function inventKeyName(seed: number, ref: string): string {
   // One name in three also contains an installation of the system.
   const qualified = pick(draw, [true, false, false]);
   return qualified ? `${system}, ${pick(draw, installations)}` : system;
+}
+
+/** Milliseconds after midnight of a `HH:MM` time of day. */
+function timeOfDay(text: string): number {
+  const [hours = "0", minutes = "0"] = text.split(":");
+  return Number(hours) * 60 * minute + Number(minutes) * minute;
+}
+
+/** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
+function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
+  const limits = written.flatMap((one) => one.limits ?? []);
+  return {
+    name: written.find(({ name }) => name !== undefined)?.name,
+    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
+    limits:
+      limits.length === 0
+        ? undefined
+        : {
+            per_minute: limits.find((one) => one.per_minute !== undefined)?.per_minute,
+            per_day: limits.find((one) => one.per_day !== undefined)?.per_day,
+          },
+  };
 }

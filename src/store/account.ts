@@ -1,8 +1,6 @@
 import type { EventEmitter } from "node:events";
 import { nodePlatform } from "../node/platform.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { populationOf } from "../scenario/population.js";
-import type { Scenario } from "../scenario/scenario.generated.js";
 
 // What one partner may cost the others.
 
@@ -91,14 +89,6 @@ function sizeOf(value: object): number {
   const size = sizes.get(value) ?? JSON.stringify({ ...value, openapi: undefined }).length;
   sizes.set(value, size);
   return size;
-}
-
-export function keysIn(scenario: Scenario): number {
-  const { organizations, keysEach } = populationOf(scenario);
-  const written = Object.values(scenario.organizations ?? {}).map(
-    ({ keys = {} }) => Object.keys(keys).length,
-  );
-  return written.reduce((sum, keys) => sum + keys, organizations * Math.max(1, keysEach));
 }
 
 const minute = 60_000;

@@ -181,12 +181,6 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
   };
 }
 
-/** Counts the requests of the instances that this server has loaded, and the instances that have some. */
-export function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
-  const used = loaded().flatMap(({ sandbox }) => sandbox.counters.requests() || []);
-  return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
-}
-
 export function noInstance(id: string): SandboxError {
   const message = `Failed to find the instance ${JSON.stringify(id)}: it may have expired or been idle for too long.`;
   return new SandboxError("not_found", message);

@@ -1,7 +1,6 @@
 import { brokenPromisesOf } from "../../api/promises.js";
 import { certificateBrief, endlessResend } from "../../certify/brief.js";
 import { renderCertificate } from "../../certify/document.js";
-import { seedIn } from "../../certify/plan.js";
 import { type CertifyResult, promiseChoices } from "../../certify/result.js";
 import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { endpointsFor } from "../../node/platform.js";
@@ -211,4 +210,10 @@ function whyUnusable(
   }
   const why = cause === undefined ? "" : ` It ${cause.sentence}. ${cause.whatToDo.join(" ")}`;
   return `The command fails in the first run (minimal), where the sandbox only does what the specification promises.${why} Fix that first.`;
+}
+
+/** Returns the seed of a run with varied responses by its name; `undefined` for any other name. */
+function seedIn(name: string): number | undefined {
+  const [, seed] = /^varied (\d{1,10})$/.exec(name) ?? [];
+  return seed === undefined ? undefined : Number(seed);
 }

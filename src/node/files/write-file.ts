@@ -1,13 +1,4 @@
-import {
-  chmodSync,
-  constants,
-  existsSync,
-  lstatSync,
-  mkdirSync,
-  promises,
-  realpathSync,
-  statSync,
-} from "node:fs";
+import { constants, existsSync, lstatSync, mkdirSync, promises, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 // O_NONBLOCK does not wait for the reader of a pipe.
@@ -68,12 +59,6 @@ export async function writeReportFile(path: string, text: string, isAppended = f
 
 export function makeFolder(path: string, mode = 0o777): void {
   mkdirSync(path, { recursive: true, mode });
-}
-
-export function makeOwnFolder(path: string): void {
-  makeFolder(path, 0o700);
-  // Windows has no such modes.
-  if (process.platform !== "win32" && statSync(path).mode & 0o077) chmodSync(path, 0o700);
 }
 
 export function fileFailure(error: unknown): string {

@@ -51,11 +51,6 @@ export const extensionWords = listed(
   "or",
 );
 
-/** The format that a file name's extension sets. */
-export function formatOfExtension(extension: string): ReportFormat | undefined {
-  return reportFormats.find((format) => formats[format].extensions.includes(extension));
-}
-
 /** A report or the result of a check, for rendering in each format. Plain data without keys. */
 export interface ReportDocument {
   readonly kind: "report" | "check" | "certificate";

@@ -1,21 +1,10 @@
-import { type Limits, type MappingKind, type Shape, shapeAt, shapeOf } from "./shape.js";
+import { type Limits, type MappingKind, type Shape, shapeOf } from "./shape.js";
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 type Describe = (shape: Shape) => string | undefined;
 
 const ownDescription: Describe = ({ description }) => description;
-
-/** The descriptions of a shape's fields, by path: `<ref>` is any name in a mapping, `<item>` any item of a list. */
-export function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
-  return new Map(
-    Object.entries(fields).map(([path, description]) => {
-      const shape = shapeAt(root, path === "" ? [] : path.split("."));
-      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
-      return [shape, description];
-    }),
-  );
-}
 
 export function jsonSchemaDocument(shape: Shape, describe?: Describe): JsonSchema {
   return { $schema: "https://json-schema.org/draft/2020-12/schema", ...jsonSchemaOf(shape, describe) };

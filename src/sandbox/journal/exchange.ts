@@ -12,8 +12,6 @@ export interface ApiResponse {
   readonly body: string;
 }
 
-export const noResponse: ApiResponse = Object.freeze({ status: 0, headers: [], body: "" });
-
 /** How adapters deliver a response that a fault changed; plain data. */
 export interface Delivery {
   /** Milliseconds of real time before anything happens. */

@@ -1,13 +1,8 @@
 import { type Assumptions, assumptionTable } from "../../rules/assumptions.js";
 import words from "../../rules/assumptions.json" with { type: "json" };
 import { effectWords, faultKinds } from "../../rules/fault-effects.js";
-import {
-  describedFields,
-  type JsonSchema,
-  jsonSchemaDocument,
-  jsonSchemaOf,
-} from "../../rules/schema/json-schema.js";
-import type { Shape } from "../../rules/schema/shape.js";
+import { type JsonSchema, jsonSchemaDocument, jsonSchemaOf } from "../../rules/schema/json-schema.js";
+import { type Shape, shapeAt } from "../../rules/schema/shape.js";
 import descriptions from "./descriptions.json" with { type: "json" };
 import { type ControlBodyName, controlBodies, requestQuery } from "./inputs.js";
 import { scenarioSchema } from "./schema.js";
@@ -69,4 +64,15 @@ interface RequiredFields {
 
 export function controlBodySchema(name: ControlBodyName): JsonSchema {
   return jsonSchemaOf(controlBodies[name], descriptionOf);
+}
+
+/** The descriptions of a shape's fields, by path: `<ref>` is any name in a mapping, `<item>` any item of a list. */
+function describedFields(root: Shape, fields: Readonly<Record<string, string>>): Map<Shape, string> {
+  return new Map(
+    Object.entries(fields).map(([path, description]) => {
+      const shape = shapeAt(root, path === "" ? [] : path.split("."));
+      if (shape === undefined) throw new Error(`there is no field ${path} to describe`);
+      return [shape, description];
+    }),
+  );
 }

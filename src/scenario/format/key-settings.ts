@@ -1,8 +1,8 @@
 import {
-  defaultLimits,
   defaultOverlap,
   defaultScopes,
   type KeyEnds,
+  type KeyLimits,
   type KeySettings,
   type KeyStateName,
 } from "../../rules/api-key.js";
@@ -19,6 +19,8 @@ export interface WrittenSettings {
     | undefined;
 }
 
+const defaultLimits: KeyLimits = { perMinute: 60, perDay: 1000 };
+
 /** Returns the settings for a key's record; `invented` is the name that the seed generates. */
 export function readSettings(written: WrittenSettings, invented: () => string): KeySettings {
   const { name = invented(), scopes = defaultScopes, limits } = written;
@@ -26,22 +28,6 @@ export function readSettings(written: WrittenSettings, invented: () => string): 
   if (limits === undefined) return { name, scopes, limits: defaultLimits };
   const { per_minute: perMinute = defaultLimits.perMinute, per_day: perDay = defaultLimits.perDay } = limits;
   return { name, scopes, limits: { perMinute, perDay } };
-}
-
-/** Returns the settings of keys that share them (R37): the first value of each, and of each limit. */
-export function sharedSettings(written: readonly WrittenSettings[]): WrittenSettings {
-  const limits = written.flatMap((one) => one.limits ?? []);
-  return {
-    name: written.find(({ name }) => name !== undefined)?.name,
-    scopes: written.find(({ scopes }) => scopes !== undefined)?.scopes,
-    limits:
-      limits.length === 0
-        ? undefined
-        : {
-            per_minute: limits.find((one) => one.per_minute !== undefined)?.per_minute,
-            per_day: limits.find((one) => one.per_day !== undefined)?.per_day,
-          },
-  };
 }
 
 /** What ends a scenario's key, read, but without a start for its durations. */

@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerOptions, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { TlsOptions } from "node:tls";
-import { onlyWaits } from "../../api/faults.js";
 import { errorBody } from "../../api/messages.js";
 import { responseOf } from "../../api/response.js";
 import { inputAt } from "../../api/routes.js";
@@ -13,7 +12,7 @@ import { failures } from "../../rules/fault-effects.js";
 import { outcomeOf, type PathId } from "../../rules/outcomes.js";
 import { redactPath } from "../../rules/redact.js";
 import type { ApiRequest } from "../../rules/request.js";
-import type { ApiResponse, Exchange } from "../../sandbox/journal/exchange.js";
+import type { ApiResponse, Delivery, Exchange } from "../../sandbox/journal/exchange.js";
 import type { Excess } from "../../store/account.js";
 import { endedInstance, type Instance } from "../../store/instances.js";
 import type { SandboxPlace } from "../../store/store.js";
@@ -297,4 +296,8 @@ function placeOf(path: string): { readonly id: string; readonly path: string } |
   const end = path.indexOf("/", instancesPath.length);
   const id = end === -1 ? path.slice(instancesPath.length) : path.slice(instancesPath.length, end);
   return { id, path: end === -1 ? "/" : path.slice(end) };
+}
+
+function onlyWaits({ kind, cutAfter }: Delivery): boolean {
+  return kind === "send" && cutAfter === undefined;
 }

@@ -1,4 +1,5 @@
 import {
+  chmodSync,
   cpSync,
   existsSync,
   promises,
@@ -15,7 +16,6 @@ import {
   draftSuffix,
   fileFailure,
   makeFolder,
-  makeOwnFolder,
   targetOf,
   writeFileAtomically,
 } from "../../node/files/write-file.js";
@@ -360,4 +360,10 @@ function hasResponse(path: string): Promise<boolean> {
     };
     socket.once("connect", () => end(true)).once("error", () => end(false));
   });
+}
+
+function makeOwnFolder(path: string): void {
+  makeFolder(path, 0o700);
+  // Windows has no such modes.
+  if (process.platform !== "win32" && statSync(path).mode & 0o077) chmodSync(path, 0o700);
 }

@@ -21,11 +21,12 @@ import {
 import { scenarioLimits } from "../../../scenario/format/fields.js";
 import { scenarioJsonSchema } from "../../../scenario/format/json-schema.js";
 import { type NamedScenario, type OpenScenario, openScenario } from "../../../scenario/parse-scenario.js";
+import { populationOf } from "../../../scenario/population.js";
 import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.js";
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
-import { keysIn, sentenceOf } from "../../../store/account.js";
+import { sentenceOf } from "../../../store/account.js";
 import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
@@ -252,3 +253,11 @@ const withText = (openapi: Scenario["openapi"]): Document[] =>
   typeof openapi === "object" && "text" in openapi ? [openapi] : [];
 
 const baseName = (file: unknown) => (typeof file === "string" ? file.replace(/^.*[\\/]/, "") : undefined);
+
+function keysIn(scenario: Scenario): number {
+  const { organizations, keysEach } = populationOf(scenario);
+  const written = Object.values(scenario.organizations ?? {}).map(
+    ({ keys = {} }) => Object.keys(keys).length,
+  );
+  return written.reduce((sum, keys) => sum + keys, organizations * Math.max(1, keysEach));
+}

@@ -22,7 +22,7 @@ import { stepIntent } from "../../../sandbox/story/step-text.js";
 import { expectRequests, listRequests, viewRequest } from "../../../sandbox/views.js";
 import { placeholder } from "../../../scenario/format/fields.js";
 import { type ControlBody, expectationQuery, requestQuery } from "../../../scenario/format/inputs.js";
-import { instanceTraffic } from "../../../store/instances.js";
+import type { Instances } from "../../../store/instances.js";
 import { responses } from "../responses.js";
 import { controlRoute, pageFields, type Route, textResponse } from "../route.js";
 
@@ -249,4 +249,10 @@ function contentOf({ contentType, idempotencyKey, body: { text } }: RequestConte
     ...(idempotencyKey !== undefined && { "Idempotency-Key": idempotencyKey }),
   };
   return { ...(Object.keys(headers).length > 0 && { headers }), ...(text !== "" && { body: text }) };
+}
+
+/** Counts the requests of the instances that this server has loaded, and the instances that have some. */
+function instanceTraffic({ loaded }: Pick<Instances, "loaded">) {
+  const used = loaded().flatMap(({ sandbox }) => sandbox.counters.requests() || []);
+  return { requests: used.reduce((sum, one) => sum + one, 0), used: used.length };
 }
