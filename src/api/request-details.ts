@@ -9,7 +9,7 @@ import { isoOf } from "../sandbox/clock.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";
 import type { KeyEntry } from "../sandbox/keys.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
-import { requestShape } from "../sandbox/view-shapes.js";
+import { viewShapes } from "../sandbox/view-shapes.js";
 import { viewRequest } from "../sandbox/views.js";
 import { controlBodies } from "../scenario/format/inputs.js";
 import type { Endpoint } from "./endpoint.js";
@@ -62,7 +62,7 @@ export const checkShape = s.mapping({ name: s.text(), question: s.text(), rules:
 export const responseShape = s.mapping({ status: s.count(), headers: s.record(s.text()), body: s.text() });
 
 export const requestDetailsShape = s.mapping({
-  ...requestShape.fields,
+  ...viewShapes.request.fields,
   /** `null` for an unknown path, or an endpoint that requires no scope. */
   requiredScope: s.nullable(s.text()),
   /** `null` if the request has no key of this sandbox. */

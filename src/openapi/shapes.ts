@@ -1,7 +1,8 @@
 import type { Endpoint } from "../api/endpoint.js";
 import { describeApi } from "../api/openapi.js";
 import type { Members } from "../rules/schema/messages.js";
-import { anything, type Fields, isMapping, optional, type Shape, shapeOf } from "../rules/schema/shape.js";
+import * as s from "../rules/schema/shape.js";
+import { type Fields, isMapping, type Shape, shapeOf } from "../rules/schema/shape.js";
 import { type ApiDocument, valueAt } from "./document.js";
 import type { Discriminator } from "./keywords.js";
 import { type Operation, routeKey } from "./operations.js";
@@ -25,7 +26,9 @@ export function shapeOfSchema(reader: Walk["reader"], schema: unknown): Shape {
 
 function shapeOfNode(walk: Walk, node: unknown, level: number): Shape {
   walk.left -= 1;
-  return walk.left < 0 || level > maxNested ? anything() : shapeOfWhole(walk, walk.reader.whole(node), level);
+  return walk.left < 0 || level > maxNested
+    ? s.anything()
+    : shapeOfWhole(walk, walk.reader.whole(node), level);
 }
 
 function shapeOfWhole(walk: Walk, made: Members, level: number): Shape {
@@ -40,7 +43,7 @@ function shapeOfWhole(walk: Walk, made: Members, level: number): Shape {
     return shapesOf((made.discriminator as Discriminator).branches.values());
   if (!Array.isArray(either)) return shapeOfType(walk, made, level);
   const isMixed = isMapping(made.properties) || (anyOf !== undefined && oneOf !== undefined);
-  return isMixed ? anything() : shapesOf(either);
+  return isMixed ? s.anything() : shapesOf(either);
 }
 
 function shapeOfTypes(walk: Walk, made: Members, types: readonly unknown[], level: number): Shape {
@@ -55,7 +58,7 @@ function shapeOfType(walk: Walk, made: Members, level: number): Shape {
   switch (type) {
     case "object":
     case undefined:
-      return isMapping(made.properties) || type === "object" ? mappingOf(walk, made, level) : anything();
+      return isMapping(made.properties) || type === "object" ? mappingOf(walk, made, level) : s.anything();
     case "array": {
       const item = shapeOfNode(walk, made.items ?? {}, level + 1);
       return { kind: "list", item, ...limits(made, "Items") };
@@ -71,7 +74,7 @@ function shapeOfType(walk: Walk, made: Members, level: number): Shape {
     case "null":
       return { kind: type };
     default:
-      return anything();
+      return s.anything();
   }
 }
 
@@ -83,11 +86,11 @@ function mappingOf(walk: Walk, made: Members, level: number): Shape {
   const needed = Array.isArray(required) ? required.map(String) : [];
   const fieldOf = (name: string, node: unknown) => {
     const shape = shapeOfNode(walk, node, level + 1);
-    return needed.includes(name) ? shape : optional(shape);
+    return needed.includes(name) ? shape : s.optional(shape);
   };
   const fields: Fields = Object.fromEntries([
     ...Object.entries(members).map(([name, one]) => [name, fieldOf(name, one)]),
-    ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, anything()]),
+    ...needed.filter((name) => !Object.hasOwn(members, name)).map((name) => [name, s.anything()]),
   ]);
   return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
 }
@@ -101,13 +104,13 @@ function choiceOf(choices: readonly unknown[]): Shape {
   const values = choices.filter((one) => one !== null);
   const [first] = values;
   const isOfOneKind = values.every((one) => typeof one === typeof first);
-  if (!isOfOneKind || !["string", "number", "boolean"].includes(typeof first)) return anything();
+  if (!isOfOneKind || !["string", "number", "boolean"].includes(typeof first)) return s.anything();
   const shape: Shape = { kind: "choice", choices: values as string[], code: "bad_choice" };
   return values.length < choices.length ? alternatives([shape, { kind: "null" }]) : shape;
 }
 
 function alternatives(options: readonly Shape[]): Shape {
-  if (options.some(({ kind }) => kind === "anything")) return anything();
+  if (options.some(({ kind }) => kind === "anything")) return s.anything();
   return options.length === 1 ? (options[0] as Shape) : { kind: "either", options };
 }
 

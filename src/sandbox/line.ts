@@ -1,13 +1,13 @@
 import type { KeyRecord } from "../rules/api-key.js";
 import type { RejectionCode } from "../rules/errors.js";
 import { isSuccess } from "../rules/outcomes.js";
-import { createRequestIds } from "../rules/seed.js";
 import { isCounted } from "./append-exchange.js";
 import { type Counts, learn } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { Happening } from "./journal/history.js";
 import type { KeyEntry, Usage } from "./keys.js";
 import { applyChange, nextRuleAt } from "./records/records.js";
+import { createRequestIds } from "./request-ids.js";
 import { replaceState, type SandboxState } from "./sandbox.js";
 import type { OtherEvent, StoryProgress } from "./steps.js";
 

@@ -1,5 +1,4 @@
 import type { Assumptions, Profile } from "../rules/assumptions.js";
-import type { RequestIds } from "../rules/seed.js";
 import type { ScenarioMistake } from "../scenario/problems.js";
 import type { Scenario } from "../scenario/scenario.generated.js";
 import type { VirtualClock } from "./clock.js";
@@ -11,6 +10,7 @@ import type { History } from "./journal/history.js";
 import type { Registry, Windows } from "./keys.js";
 import type { FarmerMaker, Farmers } from "./population/farmers.js";
 import type { RecordForm, Records } from "./record.js";
+import type { RequestIds } from "./request-ids.js";
 import type { OtherEvent, StoryProgress, Timeline } from "./steps.js";
 
 /** An endpoint of the API as its sandbox sees it; `Endpoint` in `src/api` describes the rest. */

@@ -6,7 +6,7 @@ import { outcomes, type PathId } from "../rules/outcomes.js";
 import { maximumProblems } from "../rules/schema/check.js";
 import { type Path, pathText } from "../rules/schema/shape.js";
 import { nearest, quote } from "../rules/schema/words.js";
-import { createRequestIds, defaultSeed, numberInSeries, numberInto, seriesAfter } from "../rules/seed.js";
+import { defaultSeed } from "../rules/seed.js";
 import { keysWritten } from "../scenario/checks/facts.js";
 import type { FaultFields } from "../scenario/checks/faults.js";
 import { unknownScopes } from "../scenario/checks/keys.js";
@@ -30,6 +30,7 @@ import { applyLine, type Line, requestsIn } from "./line.js";
 import { farmersOf } from "./population/farmers.js";
 import { describeRecords, nextRuleAt } from "./records/records.js";
 import { startRecords } from "./records/start-records.js";
+import { createRequestIds, numberInSeries, numberInto, seriesAfter } from "./request-ids.js";
 import {
   type FirstScenario,
   type GivenOptions,

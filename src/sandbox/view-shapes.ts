@@ -13,7 +13,7 @@ export type ListedKeyRef = string & { readonly listedKeyRef: true };
 
 const ref = () => s.text() as Shape<ListedKeyRef>;
 
-export const keyShape = s.mapping({
+const keyShape = s.mapping({
   ref: ref(),
   organization: s.text(),
   name: s.text(),
@@ -34,7 +34,7 @@ export const keyShape = s.mapping({
 /** A key in lists; never contains the key itself (R34). Times are ISO 8601. */
 export interface KeyView extends ValueOf<typeof keyShape> {}
 
-export const organizationShape = s.mapping({
+const organizationShape = s.mapping({
   ref: s.text(),
   name: s.text(),
   /** UUID. */
@@ -44,11 +44,11 @@ export const organizationShape = s.mapping({
 /** An organization in lists, with all its members. */
 export interface OrganizationView extends ValueOf<typeof organizationShape> {}
 
-export const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
+const clockShape = s.mapping({ now: s.instant(), frozen: s.flag() });
 /** The clock for display; `now` is ISO 8601. */
 export interface ClockView extends ValueOf<typeof clockShape> {}
 
-export const requestShape = s.mapping({
+const requestShape = s.mapping({
   /** The request id, whether or not the response carried it. */
   id: s.text(),
   method: s.text(),
@@ -81,7 +81,7 @@ export const requestShape = s.mapping({
 /** A request in the journal. Contains no key, only its ref and fingerprint (R46). */
 export interface RequestView extends ValueOf<typeof requestShape> {}
 
-export const recordShape = s.mapping({
+const recordShape = s.mapping({
   collection: s.text(),
   id: s.text(),
   /** Counted from 1, in the order of creation. */
@@ -111,7 +111,7 @@ const upcomingKinds = [
   "record_changes",
 ] as const;
 
-export const upcomingShape = s.mapping({
+const upcomingShape = s.mapping({
   at: s.instant(),
   kind: s.choice(upcomingKinds),
   key: s.nullable(s.text()),
@@ -127,3 +127,13 @@ export interface Coming extends Partial<Pick<Upcoming, "key" | "organization" | 
   readonly kind: Upcoming["kind"];
   readonly text: string;
 }
+
+/** The shapes of the views by what they show. */
+export const viewShapes = {
+  key: keyShape,
+  organization: organizationShape,
+  clock: clockShape,
+  request: requestShape,
+  record: recordShape,
+  upcoming: upcomingShape,
+};

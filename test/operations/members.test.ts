@@ -7,7 +7,7 @@ import { type Fields, fieldsOf, type Shape, shapeAt, shapeOf } from "../../src/r
 import { applyLine, describeLine, markOf } from "../../src/sandbox/line.js";
 import { operations } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox, restoreSandbox } from "../../src/sandbox/start.js";
-import { organizationShape } from "../../src/sandbox/view-shapes.js";
+import { viewShapes } from "../../src/sandbox/view-shapes.js";
 import { viewOrganization } from "../../src/sandbox/views.js";
 import { inputShapes } from "../../src/scenario/format/inputs.js";
 import { scenarioSchema } from "../../src/scenario/format/schema.js";
@@ -56,7 +56,9 @@ test.each(eachValue(organizationFields))(
   "an organization whose %s is %j shows it, and so do a snapshot and a saved state",
   (name, value) => {
     const sandbox = opened({ [name]: value });
-    expect(jsonOf(organizationShape, sandbox.organizations.get("bank"))).toMatchObject({ [name]: value });
+    expect(jsonOf(viewShapes.organization, sandbox.organizations.get("bank"))).toMatchObject({
+      [name]: value,
+    });
     const shown = shownIn(sandbox);
     expect(shownAfter(sandbox)).toEqual([shown, shown]);
   },
@@ -75,13 +77,15 @@ test.each(eachValue(inputShapes.organization_update.fields))(
     applyLine(copy, JSON.parse(JSON.stringify(describeLine(state, state.history.held(), mark))));
     state.history.release();
     const view = sandbox.organizations.get("bank");
-    expect(jsonOf(organizationShape, view)).toMatchObject({ [name]: value });
+    expect(jsonOf(viewShapes.organization, view)).toMatchObject({ [name]: value });
     expect(viewOrganization(copy.registry.organization("bank").organization)).toEqual(view);
     const shown = shownIn(sandbox);
     expect(shownAfter(sandbox)).toEqual([shown, shown]);
     // A step does the same.
     operations.organization(state, { ref: "bank", [name]: before } as never);
-    expect(jsonOf(organizationShape, sandbox.organizations.get("bank"))).toMatchObject({ [name]: before });
+    expect(jsonOf(viewShapes.organization, sandbox.organizations.get("bank"))).toMatchObject({
+      [name]: before,
+    });
   },
 );
 

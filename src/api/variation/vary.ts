@@ -1,8 +1,9 @@
 import { type Assumptions, assumptionsFor, assumptionTable } from "../../rules/assumptions.js";
 import type { Shape } from "../../rules/schema/shape.js";
-import { mix32, numberInSeries, type RandomStream, randomStream } from "../../rules/seed.js";
+import { mix32, type RandomStream, randomStream } from "../../rules/seed.js";
 import { type ChooseVariant, fixedAssumptions, profileOf } from "../../sandbox/conditions.js";
 import type { ApiResponse } from "../../sandbox/journal/exchange.js";
+import { numberInSeries } from "../../sandbox/request-ids.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { headerPairs, withBody } from "../messages.js";
 import {

@@ -1,21 +1,19 @@
 import type { Shape, ValueOf } from "../../rules/schema/shape.js";
-import * as shapes from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 
 // Each part of a farmer has a description: these are the only documentation of the fields.
 
-const text = (description: string, of: Omit<shapes.TextKind, "kind"> = {}) =>
-  s.described(shapes.text(of), description);
-const number = (description: string) => s.described(shapes.number({ min: 0 }), description);
-const whole = (description: string, of: shapes.Limits = {}) => s.described(shapes.count(of), description);
+const text = (description: string, of: Omit<s.TextKind, "kind"> = {}) => s.described(s.text(of), description);
+const number = (description: string) => s.described(s.number({ min: 0 }), description);
+const whole = (description: string, of: s.Limits = {}) => s.described(s.count(of), description);
 const oneOf = <const Value extends string>(description: string, values: readonly Value[]) =>
-  s.described(shapes.choice(values), description);
-const list = <Item>(description: string, item: Shape<Item>, of: shapes.Limits = {}) =>
-  s.described(shapes.list(item, of), description);
+  s.described(s.choice(values), description);
+const list = <Item>(description: string, item: Shape<Item>, of: s.Limits = {}) =>
+  s.described(s.list(item, of), description);
 const always = <const Value extends string | boolean>(description: string, value: Value) =>
-  s.described(shapes.always(value), description);
-const object = <const Of extends shapes.Fields>(description: string, fields: Of) =>
-  s.described(shapes.mapping(fields), description);
+  s.described(s.always(value), description);
+const object = <const Of extends s.Fields>(description: string, fields: Of) =>
+  s.described(s.mapping(fields), description);
 
 const livestockTypes = ["buffaloes", "cattle", "chickens", "ducks", "goats", "pigs", "sheep"] as const;
 export type LivestockType = (typeof livestockTypes)[number];
@@ -25,7 +23,7 @@ const irrigations = ["none", "surface", "sprinkler", "drip"] as const;
 const surveyMethods = ["driven", "surveyed", "auto-imagery", "manual"] as const;
 const farmerTypes = ["small", "medium", "large"] as const;
 
-const position = list("A position.", shapes.number(), { min: 2, max: 2 }) as Shape<
+const position = list("A position.", s.number(), { min: 2, max: 2 }) as Shape<
   readonly [longitude: number, latitude: number]
 >;
 

@@ -1,7 +1,7 @@
 import { parse } from "@lukeed/ms";
 import { scopePattern } from "../../rules/assumptions.js";
 import { redactKeys, unicodePattern } from "../../rules/redact.js";
-import { count, mapping, optional, text } from "../../rules/schema/shape.js";
+import * as s from "../../rules/schema/shape.js";
 
 const units = "ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?|w|weeks?";
 
@@ -122,10 +122,10 @@ function durationHint(
 
 // The kinds of text in the format. Each use is a new shape, which can have its own description.
 
-export const shortText = (max = 200) => text({ min: 1, max });
+export const shortText = (max = 200) => s.text({ min: 1, max });
 
 export const ref = () =>
-  text({
+  s.text({
     noun: "a ref",
     example: "core-banking",
     code: "bad_ref",
@@ -135,7 +135,7 @@ export const ref = () =>
   });
 
 export const time = () =>
-  text({
+  s.text({
     noun: "a time",
     code: "bad_time",
     pattern: timePattern,
@@ -151,7 +151,7 @@ const durationText = (
   units?: string[],
 ) => {
   const hint = (given: string) => durationHint(given, isAllowed, units);
-  return text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
+  return s.text({ noun, example, code: "bad_time", pattern, isAllowed, hint });
 };
 const isPositive = (given: string) => (parseDuration(given) ?? 0) > 0;
 const durations = "90s, 10m, 2h or 7d";
@@ -175,7 +175,7 @@ export const wait = () => {
 };
 
 export const timeOrDuration = () =>
-  text({
+  s.text({
     noun: "a time or a duration",
     example: "90m, -1d or 2026-03-02T09:00:00Z",
     code: "bad_time",
@@ -190,14 +190,14 @@ export const timeOrDuration = () =>
 export const maximumScopes = 100;
 
 export const scope = () =>
-  text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
+  s.text({ noun: "a scope name", example: "attestations:read", pattern: scopePattern });
 
 export const sha256 = () =>
-  text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
+  s.text({ noun: "a SHA-256", pattern: /^[0-9a-f]{64}$/, hint: () => "write 64 hex digits in lower case" });
 
 // The largest integer of a structured field (RFC 9651), as in the RateLimit headers.
-const limit = () => count({ max: 999_999_999_999_999 });
-export const limits = mapping({ per_minute: optional(limit()), per_day: optional(limit()) });
+const limit = () => s.count({ max: 999_999_999_999_999 });
+export const limits = s.mapping({ per_minute: s.optional(limit()), per_day: s.optional(limit()) });
 
 /** Names with a meaning for JavaScript objects: a scenario with them could change the sandbox's own objects. */
 export const forbiddenNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);

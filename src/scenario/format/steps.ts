@@ -4,7 +4,7 @@ import { rejectionCodes } from "../../rules/errors.js";
 import { type FaultKind, faultKinds } from "../../rules/fault-effects.js";
 import { organizationChange } from "../../rules/organization.js";
 import { type ApiPathId, apiPathIds, mePath, pathIdShape } from "../../rules/outcomes.js";
-import type { Fields, Optional, Shape } from "../../rules/schema/shape.js";
+import type { Fields, Shape } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { type ActionName, actionNames, stepKinds } from "../../rules/steps.js";
 import {
@@ -73,7 +73,7 @@ const effectFields = {
   truncate: s.optional(s.flag()),
   malformed: s.optional(s.flag()),
   slow: s.optional(positive()),
-} satisfies Record<FaultKind, Optional>;
+} satisfies Record<FaultKind, s.Optional>;
 // The body and the header of a status have no effect without it.
 const then = s.needing(
   faultKinds,

@@ -7,14 +7,7 @@ import type { Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import { stepKinds } from "../../rules/steps.js";
 import { farmerShape } from "../../sandbox/population/farmer-shape.js";
-import {
-  clockShape,
-  keyShape,
-  organizationShape,
-  recordShape,
-  requestShape,
-  upcomingShape,
-} from "../../sandbox/view-shapes.js";
+import { viewShapes } from "../../sandbox/view-shapes.js";
 import { descriptionOf } from "../../scenario/format/json-schema.js";
 import { assumptionsSchema, faultSchema } from "../../scenario/format/steps.js";
 
@@ -25,7 +18,7 @@ function named<const Of extends Readonly<Record<string, Shape>>>(parts: Of): Of 
   return Object.fromEntries(Object.entries(parts).map(([part, shape]) => [part, { ...shape, part }])) as Of;
 }
 
-const { pathId, fault } = requestShape.fields;
+const { pathId, fault } = viewShapes.request.fields;
 const headers = s.record(s.text());
 const running = { scenario: s.text(), seed: s.count() };
 const step = { kind: s.choice(stepKinds), say: s.nullable(s.text()) };
@@ -52,22 +45,22 @@ const assumptions = Object.entries(s.fieldsOf(assumptionsSchema) ?? {}).map(
 const { runs: _, ...reportOfOneRun } = reportShape.fields;
 
 const records = named({
-  Key: keyShape,
-  Organization: organizationShape,
-  Record: recordShape,
-  Clock: clockShape,
-  Upcoming: upcomingShape,
+  Key: viewShapes.key,
+  Organization: viewShapes.organization,
+  Record: viewShapes.record,
+  Clock: viewShapes.clock,
+  Upcoming: viewShapes.upcoming,
   Assumptions: s.mapping(Object.fromEntries(assumptions)) as Shape as Shape<
     Assumptions & { readonly profile: Profile }
   >,
   Fault: s.described(faultSchema, descriptionOf(faultSchema) ?? ""),
-  Request: requestShape,
+  Request: viewShapes.request,
   Farmer: farmerShape,
 });
 
 const { ListedKey } = named({
   ListedKey: s.mapping({
-    ...keyShape.fields,
+    ...viewShapes.key.fields,
     // Computed as in `explain`, without a request.
     nextRequest: s.mapping({
       status: s.count(),
