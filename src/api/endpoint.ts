@@ -97,6 +97,7 @@ export interface InputSchema {
 }
 
 export interface EndpointInput {
+  readonly kind?: undefined;
   /** On the sandbox's clock. */
   readonly now: number;
   /** The values of the path parameters, not decoded. */
@@ -116,6 +117,7 @@ export interface Preference {
 }
 
 export interface Success extends TextBody {
+  readonly kind?: undefined;
   readonly type?: string;
   readonly headers?: FlatHeaders;
   /** Makes the changes that the response reports; called once, or never in a dry run. */
@@ -123,7 +125,8 @@ export interface Success extends TextBody {
 }
 
 export interface OwnRejection {
-  readonly rejected: OwnRejectionPath;
+  readonly kind: "rejected";
+  readonly path: OwnRejectionPath;
   /** The details in the response; must not contain anything that looks like a key (R46). */
   readonly details?: Readonly<Record<string, unknown>>;
   readonly body?: TextBody & { readonly type?: string | undefined };

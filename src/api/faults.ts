@@ -52,7 +52,7 @@ export function applyFault(sandbox: SandboxState, call: ApiCall): CallResult | u
     // In a run, each body takes about a second.
     bytesPerSecond: slow !== undefined && ofRun !== undefined ? bytes : slow,
   };
-  return { ...result, fault, delivery };
+  return { requestId: chosen.id, ...result, fault, delivery };
 }
 
 /** The result of a call while the service is not available, with the seconds of its `Retry-After`. Default: none. */
@@ -66,8 +66,7 @@ export function unavailable(
   const effect = { status: 503, ...(seconds !== undefined && { retryAfter: { seconds, asDate } }) };
   // A date is on the wall clock, which the client reads. Clients subtract `Date` from it, so that is of the same clock.
   const date = asDate ? sandbox.platform.time() : undefined;
-  const chosen = withRunVariants(sandbox, { ...call, now: date ?? call.now }, 503);
-  const { response, code } = statusResponse(sandbox, chosen, effect);
+  const { response, code } = statusResponse(sandbox, { ...call, now: date ?? call.now }, effect);
   return { response, code, date, pathId: fault, fault };
 }
 

@@ -1,14 +1,14 @@
 import { fingerprintOf, formOfKey } from "../rules/api-key.js";
 import { containsKey, copyOf, isOfWords, redactKeys, redactPath } from "../rules/redact.js";
 import { type ApiRequest, type RequestContent, type RequestTraits, traitBit } from "../rules/request.js";
-import { appendExchange } from "../sandbox/append-exchange.js";
+import { appendExchange, type CallSigns, signsOf } from "../sandbox/append-exchange.js";
 import { noAdvice } from "../sandbox/journal/counts.js";
 import type { CallResult, Exchange } from "../sandbox/journal/exchange.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 import { type ApiCall, startCall } from "./call.js";
 import type { InputSchema } from "./endpoint.js";
 import { applyFault } from "./faults.js";
-import { respondToCall, withRunVariants } from "./response.js";
+import { respondToCall } from "./response.js";
 
 /**
  * Responds to a request to the API and records it.
@@ -25,23 +25,28 @@ export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const { run } = sandbox.platform;
   const faulty = run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
   const result = faulty ?? respondToCall(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, run?.end?.(sandbox, call, result) ?? result);
-  appendExchange(sandbox, exchange, call);
+  const signs = signsOf(sandbox, call);
+  const exchange = exchangeOf(sandbox, call, run?.end?.(sandbox, call, result) ?? result, signs);
+  appendExchange(sandbox, exchange, call, signs);
   return exchange;
 }
 
 /** Describes a call and its response for the journal, without a key (R46). The observer of clients adds its advice. */
-function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallResult): Exchange {
+function exchangeOf(
+  sandbox: SandboxState,
+  call: ApiCall,
+  result: CallResult,
+  { isProbe, isNotAlone, leaksRealKey }: CallSigns,
+): Exchange {
   const { request, route, endpoint, entry } = call;
-  const { pathId, fault = null, delivery, date } = result;
+  const { pathId, fault = null, delivery, date, requestId = call.id } = result;
   const response = request.method === "HEAD" ? { ...result.response, body: "" } : result.response;
   const { status } = response;
-  const { id } = call.variation === undefined ? call : withRunVariants(sandbox, call, status);
   const content = keptContent(call);
   const delayMs = delivery === undefined ? 0 : delivery.delayMs;
   return {
     number: call.number,
-    id,
+    id: requestId,
     at: call.now,
     // Unknown methods and paths may contain anything, including keys.
     method: endpoint === undefined ? redactKeys(request.method) : request.method,
@@ -50,9 +55,9 @@ function exchangeOf(sandbox: SandboxState, call: ApiCall, result: CallResult): E
     fromStory: request.fromStory,
     operation: endpoint?.operationId ?? null,
     isMisdirected: endpoint === undefined,
-    isProbe: false,
-    traits: traitsOf(call),
-    leaksRealKey: false,
+    isProbe,
+    traits: traitsOf(call) | (isNotAlone ? traitBit.keyInOtherHeader : 0),
+    leaksRealKey,
     presented: call.presented,
     client: request.client,
     keyForm: keyFormIn(call),

@@ -12,6 +12,7 @@ import {
   type InputSchema,
   isJson,
   type OwnRejection,
+  type Preference,
   type Success,
   successPathOf,
 } from "./endpoint.js";
@@ -41,7 +42,7 @@ export function withRunVariants(
 
 /** Authorizes, counts and responds to a call (R24). */
 export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult {
-  const result = decide(sandbox, call);
+  const result = resultOf(sandbox, call, decide(sandbox, call));
   result.commit?.();
   return result;
 }
@@ -49,52 +50,99 @@ export function respondToCall(sandbox: SandboxState, call: ApiCall): CallResult 
 /** The dry run of a call: counts and changes nothing. */
 export function evaluateResponse(sandbox: SandboxState, call: ApiCall): CallResult {
   const { entry } = call;
-  if (entry === undefined) return decide(sandbox, call);
   // Counted in a copy, so that a success shows the usage after the call.
-  return decide(sandbox, { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } });
+  const copy =
+    entry === undefined ? call : { ...call, entry: { ...entry, usage: structuredClone(entry.usage) } };
+  return resultOf(sandbox, copy, decide(sandbox, copy));
 }
 
-function decide(sandbox: SandboxState, call: ApiCall): CallResult {
+/** What the checks and the endpoint decide about a call, without everything that the specification leaves open. */
+type Decision =
+  | (Rejection & { readonly kind: "rejected" })
+  | {
+      readonly kind: "accepted";
+      readonly path: PathId;
+      readonly endpoint: Endpoint;
+      readonly success: Success;
+      readonly note: string | undefined;
+    }
+  | {
+      readonly kind: "preferred";
+      readonly status: number;
+      readonly documented: Success;
+      readonly note: string;
+    };
+
+function decide(sandbox: SandboxState, call: ApiCall): Decision {
   const { request, route, endpoint } = call;
-  if (route === undefined) return rejectCall(sandbox, call, { path: "404.unknown_path" });
-  if (endpoint === undefined) return rejectCall(sandbox, call, { path: "405.method", allow: route.allow });
-  const admitted = admit(sandbox, call, scopeOf(endpoint, sandbox));
-  if (typeof admitted !== "string") return admitted;
+  if (route === undefined) return { kind: "rejected", path: "404.unknown_path" };
+  if (endpoint === undefined) return { kind: "rejected", path: "405.method", allow: route.allow };
+  const scope = scopeOf(endpoint, sandbox);
+  const admitted = admit(sandbox, call, scope);
+  if (!isSuccess(admitted)) return { kind: "rejected", path: admitted, scope };
   const plain = plainInput(route, endpoint, request.path, call.now);
   const input = endpoint.input === undefined ? plain : inputOf(endpoint, plain, request);
-  const preferred = "rejected" in input ? undefined : preferredResult(sandbox, call, endpoint, input);
+  if (input.kind === "rejected") return input;
+  const preferred = input.prefer && preferredStatus(sandbox, endpoint, input.prefer);
   if (preferred !== undefined) return preferred;
-  const responded = "rejected" in input ? input : endpoint.respond(call.entry as KeyEntry, sandbox, input);
-  if ("rejected" in responded) {
-    const { rejected: path, details, body, note } = responded;
-    const rejected = rejectCall(sandbox, call, { path, details, body });
-    return note === undefined ? rejected : { ...rejected, note };
-  }
-  const response = successResponse(sandbox, call, endpoint, responded);
-  const result = {
-    pathId: successPathOf(endpoint, admitted),
-    response,
-    code: null,
-    commit: responded.commit,
-  };
-  const { note } = ("prefer" in input && input.prefer) || {};
-  return note === undefined ? result : { ...result, note };
+  const success = endpoint.respond(call.entry as KeyEntry, sandbox, input);
+  if (success.kind === "rejected") return success;
+  const path = successPathOf(endpoint, admitted);
+  return { kind: "accepted", path, endpoint, success, note: input.prefer?.note };
 }
 
 /** The documented response with the status that a client prefers, in place of the success. Changes nothing. */
-function preferredResult(
+function preferredStatus(
   sandbox: SandboxState,
-  call: ApiCall,
   endpoint: Endpoint,
-  { prefer: { code, note } = {} }: EndpointInput,
-): CallResult | undefined {
-  const documented = code === undefined ? undefined : endpoint.documented?.(code, sandbox);
-  if (code === undefined || documented === undefined || code === (endpoint.status ?? 200)) return undefined;
+  { code, note = `Prefer: code=${code}` }: Preference,
+): Decision | undefined {
+  if (code === undefined || code === (endpoint.status ?? 200)) return undefined;
+  const documented = endpoint.documented?.(code, sandbox);
+  return documented && { kind: "preferred", status: code, documented, note };
+}
+
+/** Renders a decision, with the variants that a run chooses for it. */
+function resultOf(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+  if (call.variation === undefined) return render(sandbox, call, decision);
+  const chosen = withRunVariants(sandbox, call, ...kindOfResponse(decision));
+  return { ...render(sandbox, chosen, decision), requestId: chosen.id };
+}
+
+function kindOfResponse(decision: Decision): [status: number, isContext: boolean] {
+  switch (decision.kind) {
+    case "rejected":
+      return [outcomeOf(decision.path).status, false];
+    case "accepted":
+      return [decision.endpoint.status ?? 200, decision.endpoint.responsesContext === true];
+    case "preferred":
+      return [decision.status, false];
+  }
+}
+
+function render(sandbox: SandboxState, call: ApiCall, decision: Decision): CallResult {
+  switch (decision.kind) {
+    case "rejected":
+      return rejectCall(sandbox, call, decision);
+    case "accepted": {
+      const { path, endpoint, success, note } = decision;
+      const response = successResponse(sandbox, call, endpoint, success);
+      return { pathId: path, response, code: null, commit: success.commit, note };
+    }
+    case "preferred":
+      return preferredResult(call, decision);
+  }
+}
+
+function preferredResult(
+  { assumptions, id }: ApiCall,
+  { status, documented, note }: Extract<Decision, { readonly kind: "preferred" }>,
+): CallResult {
   const { headers = [], type } = documented;
-  const id = call.assumptions.request_id_on_errors || code < 400 ? ["X-Request-Id", call.id] : [];
-  const response = responseOf(code, documented, [...id, ...headers], type);
+  const ids = assumptions.request_id_on_errors || status < 400 ? ["X-Request-Id", id] : [];
+  const response = responseOf(status, documented, [...ids, ...headers], type);
   const path = "fault.status" as const;
-  return { pathId: path, fault: path, response, code: null, note: note ?? `Prefer: code=${code}` };
+  return { pathId: path, fault: path, response, code: null, note };
 }
 
 const nothing: Readonly<Record<string, string>> = Object.freeze({});
@@ -122,12 +170,8 @@ export function scopeOf({ scope }: Endpoint, { assumptions }: SandboxState): str
   return scope === undefined ? assumptions.me_scope : scope;
 }
 
-/** Authorizes a call and counts it if it is admitted (R24); returns its path id, or the rejection. */
-export function admit(
-  sandbox: SandboxState,
-  call: ApiCall,
-  scope: string | null,
-): ApiPathId | CallResult<ApiPathId> {
+/** Authorizes a call and counts it if it is admitted (R24). */
+function admit(sandbox: SandboxState, call: ApiCall, scope: string | null): ApiPathId {
   const { assumptions, windows } = sandbox;
   const { entry, now } = call;
   if (entry !== undefined) entry.usage = usageAt(entry.usage, windows, now);
@@ -140,7 +184,7 @@ export function admit(
     usage.dayCount += 1;
     if (windows.sliding) usage.recent.push(now);
   }
-  return isAdmitted ? pathId : rejectCall(sandbox, call, { path: pathId, scope });
+  return pathId;
 }
 
 export function authorizationFacts(
@@ -162,14 +206,11 @@ export function authorizationFacts(
 
 export function successResponse(
   sandbox: SandboxState,
-  original: ApiCall,
+  call: ApiCall,
   endpoint: Endpoint,
   success: Success,
 ): ApiResponse {
   const status = endpoint.status ?? 200;
-  const isContext = endpoint.responsesContext === true;
-  const call =
-    original.variation === undefined ? original : withRunVariants(sandbox, original, status, isContext);
   const form = call.assumptions.rate_limit_headers;
   const limits =
     form === "none" || call.entry === undefined
@@ -179,15 +220,13 @@ export function successResponse(
   const response = responseOf(status, success, ["X-Request-Id", call.id, ...more], success.type);
   if (call.variation === undefined || !isJson(success.type) || success.text === "") return response;
   const shape = endpoint.documented && endpoint.responseShape;
-  return vary(response, call.variation, { isContext, shape });
+  return vary(response, call.variation, { isContext: endpoint.responsesContext === true, shape });
 }
 
-interface CallRejection {
+interface Rejection extends Partial<Pick<OwnRejection, "details" | "body" | "note">> {
   readonly path: ApiPathId;
   readonly scope?: string | null;
   readonly allow?: string;
-  readonly details?: Details | undefined;
-  readonly body?: OwnRejection["body"] | undefined;
 }
 
 type Details = Readonly<Record<string, unknown>>;
@@ -195,11 +234,10 @@ type Details = Readonly<Record<string, unknown>>;
 /** Rejects a call. Outcomes with the same code have the same bytes, so that none reveals its cause (R14). */
 export function rejectCall(
   sandbox: SandboxState,
-  original: ApiCall,
-  rejection: CallRejection,
+  call: ApiCall,
+  rejection: Rejection,
 ): CallResult<ApiPathId> {
-  const call = withRunVariants(sandbox, original, outcomeOf(rejection.path).status);
-  const { path, allow, body, details = detailsOf(sandbox, call, rejection) } = rejection;
+  const { path, allow, body, note, details = detailsOf(sandbox, call, rejection) } = rejection;
   const { assumptions, variation } = call;
   const isPlain = variation === undefined && details === undefined && body === undefined;
   const rendered = isPlain
@@ -213,6 +251,7 @@ export function rejectCall(
     pathId: path,
     response: variation === undefined ? response : vary(response, variation),
     code: codeOf(path, assumptions),
+    note,
   };
 }
 
@@ -261,7 +300,7 @@ function openHeaders(
 function detailsOf(
   sandbox: SandboxState,
   call: ApiCall,
-  { path, scope = null }: CallRejection,
+  { path, scope = null }: Rejection,
 ): Details | undefined {
   const { entry, now, assumptions } = call;
   if (!assumptions.error_details || entry === undefined) return undefined;

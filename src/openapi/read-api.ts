@@ -190,7 +190,7 @@ function addRequestNote(notes: Notes, endpoint: Endpoint): void {
     body: { text },
   };
   const reading = endpoint.input?.read({ ...plain, idempotencyKey: undefined }, content);
-  if (reading === undefined || !("rejected" in reading)) return;
+  if (reading?.kind !== "rejected") return;
   const what = "every request that the sandbox can make from the document";
   notes.add("broken", endpoint.operationId, `rejects ${what}`, `operations reject ${what}`, reading.note);
 }

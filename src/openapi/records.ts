@@ -207,16 +207,6 @@ function invalid({ mismatched, rejection }: Served, problem: string, field = "bo
   return rejection(mismatched, { fields: { [field]: problem } });
 }
 
-function find(call: Call): KeptRecord | OwnRejection {
-  const { collection, input, idName = "", rejection } = call;
-  const owner = ownerOf(call.caller.key);
-  const id = decoded(input.params[idName] ?? "");
-  const record = collection.records.get(id);
-  const isOwn = record !== undefined && ownerOf(record) === owner;
-  if (isOwn && matches(record.members, parentsIn(call))) return record;
-  return { ...rejection("404.unknown_record"), note: whyUnknown(collection, id, owner) };
-}
-
 const create: Respond = (call) => {
   const { operation, form, rejection, documentsKey, collection, sandbox, input } = call;
   const owner = ownerOf(call.caller.key);
@@ -273,8 +263,13 @@ function withoutObjects(given: Members): Members {
 const ofRecord =
   (respond: (call: Call, record: KeptRecord) => Success | OwnRejection): Respond =>
   (call) => {
-    const record = find(call);
-    return "rejected" in record ? record : respond(call, record);
+    const { collection, input, idName = "", rejection } = call;
+    const owner = ownerOf(call.caller.key);
+    const id = decoded(input.params[idName] ?? "");
+    const record = collection.records.get(id);
+    const isOwn = record !== undefined && ownerOf(record) === owner;
+    if (isOwn && matches(record.members, parentsIn(call))) return respond(call, record);
+    return { ...rejection("404.unknown_record"), note: whyUnknown(collection, id, owner) };
   };
 
 const readRecord = ofRecord((call, { members }) => withRecord(call, members));

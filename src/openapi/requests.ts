@@ -333,16 +333,16 @@ export function rejectionsOf({ responses }: Operation) {
       const sample = sampledBody(documented, ofExamples);
       return sample && { ...jsonBody(sample.value), type: documented.type };
     });
-  const rejection = (rejected: OwnRejectionPath, details?: Members): OwnRejection => {
-    const { status, code } = outcomeOf(rejected);
-    const { message } = outcomeOf(rejected === "400.bad_request" ? "422.validation" : rejected);
+  const rejection = (path: OwnRejectionPath, details?: Members): OwnRejection => {
+    const { status, code } = outcomeOf(path);
+    const { message } = outcomeOf(path === "400.bad_request" ? "422.validation" : path);
     const ours = errorBody(String(code), String(message), details);
-    const explained = details && { details, note: noteOf(details) };
+    const rejected = { kind: "rejected", path, ...(details && { details, note: noteOf(details) }) } as const;
     const documented = responses.get(String(status));
-    if (documented === undefined || documented.type === "") return { rejected, ...explained, body: ours };
+    if (documented === undefined || documented.type === "") return { ...rejected, body: ours };
     const isOurs = documented.reader.checkOf(documented.schema)(parsedJson(ours.text)) === undefined;
     const typed = { ...ours, type: documented.type };
-    return { rejected, ...explained, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
+    return { ...rejected, body: isOurs ? typed : (sampleIn(documented) ?? typed) };
   };
   return { unreadable, mismatched, rejection };
 }

@@ -1,21 +1,25 @@
 import { fingerprintOf, parseApiKey } from "../rules/api-key.js";
 import { findFirstKeys, redactPath } from "../rules/redact.js";
 import { isMeantAsKey, shows, traitBit } from "../rules/request.js";
-import { type ObservedCall, observe, type ShownKey } from "./journal/counts.js";
+import { type KeysOfAdvice, type ObservedCall, observe, type ShownKey } from "./journal/counts.js";
 import type { Exchange } from "./journal/exchange.js";
 import type { SandboxState } from "./sandbox.js";
 
+// The paths of the sandbox's own tools, under any base URL; API clients do not call them.
+const ownPaths = "/__sandbox/";
+
 /** Appends an exchange to the journal, with advice, and counts it for the report: the journal forgets, the counters do not. */
-export function appendExchange(sandbox: SandboxState, exchange: Exchange, call: ObservedCall): void {
-  exchange.isProbe = isProbeOfServer(call);
-  const misplaced = misplacedKeys(sandbox, call);
-  if (misplaced?.isNotAlone) exchange.traits |= traitBit.keyInOtherHeader;
-  if (misplaced?.hasRealKey) exchange.leaksRealKey = true;
+export function appendExchange(
+  sandbox: SandboxState,
+  exchange: Exchange,
+  call: ObservedCall,
+  { keys }: CallSigns,
+): void {
   if (isCounted(exchange)) {
     const { run } = sandbox.platform;
     // No advice if the response hides what was wrong with the request.
     if (run?.end === undefined && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
-    sandbox.counters.count(exchange, misplaced?.keys, run?.observe(sandbox, exchange));
+    sandbox.counters.count(exchange, keys, run?.observe(sandbox, exchange));
   }
   sandbox.history.record(exchange);
 }
@@ -38,45 +42,53 @@ function isUnremarkable(
 const probedPath =
   /^\/(?:favicon\.ico|apple-touch-icon[^/]*\.png|robots\.txt|healthz?|livez|readyz|ping|status|metrics|actuator\/health(?:\/.*)?|\.well-known\/.*)?$/;
 
-function isProbeOfServer(call: ObservedCall): boolean {
-  const { method, path, apiKey, traits, fromStory } = call.request;
-  // Checked first, because it is cheap and every request gets here.
-  if (call.route !== undefined || fromStory) return false;
-  const hasKey = apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
-  return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
+/** What the place of a call's keys and its path show about its client, without containing a key (R46). */
+export interface CallSigns {
+  /** Whether it probes any web server, such as for a favicon. */
+  readonly isProbe: boolean;
+  /** Whether a possibly real key is where no key belongs: well-formed, not created by a sandbox, and unknown here. */
+  readonly leaksRealKey: boolean;
+  /** Whether `x-api-key` contains more than the key, or a variable's name. */
+  readonly isNotAlone: boolean;
+  /** The key for each advice id, if it is not the key in `x-api-key`. */
+  readonly keys?: KeysOfAdvice;
 }
 
-// The paths of the sandbox's own tools, under any base URL; API clients do not call them.
-const ownPaths = "/__sandbox/";
+const noSigns: CallSigns = Object.freeze({ isProbe: false, leaksRealKey: false, isNotAlone: false });
 
-// Describes the keys of a request in places where no key belongs, without containing them (R46); `undefined` if it has none.
-function misplacedKeys(sandbox: SandboxState, call: ObservedCall) {
+export function signsOf(sandbox: SandboxState, call: ObservedCall): CallSigns {
   const { presented } = call;
   const { apiKey = "", path, evidence } = call.request;
   const isUnknown = call.route === undefined;
-  if (presented !== "malformed" && evidence === undefined && !isUnknown) return undefined;
+  if (presented !== "malformed" && evidence === undefined && !isUnknown) return noSigns;
+  const isProbe = isProbeOfServer(call);
   const inHeader = presented === "malformed" ? findFirstKeys(apiKey) : [];
   const isNotAlone = presented === "malformed" && isMeantAsKey(apiKey, inHeader);
   const inPath = isUnknown ? findFirstKeys(path) : [];
   const { inQuery = [], inHeaders = [] } = evidence ?? {};
   const sentKeys = [...inQuery, ...inHeaders, ...inHeader, ...inPath];
-  if (sentKeys.length === 0 && !isNotAlone) return undefined;
+  if (sentKeys.length === 0 && !isNotAlone) return { ...noSigns, isProbe };
   const real = sentKeys.find(
     (key) => parseApiKey(key)?.marked === false && shownKey(sandbox, key).key === null,
   );
   const notAlone = inHeaders[0] ?? (isNotAlone ? inHeader[0] : undefined);
   return {
-    /** Whether one of them may be a real key: well-formed, not created by a sandbox, and unknown here. */
-    hasRealKey: real !== undefined,
-    /** Whether `x-api-key` contains more than the key, or a variable's name. */
+    isProbe,
+    leaksRealKey: real !== undefined,
     isNotAlone,
-    /** The key for each advice id, if it is not the key in `x-api-key`. */
     keys: {
       ...(inQuery[0] !== undefined && { "key-in-query": shownKey(sandbox, inQuery[0]) }),
       ...(notAlone !== undefined && { "key-in-authorization": shownKey(sandbox, notAlone) }),
       ...(real !== undefined && { "real-key-suspected": shownKey(sandbox, real) }),
     },
   };
+}
+
+function isProbeOfServer(call: ObservedCall): boolean {
+  const { method, path, apiKey, traits, fromStory } = call.request;
+  if (call.route !== undefined || fromStory) return false;
+  const hasKey = apiKey !== undefined || shows(traits, traitBit.keyInQuery | traitBit.keyInOtherHeader);
+  return !hasKey && (method === "GET" || method === "HEAD") && probedPath.test(redactPath(path));
 }
 
 function shownKey({ platform, registry }: SandboxState, key: string): ShownKey {

@@ -34,7 +34,9 @@ export interface CallResult<Path = PathId> {
   /** Epoch milliseconds of its header `Date`. Default: the sandbox's clock. */
   readonly date?: number | undefined;
   /** Why, for the people of the sandbox; never in the response. */
-  readonly note?: string;
+  readonly note?: string | undefined;
+  /** The request id in its response. Default: the call's. */
+  readonly requestId?: string;
 }
 
 /** A completed request, without a key (R46). `appendExchange` sets the members that are not readonly. */
@@ -56,11 +58,11 @@ export interface Exchange {
   /** Whether the API does not have its path, or not with its method. */
   readonly isMisdirected: boolean;
   /** Whether it probes any web server, such as for a favicon. Journals and reports omit it. */
-  isProbe: boolean;
+  readonly isProbe: boolean;
   /** Its traits, without the input that its endpoint accepts. */
-  traits: RequestTraits;
+  readonly traits: RequestTraits;
   /** Whether a possibly real key was outside its header, or in the header with other text. */
-  leaksRealKey: boolean;
+  readonly leaksRealKey: boolean;
   readonly presented: Presented;
   /** Lower-case names and values in turn, without keys. */
   readonly client: readonly string[];
