@@ -5,7 +5,6 @@ import { usersPackage } from "../library/users-package.js";
 import { respondToWebRequest } from "../library/web-request.js";
 import { SandboxError } from "../rules/errors.js";
 import { requireKnownOptions } from "../rules/schema/check.js";
-import { runDue } from "../sandbox/operations/operations.js";
 import type { SandboxState } from "../sandbox/sandbox.js";
 
 // The user's own msw.
@@ -36,10 +35,9 @@ export interface HandlerOptions {
  * const server = setupServer(...createHandlers(sandbox, { baseUrl: "https://api.example" }));
  */
 export function createHandlers(sandbox: Sandbox, options: HandlerOptions = {}): HttpHandler[] {
-  const state = () => runDue(stateOf(sandbox));
   requireKnownOptions("make handlers", options, ["baseUrl"]);
   const { baseUrl = "*" } = options;
-  const response = (base: string) => resolverOf(state, base);
+  const response = (base: string) => resolverOf(() => stateOf(sandbox), base);
   if (baseUrl === "*") return [handlerOf(anyHost, response(""))];
   const isAbsolute = /^https?:\/\//i.test(baseUrl);
   const hasPattern = baseUrl.includes("*") || (isAbsolute && /\/:/.test(baseUrl.slice("https://".length)));
@@ -99,10 +97,9 @@ const own = () => {
   ready ??= createSandbox({ scenario: "key-states" });
   return stateOf(ready);
 };
-const state = () => runDue(own());
 
 /** A sandbox of `key-states`, ready to use with {@link handlers}. Its first use starts it. */
 export const sandbox = sandboxOn(own) as Sandbox<KeyRef<"key-states">, OrganizationRef<"key-states">>;
 
 /** The handlers of the ready {@link sandbox}, for any host. */
-export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(state, ""))];
+export const handlers: HttpHandler[] = [handlerOf(anyHost, resolverOf(own, ""))];

@@ -117,7 +117,11 @@ export function createSandbox(options: SandboxOptions = {}): Sandbox {
 /** It may start with its first use; each call runs what is due first. */
 export function sandboxOn(given: SandboxState | (() => SandboxState)): Sandbox {
   const own = typeof given === "function" ? given : () => given;
-  const state = () => runDue(own());
+  const state = () => {
+    const sandbox = own();
+    runDue(sandbox);
+    return sandbox;
+  };
   const sandbox: Sandbox = {
     get name() {
       return state().name;

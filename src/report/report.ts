@@ -39,10 +39,10 @@ export function clientReport(
   { underExec = false, keysInOutput = [] }: { underExec?: boolean; keysInOutput?: readonly string[] } = {},
   counters: Pick<Counters, "read" | "curlOptions"> = sandbox.counters,
 ): Report {
-  const running = runDue(sandbox);
+  runDue(sandbox);
   const counted = counters.read();
-  const hints = howToCover(running, { curlOptions: counters.curlOptions, underExec });
-  const served = endpointsOf(running);
+  const hints = howToCover(sandbox, { curlOptions: counters.curlOptions, underExec });
+  const served = endpointsOf(sandbox);
   const knownOutcomes = outcomesOf(served);
   // A custom handler, or an endpoint that an earlier scenario had.
   const others = Object.keys(counted.paths).filter((id) => knownOutcomes.every(({ path }) => path !== id));
@@ -74,10 +74,10 @@ export function clientReport(
     return { ...advice, count: keysInOutput.length, meaning: `${meaning} First: ${places}.` };
   });
   return {
-    scenario: running.name,
-    seed: running.seed,
-    profile: profileOf(running),
-    pinned: pinnedAssumptions(running),
+    scenario: sandbox.name,
+    seed: sandbox.seed,
+    profile: profileOf(sandbox),
+    pinned: pinnedAssumptions(sandbox),
     requests: counted.requests,
     unread: counted.unread,
     ...sharesOf(paths, endpoints),

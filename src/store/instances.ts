@@ -147,10 +147,12 @@ export function keepLoaded<More extends object>(now = nodePlatform.stopwatch) {
           return now() - this.usedAt;
         },
         get name() {
-          return runDue(sandbox).name;
+          runDue(sandbox);
+          return sandbox.name;
         },
         get seed() {
-          return runDue(sandbox).seed;
+          runDue(sandbox);
+          return sandbox.seed;
         },
       };
       instances.set(described.id, instance);

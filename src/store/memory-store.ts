@@ -42,7 +42,7 @@ export function createMemoryStore(sandbox: SandboxState, options: InstanceLimits
     sandbox,
     instances,
     enter: instances.use,
-    request: (request, { sandbox: here }) => handle(runDue(here), request),
+    request: (request, { sandbox: here }) => handle(here, request),
     countUnread: ({ sandbox: here }, id) => markUnread(here, id),
     run(_kind, act, from) {
       // Runs what is due first.

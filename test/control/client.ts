@@ -1,7 +1,6 @@
 import { Agent, type IncomingHttpHeaders } from "node:http";
 import { expect, onTestFinished } from "vitest";
 import { stateOf } from "../../src/library/create-sandbox.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { type SandboxServer, type ServerOptions, startServer } from "../../src/server/start-server.js";
 import { exchange } from "../support/exchange.js";
@@ -110,7 +109,7 @@ export async function expectUnchanged<Result>(
       instances: body.data.map(({ idle_seconds: _, ...instance }: Record<string, unknown>) => instance),
     };
   };
-  const { registry } = runDue(sandbox);
+  const { registry } = sandbox;
   const before = await seen();
   const events: string[] = [];
   const stop = sandbox.history.subscribe(({ type }) => events.push(type));
@@ -118,7 +117,7 @@ export async function expectUnchanged<Result>(
   stop();
   expect(events).toEqual([]);
   expect(await seen()).toEqual(before);
-  expect(runDue(sandbox).registry).toBe(registry);
+  expect(sandbox.registry).toBe(registry);
   return result;
 }
 

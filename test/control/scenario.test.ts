@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { parseScenario } from "../../src/index.js";
 import { assumptionsFor } from "../../src/rules/assumptions.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import { scenarioNames } from "../../src/scenario/bundled.js";
 import { requireFewKeys } from "../../src/server/control/routes/scenario.js";
 import { accountLimits, createAccounts } from "../../src/store/account.js";
@@ -86,7 +85,7 @@ test("a scenario that was never one text is rendered with the same meaning", asy
   for (const scenario of [file, { ...parseScenario(own), name: "rotation", seed: 7 }]) {
     const { ask, sandbox } = await serveControl({ scenario });
     const { text } = await ask("/scenario");
-    expect(parseScenario(text)).toEqual(runDue(sandbox).scenario);
+    expect(parseScenario(text)).toEqual(sandbox.scenario);
   }
   // The options of the server are no part of the text of a bundled one.
   const { ask } = await serveControl({ scenario: "key-states", seed: 9 });
@@ -112,7 +111,7 @@ test("R46 a key that a scenario pins is cut, however it is spelled, and such a t
 
 test("a text is checked with places and hints, and nothing changes", async () => {
   const { ask, sandbox } = await serveControl();
-  const { registry } = runDue(sandbox);
+  const { registry } = sandbox;
   const problems = async (text: string): Promise<Problem[]> =>
     (await ask("/scenario/validate", yaml(text, "POST"))).body.data.problems;
   expect(await problems(own)).toEqual([]);
@@ -139,7 +138,7 @@ test("a text is checked with places and hints, and nothing changes", async () =>
   expect(await problems(endless)).toMatchObject([{ line: 2, level: "error" }]);
   const max = { version: 1, population: { organizations: 10_000, keys_per_organization: 2 } } as const;
   expect(requireFewKeys(max, { accounts: createAccounts(accountLimits()) }, false)).toBeUndefined();
-  expect(runDue(sandbox).registry).toBe(registry);
+  expect(sandbox.registry).toBe(registry);
 });
 
 test("the format's JSON Schema and the table of assumptions are shown", async () => {

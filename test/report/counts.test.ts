@@ -8,7 +8,7 @@ import { clientReport, mergeReports } from "../../src/report/report.js";
 import { renderReport } from "../../src/report/report-document.js";
 import type { Fault } from "../../src/sandbox/faults.js";
 import type { Exchange } from "../../src/sandbox/journal/exchange.js";
-import { advanceClock, clearRequests, runDue } from "../../src/sandbox/operations/operations.js";
+import { advanceClock, clearRequests } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { enterScenario, prepareScenario, resetSandbox } from "../../src/sandbox/start.js";
@@ -52,8 +52,7 @@ const odd: Readonly<Record<number, { method?: string; path?: string; traits?: nu
 };
 
 /** Sends requests with a key of the sandbox that runs, with none, or with one that nobody holds. */
-function ask(state: SandboxState, { times, key, odd: form }: Happening): void {
-  const sandbox = runDue(state);
+function ask(sandbox: SandboxState, { times, key, odd: form }: Happening): void {
   const keys = [
     ...Object.values(scenarioSecrets(sandbox)),
     undefined,
@@ -107,7 +106,7 @@ function play(happenings: readonly Happening[]): number {
     const place = places[one.place % places.length] as Place;
     if (one.what === "ask") ask(place.sandbox, one);
     else if (one.what === "reset") resetSandbox(place.sandbox);
-    else if (one.what === "advance") advanceClock(runDue(place.sandbox), one.times * 60_000);
+    else if (one.what === "advance") advanceClock(place.sandbox, one.times * 60_000);
     else if (one.what === "exchange")
       enterScenario(
         place.sandbox,
@@ -122,7 +121,7 @@ function play(happenings: readonly Happening[]): number {
       instances.remove(place.id);
       places.splice(places.indexOf(place), 1);
     } else if (one.what === "clear") {
-      clearRequests(runDue(place.sandbox));
+      clearRequests(place.sandbox);
       place.heard = [];
     }
     max = Math.max(max, server.heard.length);
@@ -146,10 +145,9 @@ test("the report counts every request, no matter what happens to the sandboxes, 
 
 test("an advice counts all of its requests, and has the first five as examples, also of several runs", () => {
   const sandbox = open("key-states")();
-  for (let request = 0; request < 8; request++)
-    handle(runDue(sandbox), asked({ path: "/v1/relying-party/you" }));
+  for (let request = 0; request < 8; request++) handle(sandbox, asked({ path: "/v1/relying-party/you" }));
   const report = clientReport(sandbox);
-  const first = runDue(sandbox).history.requests().slice(0, 5);
+  const first = sandbox.history.requests().slice(0, 5);
   for (const [{ advice }, count] of [[report, 8] as const, [mergeReports([report, report]), 16] as const]) {
     const earned = advice.find(({ id }) => id === "wrong-method-or-path");
     expect([earned?.count, earned?.examples.map(({ id }) => id)]).toEqual([count, first.map(({ id }) => id)]);

@@ -6,7 +6,6 @@ import { stateOf } from "../../src/library/create-sandbox.js";
 import { clientEnvironment } from "../../src/node/client-variables.js";
 import type { HowToCover } from "../../src/report/report-shape.js";
 import { outcomes, type PathId } from "../../src/rules/outcomes.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import type { Scenario } from "../../src/scenario/scenario.generated.js";
 import { isOwn, reachable, withInput } from "../support/own-endpoints.js";
@@ -60,8 +59,8 @@ async function follow(line: string, sandbox: Sandbox, environment: Record<string
 
 async function serve(scenario: string | Scenario, tls = false) {
   const server = await served({ scenario, tls });
-  const sandbox = () => runDue(stateOf(server.sandbox));
-  const environment = () => clientEnvironment(sandbox(), { url: server.url, controlUrl: server.controlUrl });
+  const sandbox = stateOf(server.sandbox);
+  const environment = () => clientEnvironment(sandbox, { url: server.url, controlUrl: server.controlUrl });
   return { sandbox: server.sandbox as Sandbox, environment };
 }
 

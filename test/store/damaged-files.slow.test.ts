@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { startInNode } from "../../src/node/platform.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { parseState, stateText } from "../../src/store/state-format.js";
@@ -12,7 +11,7 @@ import { asked } from "../support/send.js";
 /** The bytes of a state after three requests. */
 function savedState(): Buffer {
   const sandbox = startInNode(bundledScenarios.active, { name: "active" });
-  for (let n = 0; n < 3; n += 1) handle(runDue(sandbox), asked({ path: `/v1/${n}` }));
+  for (let n = 0; n < 3; n += 1) handle(sandbox, asked({ path: `/v1/${n}` }));
   return Buffer.from(stateText({ own: describeSandbox(sandbox) }));
 }
 

@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import { handle } from "../../src/api/handle.js";
 import { nodePlatform, startInNode } from "../../src/node/platform.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import { describeSandbox } from "../../src/sandbox/start.js";
 import { bundledScenarios } from "../../src/scenario/bundled.js";
 import { instanceState } from "../../src/store/instances.js";
@@ -62,7 +61,7 @@ test("the ends of the last 1,000 instances are known, with how and when, and no 
 test("a restored instance keeps its idle time, its tenancy and its place among the limited journals", () => {
   const { clock, instances } = opened();
   const made = instances.create(source, {}, { label: "partner", requestsPerMinute: 7 });
-  for (let n = 0; n < 40; n += 1) handle(runDue(made.sandbox), asked({ path: `/v1/${"words/".repeat(80)}` }));
+  for (let n = 0; n < 40; n += 1) handle(made.sandbox, asked({ path: `/v1/${"words/".repeat(80)}` }));
   clock.now = 500;
   const saved = instanceState(made, describeSandbox(made.sandbox));
   const bytes = made.sandbox.history.bytes();

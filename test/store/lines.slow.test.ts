@@ -67,7 +67,8 @@ const acts: Record<keyof typeof operations, (sandbox: SandboxState) => unknown> 
 };
 
 const seen = (sandbox: SandboxState) => {
-  const { at: _, ...state } = describeSandbox(runDue(sandbox));
+  runDue(sandbox);
+  const { at: _, ...state } = describeSandbox(sandbox);
   const { name, seed, idSeries } = sandbox;
   return JSON.parse(JSON.stringify([state, viewKeys(sandbox), name, seed, idSeries]));
 };

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { storySender } from "../../src/api/story-sender.js";
 import { loadReader, nodePlatform } from "../../src/node/platform.js";
 import type { Profile } from "../../src/rules/assumptions.js";
-import { runDue } from "../../src/sandbox/operations/operations.js";
 import type { SandboxState } from "../../src/sandbox/sandbox.js";
 import { scenarioSecrets } from "../../src/sandbox/secrets.js";
 import { startSandbox } from "../../src/sandbox/start.js";
@@ -65,7 +64,7 @@ describe.each(scenarioNames)("the story of %s", (name) => {
     const steps: PlayedStep[] = [];
     for (;;) {
       time += 20_000;
-      const told = tryNextStep(runDue(state), storySender(runDue(state)));
+      const told = tryNextStep(state, storySender(state));
       if (told === undefined) break;
       steps.push(told);
     }

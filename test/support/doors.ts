@@ -100,7 +100,9 @@ export function describeDoors(
   describe.each(doors)(`${title} ($name)`, ({ open }) => {
     tests(async (scenario, options) => {
       const client = await open(scenario, options);
-      return { ...client, state: runDue(stateOf(client.sandbox)) };
+      const state = stateOf(client.sandbox);
+      runDue(state);
+      return { ...client, state };
     });
   });
 }

@@ -150,7 +150,7 @@ export const startCommand = declareCommand({
       shutdown.push(() => server.close(undefined, drained()));
       const { sandbox } = store;
       const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
-      const warn = () => warnOf(served.loaded, runDue(sandbox), call, logger);
+      const warn = () => warnOf(served.loaded, sandbox, call, logger);
       await writeVariables();
       if (flags.watch) {
         // Loaded when needed.
@@ -165,7 +165,8 @@ export const startCommand = declareCommand({
         shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
       }
       const announced = () => {
-        announce(runDue(sandbox), server, call, logger);
+        runDue(sandbox);
+        announce(sandbox, server, call, logger);
         if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
       };
       if (!printsJson(flags)) announced();
@@ -200,6 +201,7 @@ async function warnOf(
   { flags, io }: StartCall,
   logger: Logger,
 ): Promise<void> {
+  runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   warnOfDates(sandbox, logger);
   await warnOfDocument(loaded, sandbox, logger, flags.verbose);
@@ -219,7 +221,8 @@ async function writeVariablesTo(
     import("../../node/client-variables.js"),
   ]);
   const write = await openEnvFile(file, cwd);
-  await write(clientEnvironment(runDue(sandbox), server));
+  runDue(sandbox);
+  await write(clientEnvironment(sandbox, server));
 }
 
 function isDrained(stop: AbortSignal, drain: number): boolean {

@@ -50,14 +50,15 @@ export async function runServed(
   };
   logEvents(store, served, logger);
   const server = await serve(store, await serveOptions(served, io, logger));
-  warnOfPinned(runDue(sandbox), flags, logger);
-  const { name, seed, profile } = runDue(sandbox);
+  runDue(sandbox);
+  warnOfPinned(sandbox, flags, logger);
+  const { name, seed, profile } = sandbox;
   if (flags.verbose) logger.note(`Serving ${name} (seed ${seed}, profile ${profile}) on ${server.url}.`);
   const direct = directHosts(io.env, server.url);
   if (flags.verbose && direct.length > 0)
     logger.note(`A proxy is set: NO_PROXY of the command is ${direct.join(",")}.`);
   try {
-    const { env, remove } = await execEnvironment(io.env, runDue(sandbox), server, folder.folder);
+    const { env, remove } = await execEnvironment(io.env, sandbox, server, folder.folder);
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
@@ -99,7 +100,8 @@ export function createKeyFinder(sandbox: SandboxState) {
   const streams = { stdout: { line: 1, rest: "" }, stderr: { line: 1, rest: "" } };
   const places = new Set<string>();
   const isFullKey = (key: string) => {
-    const { seed, platform, registry } = runDue(sandbox);
+    runDue(sandbox);
+    const { seed, platform, registry } = sandbox;
     const { prefix, marked } = parseApiKey(key) ?? {};
     if (prefix === undefined || key === unknownSecret(seed)) return false;
     const length = marked === true ? sandboxMark.length + randomLength : realLength;

@@ -121,9 +121,9 @@ function announceClock(sandbox: SandboxState): ClockView {
 }
 
 /** Runs the due steps of the timeline. Nothing runs in the background: every read of a sandbox calls this first. */
-export function runDue(sandbox: SandboxState): SandboxState {
+export function runDue(sandbox: SandboxState): void {
   const { timeline, history } = sandbox;
-  if (timeline.dueAt === Number.POSITIVE_INFINITY) return sandbox;
+  if (timeline.dueAt === Number.POSITIVE_INFINITY) return;
   const now = sandbox.clock.now();
   // A listener may start another scenario.
   while (timeline === sandbox.timeline && timeline.dueAt <= now) {
@@ -148,7 +148,6 @@ export function runDue(sandbox: SandboxState): SandboxState {
       result: { index, at: isoOf(at), step, performed: { ...performed, secret: null }, differences },
     });
   }
-  return sandbox;
 }
 
 type OrganizationInput = ControlBody<"organization_update"> & { readonly ref: string };

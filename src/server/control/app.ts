@@ -138,9 +138,10 @@ function perform(
   const from = { sandbox, instance, baseUrl: () => baseUrlFor(request) };
   // Its shapes have checked the body.
   const run = (place: ControlPlace) =>
-    measure(() =>
-      act({ ...place, ...input, body: input.body as never, sandbox: runDue(place.sandbox) }, local),
-    );
+    measure(() => {
+      runDue(place.sandbox);
+      return act({ ...place, ...input, body: input.body as never }, local);
+    });
   if (instance !== undefined) requireRoom(row, server, sandbox);
   if (row.kind === "local") return run(controlPlace(from, store.instances));
   if (row.method === "GET") return store.run("read", run, from);

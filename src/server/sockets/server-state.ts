@@ -69,7 +69,8 @@ export type Server = ReturnType<typeof createServerState>;
 
 export function createServerState(store: Store, options: Partial<ServeOptions> & Hosting = {}) {
   const { explain = false, instanceRate, controlToken, onAudit } = options;
-  const { name, scenario, text } = runDue(store.sandbox);
+  runDue(store.sandbox);
+  const { name, scenario, text } = store.sandbox;
   const traffic = {
     /** The number of the API's responses by path id and status; status 0: no response. */
     paths: new Map<PathId, Map<number, number>>(),

@@ -282,7 +282,7 @@ function requestOwn({ own }: Replica, request: ApiRequest): Promise<Exchange> {
 }
 
 function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unknown> {
-  return changeSandbox(sandbox, () => handle(runDue(sandbox.sandbox), request));
+  return changeSandbox(sandbox, () => handle(sandbox.sandbox, request));
 }
 
 async function requestIn(server: Replica, id: string, request: ApiRequest): Promise<Exchange> {

@@ -142,9 +142,10 @@ export const instanceRoutes: readonly Route[] = [
       // Only its caller lacks the response with the first token.
       if (!isNew) await instances.changeHashes(instance.id, { ...hashes, claimedAt: undefined });
       response.locals.instance = instance;
+      runDue(instance.sandbox);
       return {
         ...summaryOf(instance, context),
-        keys: secretsForClients(runDue(instance.sandbox)),
+        keys: secretsForClients(instance.sandbox),
         token: instanceTokenPrefix + token.text,
         claimUrl: linkTo(instance, code.text, context),
       };
@@ -188,7 +189,8 @@ export const instanceRoutes: readonly Route[] = [
       // The last step: whoever gets an error can try again.
       const hashes = { tokenHash: token.sha256, claimedAt: context.sandbox.platform.time() };
       const claimed = await instances.changeHashes(id, hashes, requireCode);
-      const [summary, sandbox] = [summaryOf(claimed, context), runDue(instance.sandbox)];
+      const [summary, { sandbox }] = [summaryOf(claimed, context), instance];
+      runDue(sandbox);
       return {
         ...summary,
         token: instanceTokenPrefix + token.text,
@@ -280,7 +282,8 @@ const orders = {
 /** Counts the requests of clients; `null` for an instance that another server has loaded, or none. */
 function trafficOf(instance: Instance | undefined): InstanceTraffic | null {
   if (instance === undefined) return null;
-  const { counters, history } = runDue(instance.sandbox);
+  runDue(instance.sandbox);
+  const { counters, history } = instance.sandbox;
   const { requests, paths } = counters.read();
   const [last] = history.requests({ source: "client", limit: 1 });
   const counted = Object.entries(paths) as [PathId, { count: number }][];

@@ -146,7 +146,8 @@ export const sandboxRoutes: readonly Route[] = [
     response: responses.Running,
     run({ sandbox }) {
       resetSandbox(sandbox);
-      return running(runDue(sandbox));
+      runDue(sandbox);
+      return running(sandbox);
     },
   }),
 ];

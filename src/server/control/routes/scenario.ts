@@ -158,7 +158,8 @@ function startScenario(sandbox: SandboxState, { scenario, name, text }: NamedSce
   const started = prepareScenario(sandbox, scenario, { ...sandbox.given, name, text });
   sandbox.first ??= { name: sandbox.name, scenario: sandbox.scenario, text: sandbox.text };
   enterScenario(sandbox, started);
-  return running(runDue(sandbox));
+  runDue(sandbox);
+  return running(sandbox);
 }
 
 type TextProblem = ControlResponse<"Validation">["problems"][number];
