@@ -4,8 +4,9 @@ import type { Members } from "../rules/schema/messages.js";
 import { isMapping, type Path, pathText } from "../rules/schema/shape.js";
 import { quote } from "../rules/schema/words.js";
 import { scenarioLimits } from "../scenario/format/fields.js";
+import { placeInJson, placeInText } from "../scenario/places.js";
 import { ScenarioError, type ScenarioMistake, type SourcePlace } from "../scenario/problems.js";
-import { placeInJson, placeInText, readDocument } from "../scenario/yaml.js";
+import { readDocument } from "../scenario/yaml.js";
 import type { Mismatch } from "./keywords.js";
 
 // An OpenAPI document from its text. The host of the sandbox passes it, so it is trusted. No other file is read.

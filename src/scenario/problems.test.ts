@@ -5,8 +5,9 @@ import { textWidth } from "../rules/redact.js";
 import { type Shape, shapeOf } from "../rules/schema/shape.js";
 import { scenarioSchema } from "./format/schema.js";
 import { parseScenario } from "./parse-scenario.js";
+import { describePlace } from "./places.js";
 import { excerptOf, ScenarioError } from "./problems.js";
-import { describePlace, secretsIn } from "./yaml.js";
+import { secretsIn } from "./yaml.js";
 
 function errorOf(text: string, file?: string): ScenarioError {
   try {

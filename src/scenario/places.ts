@@ -1,0 +1,130 @@
+import { printable } from "../rules/redact.js";
+import type { Path } from "../rules/schema/shape.js";
+import { nearest } from "../rules/schema/words.js";
+import {
+  excerptOf,
+  type PlaceDescription,
+  redactSecrets,
+  type SourcePlace,
+  type SourceText,
+} from "./problems.js";
+
+export function createSource(text: string, file?: string): SourceText {
+  // YAML allows a lone carriage return as a line end; a line feed is one for every reader and keeps the offsets.
+  return { file, text: text.replace(/^\uFEFF/, "").replace(/\r(?!\n)/g, "\n"), secrets: undefined };
+}
+
+export function placeAt(source: SourceText, offset: number): SourcePlace {
+  return { source, offset, describe: () => describePlace({ source, offset }) };
+}
+
+export function placeInText(text: string, file: string, offset: number): SourcePlace {
+  return placeAt(createSource(text, file), offset);
+}
+
+const jsonToken = /[[\]{}:,]|"(?:[^"\\]|\\.)*"|[^\s[\]{}:,"]+/g;
+
+/** The place of the part at a path in a JSON text, or of the nearest part around it, without a tree of a large text. */
+export function placeInJson(text: string, file: string, path: Path): SourcePlace {
+  const tokens = text.matchAll(jsonToken);
+  const next = () => tokens.next().value as RegExpExecArray;
+  const skip = (first: RegExpExecArray) => {
+    for (let token = first, open = 0; ; token = next()) {
+      if (/^[[{]/.test(token[0])) open += 1;
+      else if (/^[\]}]/.test(token[0])) open -= 1;
+      if (open === 0) return;
+    }
+  };
+  /** The value at a step inside; `undefined` if there is none. */
+  const inside = (isList: boolean, step: string | number): RegExpExecArray | undefined => {
+    for (let index = 0; ; index++) {
+      const name = next();
+      if (/^[\]}]/.test(name[0])) return undefined;
+      const isWanted = isList ? index === Number(step) : JSON.parse(name[0]) === String(step);
+      if (!isList) next();
+      const value = isList ? name : next();
+      if (isWanted) return value;
+      skip(value);
+      if (next()[0] !== ",") return undefined;
+    }
+  };
+  let found = next();
+  for (const step of path) {
+    const value = /^[[{]/.test(found[0]) ? inside(found[0] === "[", step) : undefined;
+    if (value === undefined) break;
+    found = value;
+  }
+  return placeInText(text, file, found.index);
+}
+
+const longestLine = 1000;
+
+/** Describes a place; the line is shown without keys, and not at all if it contains a part of a secret (R46). */
+export function describePlace({ source, offset }: Pick<SourcePlace, "source" | "offset">): PlaceDescription {
+  const { text, secrets } = source;
+  // A problem at the end of the text is shown after its last visible character, not on the next empty line.
+  const at = Math.max(0, Math.min(offset, text.trimEnd().length));
+  const start = at === 0 ? 0 : text.lastIndexOf("\n", at - 1) + 1;
+  const line = lineOf(source, start);
+  const column = at - start + 1;
+  const [whole = ""] = text.slice(start, start + longestLine + 1).split(/\r?\n/);
+  const end = start + whole.length;
+  const isSecret =
+    secrets?.().some(([from, until]) => from < end && until > start) ??
+    mayBeSecret(text.slice(0, start), whole);
+  if (isSecret || whole.length > longestLine) return { line, column };
+  const safe = (part: string) => printable(redactSecrets(part));
+  // A shortened key moves the rest of the line to the left.
+  const excerpt = excerptOf(safe(whole), safe(text.slice(start, at)).length + 1);
+  return { line, column, source: excerpt.text, caret: excerpt.caret };
+}
+
+const lineStarts = new WeakMap<object, readonly number[]>();
+
+/** The number of the line that starts at an offset. */
+function lineOf(source: SourceText, start: number): number {
+  const starts = lineStarts.get(source) ?? [
+    0,
+    ...Array.from(source.text.matchAll(/\n/g), ({ index }) => index + 1),
+  ];
+  lineStarts.set(source, starts);
+  let [from, to] = [0, starts.length - 1];
+  while (from < to) {
+    const middle = (from + to + 1) >> 1;
+    if ((starts[middle] as number) <= start) from = middle;
+    else to = middle - 1;
+  }
+  return from + 1;
+}
+
+/** Of a name that may be a secret's. */
+const maximumName = 100;
+
+// Without a syntax tree: whether a line, or one that it belongs to, has the name of a secret.
+function mayBeSecret(before: string, line: string): boolean {
+  // Not searched as a whole: a long line without a colon would take quadratic time.
+  const named = (one: string) =>
+    one
+      .split(":")
+      .slice(0, -1)
+      .some((part) => isOfSecret(/[\w-]+(?=["']?$)/.exec(part.trimEnd().slice(-maximumName))?.[0] ?? ""));
+  const indentOf = (one: string) => one.search(/\S|$/);
+  let indent = indentOf(line);
+  if (named(line)) return true;
+  const above = before.split("\n").filter((one) => one.trim() !== "");
+  if (named(above.at(-1) ?? "")) return true;
+  return above.reverse().some((one) => {
+    if (indentOf(one) >= indent) return false;
+    indent = indentOf(one);
+    return named(one);
+  });
+}
+
+// Fields with these names may contain a real key without its prefix.
+const otherName = /(?:^|_)(?:token|api_?key)s?(?:_|$)/i;
+
+/** Whether a field is a secret, even if misspelled; other tools' names count only as whole words. */
+export function isOfSecret(name: string): boolean {
+  const words = name.replace(/([a-z])([A-Z])/g, "$1_$2").replaceAll("-", "_");
+  return otherName.test(words) || words.split("_").some((word) => nearest(word, ["secret"]) !== undefined);
+}
