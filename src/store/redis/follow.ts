@@ -28,16 +28,9 @@ import {
 import {
   type AppendReply,
   brokenEntry,
-  callSoon,
-  enqueue,
-  enqueueAgain,
   type Followed,
   isFullness,
-  leaveCopy,
   reasonOf,
-  redisTime,
-  storeUnavailable,
-  takeWaiting,
   type Waiting,
 } from "./redis-connection.js";
 import { positionOf, type StoredLine } from "./redis-scripts.js";
@@ -106,8 +99,8 @@ function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) =
     const { connection, rejection } = sandbox.shared;
     if (sandbox.broken !== undefined) return reject(sandbox.broken);
     // A probe shows when it has room again.
-    if (isChange && rejection?.isFull === true) return reject(storeUnavailable(connection, rejection.reason));
-    enqueue(connection, sandbox, { isChange, run, resolve, reject });
+    if (isChange && rejection?.isFull === true) return reject(connection.unavailable(rejection.reason));
+    connection.enqueue(sandbox, { isChange, run, resolve, reject });
   });
 }
 
@@ -117,7 +110,7 @@ function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Fol
   sandbox.checked = [];
   if (state === "broken") {
     breakBy(sandbox, new Error(id));
-    for (const call of takeWaiting(sandbox.shared.connection, own)) call.reject(sandbox.broken);
+    for (const call of sandbox.shared.connection.takeWaiting(own)) call.reject(sandbox.broken);
   } else if (state === "rejected" || state === "format") {
     onRejected(sandbox, reply, own);
   } else if (state !== "ok") {
@@ -148,26 +141,26 @@ function onNothingStored(
     return;
   }
   if (sandbox.broken !== undefined) {
-    for (const call of takeWaiting(shared.connection, own)) call.reject(sandbox.broken);
+    for (const call of shared.connection.takeWaiting(own)) call.reject(sandbox.broken);
     return;
   }
   if (others.length === 0) finishAll(sandbox, checked);
   else Object.assign(sandbox, { isTurn: false, sharedAt: nodePlatform.stopwatch() });
   if (turn !== "") sandbox.isTurn = true;
   read(sandbox, own, time);
-  const changes = own.filter((one) => one.isChange && shared.connection.awaited.has(one));
+  const changes = own.filter((one) => one.isChange && shared.connection.isAwaited(one));
   if (changes.length === 0) return;
-  if (sandbox.isTurn) enqueueAgain(shared.connection, sandbox, changes);
+  if (sandbox.isTurn) shared.connection.enqueueAgain(sandbox, changes);
   else waitForTurn(sandbox, changes);
 }
 
 function finishAll({ shared }: FollowedSandbox, ran: readonly RanChange[]): void {
-  for (const { one, finish } of ran) if (takeWaiting(shared.connection, [one]).length > 0) finish();
+  for (const { one, finish } of ran) if (shared.connection.takeWaiting([one]).length > 0) finish();
 }
 
 function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
   const reads = own.filter(({ isChange }) => !isChange);
-  for (const call of takeWaiting(shared.connection, reads)) runWaiting(call, time)();
+  for (const call of shared.connection.takeWaiting(reads)) runWaiting(call, time)();
 }
 
 function commit(sandbox: FollowedSandbox, position: string): void {
@@ -190,15 +183,14 @@ function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: re
   const { shared } = sandbox;
   const { connection } = shared;
   const error = new Error(why);
-  leaveCopy(connection, error);
+  connection.leaveCopy(error);
   const reason =
     state === "format" ? `it has this sandbox in format ${why}, of another version` : reasonOf(error);
   if (state === "rejected" && shared.rejection === undefined)
     connection.warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
   if (state === "rejected") shared.rejection = { reason, isFull: isFullness(error) };
   const isOver = ({ isChange }: Waiting) => isChange || state === "format";
-  for (const call of takeWaiting(connection, own.filter(isOver)))
-    call.reject(storeUnavailable(connection, reason));
+  for (const call of connection.takeWaiting(own.filter(isOver))) call.reject(connection.unavailable(reason));
   loadAgain(
     sandbox,
     own.filter((one) => !isOver(one)),
@@ -210,14 +202,11 @@ function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknow
   const { connection } = sandbox.shared;
   sandbox.checked = [];
   const isOfFlight = (one: Waiting) => sandbox.flight?.ran.some((ran) => ran.one === one) === true;
-  for (const call of takeWaiting(
-    connection,
-    own.filter((one) => !isOfFlight(one)),
-  ))
-    call.reject(storeUnavailable(connection, reasonOf(error)));
+  for (const call of connection.takeWaiting(own.filter((one) => !isOfFlight(one))))
+    call.reject(connection.unavailable(reasonOf(error)));
   if (sandbox.flight === undefined) return;
   sandbox.flight.isLost = true;
-  callSoon(connection, sandbox);
+  connection.callSoon(sandbox);
 }
 
 /** Loads the copy again, and lets what was not stored wait for the rest of its time. */
@@ -238,17 +227,17 @@ async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Pro
     sandbox.loading = undefined;
   });
   const isThere = await sandbox.loading.catch((error) => {
-    for (const call of takeWaiting(connection, [...waits])) call.reject(error);
+    for (const call of connection.takeWaiting([...waits])) call.reject(error);
   });
   // Nobody runs again what may be stored.
   for (const { one, finish } of unknown)
-    if (takeWaiting(connection, [one]).length > 0)
-      sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(storeUnavailable(connection));
+    if (connection.takeWaiting([one]).length > 0)
+      sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(connection.unavailable());
   if (sandbox.broken !== undefined)
-    for (const call of takeWaiting(connection, [...waits])) call.reject(sandbox.broken);
-  if (isThere === false) for (const call of takeWaiting(connection, [...waits])) call.resolve(noSandbox);
+    for (const call of connection.takeWaiting([...waits])) call.reject(sandbox.broken);
+  if (isThere === false) for (const call of connection.takeWaiting([...waits])) call.resolve(noSandbox);
   // Those that got an outcome no longer wait.
-  enqueueAgain(connection, sandbox, [...waits]);
+  connection.enqueueAgain(sandbox, [...waits]);
 }
 
 async function reload(sandbox: FollowedSandbox): Promise<boolean> {
@@ -378,7 +367,7 @@ function breakBy(sandbox: FollowedSandbox, error: unknown, part = ""): void {
   const { options, shared } = sandbox;
   sandbox.broken = brokenEntry(shared.connection.shown, part + nameOf(options.id), error);
   shared.report(sandbox.broken);
-  for (const waiting of takeWaiting(shared.connection, sandbox.waiting)) waiting.reject(sandbox.broken);
+  for (const waiting of shared.connection.takeWaiting(sandbox.waiting)) waiting.reject(sandbox.broken);
 }
 
 function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
@@ -414,7 +403,7 @@ function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly strin
   const { sandbox: state } = sandbox;
   const before = markOf(state);
   state.history.hold();
-  advance(sandbox, redisTime(shared.connection));
+  advance(sandbox, shared.connection.time());
   const ran = changes.map((one) => ({ one, finish: runWaiting(one, sandbox.moment.now) }));
   const happened = state.history.held();
   const isOver = isOverSoon(sandbox, changes) ? "1" : "";

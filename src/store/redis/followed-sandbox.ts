@@ -2,13 +2,7 @@ import { nodePlatform, setTimeout } from "../../node/platform.js";
 import type { Line } from "../../sandbox/line.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { SandboxSettings } from "../../sandbox/start.js";
-import {
-  callSoon,
-  enqueueAgain,
-  type Followed,
-  type RedisConnection,
-  type Waiting,
-} from "./redis-connection.js";
+import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";
 
 // A server runs a change on its copy of a sandbox, and then appends what has happened if its position is still the last. If not,
 // the copy is loaded again, and the change runs again. Nobody hears of a change before it is stored.
@@ -116,7 +110,7 @@ export function waitForTurn(sandbox: FollowedSandbox, changes: readonly Waiting[
 function askAgain(sandbox: FollowedSandbox): void {
   const { paused = [], shared } = sandbox;
   sandbox.paused = undefined;
-  enqueueAgain(shared.connection, sandbox, paused);
+  shared.connection.enqueueAgain(sandbox, paused);
 }
 
 /** Another server gives up its turn, or waits for this one's: then it gives it up, unless the next line does that. */
@@ -127,5 +121,5 @@ export function onTurn(sandbox: FollowedSandbox): void {
   if (!sandbox.isTurn || isNeeded) return;
   sandbox.isTurn = false;
   sandbox.isLeaving = true;
-  callSoon(sandbox.shared.connection, sandbox);
+  sandbox.shared.connection.callSoon(sandbox);
 }

@@ -63,89 +63,278 @@ const now = () => nodePlatform.stopwatch();
 /** `away`: it was open, and the last call failed. The client library reconnects, and what arrives waits for that. */
 type State = "starting" | "open" | "away" | "closed";
 
+type Script = readonly [script: string, keys: readonly string[], argv: readonly string[]];
+
 /**
- * A connection to a Redis. Until `beginRedis`, it throws errors of the network, TLS or Redis; then `store_unavailable`.
+ * A connection to a Redis. Until `begin`, it throws errors of the network, TLS or Redis; then `store_unavailable`.
  *
  * Everything that waits goes out in one call of one script, for all sandboxes. The next call follows its reply. Nothing is sent
  * twice: the outcome of a call without a reply is unknown, and its callers get `store_unavailable` after the timeout.
  */
-export interface RedisConnection {
+export class RedisConnection {
   readonly shown: string;
   readonly keys: ReturnType<typeof storeKeys>;
   readonly warn: (what: string) => void;
   readonly note: (what: string) => void;
-  readonly timeout: number;
-  readonly client: ReturnType<typeof openClient>;
-  readonly expiring: ReturnType<typeof setInterval>;
   /** Names this server in its lines. */
-  readonly server: string;
-  losses: number;
-  state: State;
+  readonly server = base62From(nodePlatform.random, 12);
+  losses = 0;
+  readonly #timeout: number;
+  readonly #client: ReturnType<typeof openClient>;
+  readonly #expiring: ReturnType<typeof setInterval>;
+  #state: State = "starting";
   /** Why it is away, and since when (on the stopwatch). */
-  away: { readonly since: number; readonly reason: string };
+  #away = { since: 0, reason: "" };
   /** The first error. */
-  failure: unknown;
+  #failure: unknown;
   /** When the current call started; `undefined` if there is none. */
-  calledAt: number | undefined;
+  #calledAt: number | undefined;
   /** The calls in a row that failed. A pause follows each, twice as long as the one before. */
-  failedCalls: number;
+  #failedCalls = 0;
   /** When it last left a server that has become a copy, or loads (on the stopwatch). */
-  leftAt: number;
+  #leftAt = Number.NEGATIVE_INFINITY;
   /** The clock of Redis minus the stopwatch. */
-  timeAt: number;
-  readonly queue: Set<Followed>;
+  #timeAt = 0;
+  readonly #queue = new Set<Followed>();
   /** What waits for Redis, and until when (on the stopwatch). */
-  readonly awaited: Map<Pick<Waiting, "reject">, number>;
-}
+  readonly #awaited = new Map<Pick<Waiting, "reject">, number>();
 
-/** Connects to a Redis. Throws errors of the network, TLS or Redis. */
-export async function connectRedis(options: ConnectionOptions): Promise<RedisConnection> {
-  const connection = openConnection(options);
-  const { client } = connection;
-  // Without a listener, the library throws.
-  client.on("error", (error) => {
-    connection.failure ??= error;
-    happened(connection, "failed", error);
-  });
-  client.on("ready", () => {
-    if (connection.state !== "open" && connection.state !== "away") return;
-    append(connection, [], []).catch((error) => happened(connection, "failed", error));
-    callSoon(connection);
-  });
-  try {
-    await call(connection, () => client.connect().then(() => append(connection, [], [])));
-    return connection;
-  } catch (error) {
-    closeRedis(connection);
-    throw error;
+  constructor({ address, prefix = defaultPrefix, timeout = 2000, onWarning, onNote }: ConnectionOptions) {
+    const { shown, url } = address;
+    this.shown = shown;
+    this.keys = storeKeys(prefix);
+    this.warn = (what) => onWarning(`The store ${shown} ${what}.`);
+    this.note = (what) => onNote(`The store ${shown} ${what}.`);
+    this.#timeout = timeout;
+    this.#client = openClient(url, timeout, (retries, cause) =>
+      this.#state === "starting" ? cause : pauseAfter(retries + 1),
+    );
+    this.#expiring = setInterval(() => setImmediate(() => this.#expire()), pauses.expiry).unref();
+    // Without a listener, the library throws.
+    this.#client.on("error", (error) => {
+      this.#failure ??= error;
+      this.#happened("failed", error);
+    });
+    this.#client.on("ready", () => {
+      if (this.#state !== "open" && this.#state !== "away") return;
+      this.#append([], []).catch((error) => this.#happened("failed", error));
+      this.callSoon();
+    });
   }
-}
 
-function openConnection({ address, prefix = defaultPrefix, timeout = 2000, ...options }: ConnectionOptions) {
-  const { shown, url } = address;
-  const connection: RedisConnection = {
-    shown,
-    timeout,
-    keys: storeKeys(prefix),
-    warn: (what) => options.onWarning(`The store ${shown} ${what}.`),
-    note: (what) => options.onNote(`The store ${shown} ${what}.`),
-    client: openClient(url, timeout, (retries, cause) =>
-      connection.state === "starting" ? cause : pauseAfter(retries + 1),
-    ),
-    expiring: setInterval(() => setImmediate(() => expire(connection)), pauses.expiry).unref(),
-    server: base62From(nodePlatform.random, 12),
-    losses: 0,
-    timeAt: 0,
-    calledAt: undefined,
-    failedCalls: 0,
-    leftAt: Number.NEGATIVE_INFINITY,
-    failure: undefined,
-    state: "starting",
-    away: { since: 0, reason: "" },
-    queue: new Set(),
-    awaited: new Map(),
-  };
-  return connection;
+  /** Throws errors of the network, TLS or Redis. */
+  async connect(): Promise<void> {
+    await this.#call(() => this.#client.connect().then(() => this.#append([], [])));
+  }
+
+  /** From now on, the client reconnects, and every error is `store_unavailable`. */
+  begin(): void {
+    if (this.#state === "starting") this.#state = "open";
+  }
+
+  close(): void {
+    this.#state = "closed";
+    clearInterval(this.#expiring);
+    for (const call of this.#awaited.keys()) call.reject(this.unavailable());
+    this.#awaited.clear();
+    this.#queue.clear();
+    this.#client.destroy();
+  }
+
+  get state(): State {
+    return this.#state;
+  }
+
+  /** The problem with it, as half a sentence; `undefined` if Redis responded the last time. */
+  get problem(): string | undefined {
+    if (this.#state === "closed") return "it is closed";
+    return this.#state === "away" ? this.#away.reason : undefined;
+  }
+
+  unavailable(reason = this.problem): SandboxError {
+    const why = reason ?? `it did not respond within ${this.#timeout} ms`;
+    return new SandboxError("store_unavailable", `Failed to use the store ${this.shown}: ${why}.`);
+  }
+
+  /** The time of Redis, for an instant on the stopwatch (default: now). */
+  time(at = now()): number {
+    return at + this.#timeAt;
+  }
+
+  /** Calls the listener with the id of a sandbox whose turn another server gives up, or waits for. */
+  hearOfTurns(listener: (id: string) => void): void {
+    const { keys } = this;
+    // A user without this right hears nothing, and asks again later.
+    this.#client.subscribe(keys.turnsOf(this.server), (hash) => listener(keys.idOf(hash))).catch(() => {});
+  }
+
+  /** Passes on until when its outcome is awaited (on the stopwatch). */
+  within<Result>(start: (until: number) => Promise<Result>, max = this.#timeout): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const call = { reject };
+      const until = now() + Math.min(this.#timeout, max);
+      this.#awaited.set(call, until);
+      start(until)
+        .then(resolve, reject)
+        .finally(() => this.#awaited.delete(call));
+    });
+  }
+
+  command(...argv: string[]): Promise<Reply> {
+    return this.#call(() => this.#client.sendCommand<Reply>(argv));
+  }
+
+  runScript(...script: Script): Promise<Reply> {
+    return this.command(...commandOf(...script));
+  }
+
+  /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
+  enqueue(followed: Followed, waiting: Waiting): void {
+    if (this.#isAway()) {
+      waiting.reject(this.unavailable());
+      return;
+    }
+    this.#awaited.set(waiting, now() + this.#timeout);
+    if (waiting.isChange && followed.paused !== undefined) {
+      followed.paused.push(waiting);
+      return;
+    }
+    followed.waiting.push(waiting);
+    this.callSoon(followed);
+  }
+
+  /** Lets something that was not stored wait again, for the rest of its time. */
+  enqueueAgain(followed: Followed, own: readonly Waiting[]): void {
+    followed.waiting.unshift(...own);
+    this.callSoon(followed);
+  }
+
+  /** Whether it has not waited for too long. */
+  isAwaited(waiting: Waiting): boolean {
+    return this.#awaited.has(waiting);
+  }
+
+  /** Takes those that have not waited for too long. */
+  takeWaiting(own: readonly Waiting[]): Waiting[] {
+    return own.filter((waiting) => this.#awaited.delete(waiting));
+  }
+
+  /** Makes the next call, also for a sandbox where nothing waits. */
+  callSoon(followed?: Followed): void {
+    if (followed !== undefined) this.#queue.add(followed);
+    if (this.#calledAt !== undefined || this.#state === "closed" || !this.#client.isReady) return;
+    if (![...this.#queue].some(isReady)) return;
+    this.#calledAt = now();
+    setImmediate(() => this.#gather(this.#awaited.size - 1, 0));
+  }
+
+  /**
+   * Connects again, at most once a second, if an error shows that this Redis is a copy of another one, or loads: the name of the
+   * store may lead to the other one by now.
+   */
+  leaveCopy(error: unknown): void {
+    const isCopy =
+      error instanceof Error && /^(?:-|.*\b)?(?:READONLY|MASTERDOWN|LOADING)\b/.test(error.message);
+    if (!isCopy || now() - this.#leftAt < pauses.longest) return;
+    this.#leftAt = now();
+    // Redis ends the connection, and the library connects again by the name.
+    this.#client.sendCommand(["QUIT"]).catch(() => {});
+  }
+
+  #happened(what: "failed" | "responded", error?: unknown): void {
+    const before = this.#state;
+    if (before === "starting" || before === "closed") return;
+    this.#state = what === "failed" ? "away" : "open";
+    if (before === this.#state) return;
+    if (this.#state === "away") {
+      const reason = reasonOf(error);
+      this.#away = { since: now(), reason };
+      this.warn(`is away: ${reason}. Requests get 503 until it is back`);
+    } else this.note("is back");
+  }
+
+  #isAway(): boolean {
+    return this.#state === "closed" || (this.#state === "away" && now() - this.#away.since > this.#timeout);
+  }
+
+  #expire(): void {
+    const time = now();
+    const silence = () => new Error(`timeout of ${this.#timeout} ms`);
+    if (this.#calledAt !== undefined && time - this.#calledAt >= this.#timeout)
+      this.#happened("failed", silence());
+    for (const [waiting, deadline] of this.#awaited) {
+      if (deadline > time) continue;
+      this.#awaited.delete(waiting);
+      waiting.reject(this.#state === "starting" ? silence() : this.unavailable());
+    }
+  }
+
+  /** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
+  async #call<Result>(act: () => Promise<Result>): Promise<Result> {
+    if (this.#isAway()) throw this.unavailable();
+    try {
+      return await this.within(act);
+    } catch (error) {
+      if (this.#state === "starting") throw this.#failure ?? error;
+      if (error instanceof SandboxError) throw error;
+      throw isFullness(error) ? noRoomInRedis() : this.unavailable(reasonOf(error));
+    }
+  }
+
+  /** Appends batches, if there are any, and reads the clock of Redis. */
+  async #append(keys: readonly string[], argv: readonly string[]) {
+    const reply = await this.#client.sendCommand<Reply>(
+      commandOf(appendScript, keys, [storeFormat, this.server, this.keys.turnsOf(""), ...argv]),
+    );
+    const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
+    this.#timeAt = Number(at) - now();
+    this.#happened("responded");
+    return { time: Number(at), ofEach };
+  }
+
+  // While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
+  #gather(known: number, turns: number): void {
+    const { size } = this.#awaited;
+    if (turns < maxTurns && size > known) {
+      setImmediate(() => this.#gather(size, turns + 1));
+      return;
+    }
+    this.#appendAll().finally(() => {
+      const callNext = () => {
+        this.#calledAt = undefined;
+        this.callSoon();
+      };
+      if (this.#failedCalls === 0) callNext();
+      else setTimeout(callNext, pauseAfter(this.#failedCalls)).unref();
+    });
+  }
+
+  async #appendAll(): Promise<void> {
+    const batch = this.#takeAll();
+    if (batch.length === 0) return;
+    const keys = batch.flatMap(({ followed }) => followed.keys);
+    const argv = batch.flatMap(({ followed, own }) => followed.send(own));
+    const replies = await this.#append(keys, argv).catch((error) => {
+      this.#failedCalls += 1;
+      this.leaveCopy(error);
+      this.#happened("failed", error);
+      for (const { followed, own } of batch) followed.onLost(own, error);
+    });
+    if (replies !== undefined) this.#failedCalls = 0;
+    for (const [index, reply] of replies?.ofEach.entries() ?? []) {
+      const { followed, own } = batch[index] as (typeof batch)[number];
+      followed.onReply(reply, own, replies?.time as number);
+    }
+  }
+
+  #takeAll() {
+    return [...this.#queue].filter(isReady).flatMap((followed) => {
+      const own = followed.waiting.filter((waiting) => this.#awaited.has(waiting));
+      followed.waiting = [];
+      this.#queue.delete(followed);
+      return own.length === 0 && !followed.mustSend() ? [] : { followed, own };
+    });
+  }
 }
 
 type ReconnectStrategy = (retries: number, cause: Error) => number | Error;
@@ -165,217 +354,10 @@ const openClient = (url: string, timeout: number, reconnectStrategy: ReconnectSt
     },
   });
 
-/** From now on, the client reconnects, and every error is `store_unavailable`. */
-export function beginRedis(connection: RedisConnection): void {
-  if (connection.state === "starting") connection.state = "open";
-}
-
-/** Calls the listener with the id of a sandbox whose turn another server gives up, or waits for. */
-export function hearOfTurns({ client, keys, server }: RedisConnection, listener: (id: string) => void): void {
-  // A user without this right hears nothing, and asks again later.
-  client.subscribe(keys.turnsOf(server), (hash) => listener(keys.idOf(hash))).catch(() => {});
-}
-
-export function closeRedis(connection: RedisConnection): void {
-  connection.state = "closed";
-  clearInterval(connection.expiring);
-  for (const call of connection.awaited.keys()) call.reject(storeUnavailable(connection));
-  connection.awaited.clear();
-  connection.queue.clear();
-  connection.client.destroy();
-}
-
-/** Passes on until when its outcome is awaited (on the stopwatch). */
-export function withinTimeout<Result>(
-  { awaited, timeout }: RedisConnection,
-  start: (until: number) => Promise<Result>,
-  max = timeout,
-): Promise<Result> {
-  return new Promise((resolve, reject) => {
-    const call = { reject };
-    const until = now() + Math.min(timeout, max);
-    awaited.set(call, until);
-    start(until)
-      .then(resolve, reject)
-      .finally(() => awaited.delete(call));
-  });
-}
-
-export function commandRedis(connection: RedisConnection, ...argv: string[]): Promise<Reply> {
-  return call(connection, () => connection.client.sendCommand<Reply>(argv));
-}
-
-export function runScript(connection: RedisConnection, ...given: Script): Promise<Reply> {
-  return commandRedis(connection, ...commandOf(...given));
-}
-
-type Script = readonly [script: string, keys: readonly string[], argv: readonly string[]];
+const pauseAfter = (failures: number) => Math.min(pauses.longest, pauses.first * 2 ** (failures - 1));
 
 function commandOf(...[script, keys, argv]: Script): string[] {
   return ["EVAL", script, String(keys.length), ...keys, ...argv];
-}
-
-/** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
-export function enqueue(connection: RedisConnection, followed: Followed, one: Waiting): void {
-  if (isAway(connection)) {
-    one.reject(storeUnavailable(connection));
-    return;
-  }
-  connection.awaited.set(one, now() + connection.timeout);
-  if (one.isChange && followed.paused !== undefined) {
-    followed.paused.push(one);
-    return;
-  }
-  followed.waiting.push(one);
-  callSoon(connection, followed);
-}
-
-/** Lets something that was not stored wait again, for the rest of its time. */
-export function enqueueAgain(connection: RedisConnection, followed: Followed, own: readonly Waiting[]): void {
-  followed.waiting.unshift(...own);
-  callSoon(connection, followed);
-}
-
-/** Takes those that have not waited for too long. */
-export function takeWaiting({ awaited }: RedisConnection, own: readonly Waiting[]): Waiting[] {
-  return own.filter((one) => awaited.delete(one));
-}
-
-/** The problem with a connection, as half a sentence; `undefined` if Redis responded the last time. */
-export function connectionProblem({ state, away }: RedisConnection): string | undefined {
-  if (state === "closed") return "it is closed";
-  return state === "away" ? away.reason : undefined;
-}
-
-/** The time of Redis, for an instant on the stopwatch (default: now). */
-export function redisTime({ timeAt }: RedisConnection, at = now()): number {
-  return at + timeAt;
-}
-
-export function storeUnavailable(connection: RedisConnection, reason = connectionProblem(connection)) {
-  const why = reason ?? `it did not respond within ${connection.timeout} ms`;
-  return new SandboxError("store_unavailable", `Failed to use the store ${connection.shown}: ${why}.`);
-}
-
-function happened(connection: RedisConnection, what: "failed" | "responded", error?: unknown): void {
-  const before = connection.state;
-  if (before === "starting" || before === "closed") return;
-  connection.state = what === "failed" ? "away" : "open";
-  if (before === connection.state) return;
-  if (connection.state === "away") {
-    const reason = reasonOf(error);
-    connection.away = { since: now(), reason };
-    connection.warn(`is away: ${reason}. Requests get 503 until it is back`);
-  } else connection.note("is back");
-}
-
-function isAway({ state, away, timeout }: RedisConnection): boolean {
-  return state === "closed" || (state === "away" && now() - away.since > timeout);
-}
-
-function expire(connection: RedisConnection): void {
-  const { awaited, calledAt, timeout } = connection;
-  const time = now();
-  const silence = () => new Error(`timeout of ${timeout} ms`);
-  if (calledAt !== undefined && time - calledAt >= timeout) happened(connection, "failed", silence());
-  for (const [one, deadline] of awaited) {
-    if (deadline > time) continue;
-    awaited.delete(one);
-    one.reject(connection.state === "starting" ? silence() : storeUnavailable(connection));
-  }
-}
-
-/** Calls Redis. Rejects before that if it has been away for longer than the timeout; until then, the library waits for it. */
-async function call<Result>(connection: RedisConnection, act: () => Promise<Result>): Promise<Result> {
-  if (isAway(connection)) throw storeUnavailable(connection);
-  try {
-    return await withinTimeout(connection, act);
-  } catch (error) {
-    if (connection.state === "starting") throw connection.failure ?? error;
-    if (error instanceof SandboxError) throw error;
-    throw isFullness(error) ? noRoomInRedis() : storeUnavailable(connection, reasonOf(error));
-  }
-}
-
-/**
- * Connects again, at most once a second, if an error shows that this Redis is a copy of another one, or loads: the name of the
- * store may lead to the other one by now.
- */
-export function leaveCopy(connection: RedisConnection, error: unknown): void {
-  const isCopy =
-    error instanceof Error && /^(?:-|.*\b)?(?:READONLY|MASTERDOWN|LOADING)\b/.test(error.message);
-  if (!isCopy || now() - connection.leftAt < pauses.longest) return;
-  connection.leftAt = now();
-  // Redis ends the connection, and the library connects again by the name.
-  connection.client.sendCommand(["QUIT"]).catch(() => {});
-}
-
-/** Appends batches, if there are any, and reads the clock of Redis. */
-async function append(connection: RedisConnection, keys: readonly string[], argv: readonly string[]) {
-  const reply = await connection.client.sendCommand<Reply>(
-    commandOf(appendScript, keys, [storeFormat, connection.server, connection.keys.turnsOf(""), ...argv]),
-  );
-  const [at, ...ofEach] = reply as readonly [string, ...AppendReply[]];
-  connection.timeAt = Number(at) - now();
-  happened(connection, "responded");
-  return { time: Number(at), ofEach };
-}
-
-/** Makes the next call, also for a sandbox where nothing waits. */
-export function callSoon(connection: RedisConnection, followed?: Followed): void {
-  const { calledAt, state, client, queue, awaited } = connection;
-  if (followed !== undefined) queue.add(followed);
-  if (calledAt !== undefined || state === "closed" || !client.isReady) return;
-  if (![...queue].some(isReady)) return;
-  connection.calledAt = now();
-  setImmediate(() => gather(connection, awaited.size - 1, 0));
-}
-
-// While more arrive, each iteration of the event loop adds to one call, which costs more than an append.
-function gather(connection: RedisConnection, known: number, turns: number): void {
-  const { size } = connection.awaited;
-  if (turns < maxTurns && size > known) {
-    setImmediate(() => gather(connection, size, turns + 1));
-    return;
-  }
-  appendAll(connection).finally(() => {
-    const { failedCalls } = connection;
-    const callNext = () => {
-      connection.calledAt = undefined;
-      callSoon(connection);
-    };
-    if (failedCalls === 0) callNext();
-    else setTimeout(callNext, pauseAfter(failedCalls)).unref();
-  });
-}
-
-const pauseAfter = (failures: number) => Math.min(pauses.longest, pauses.first * 2 ** (failures - 1));
-
-async function appendAll(connection: RedisConnection): Promise<void> {
-  const batch = takeAll(connection);
-  if (batch.length === 0) return;
-  const keys = batch.flatMap(({ followed }) => followed.keys);
-  const argv = batch.flatMap(({ followed, own }) => followed.send(own));
-  const replies = await append(connection, keys, argv).catch((error) => {
-    connection.failedCalls += 1;
-    leaveCopy(connection, error);
-    happened(connection, "failed", error);
-    for (const { followed, own } of batch) followed.onLost(own, error);
-  });
-  if (replies !== undefined) connection.failedCalls = 0;
-  for (const [index, reply] of replies?.ofEach.entries() ?? []) {
-    const { followed, own } = batch[index] as (typeof batch)[number];
-    followed.onReply(reply, own, replies?.time as number);
-  }
-}
-
-function takeAll({ queue, awaited }: RedisConnection) {
-  return [...queue].filter(isReady).flatMap((followed) => {
-    const own = followed.waiting.filter((one) => awaited.has(one));
-    followed.waiting = [];
-    queue.delete(followed);
-    return own.length === 0 && !followed.mustSend() ? [] : { followed, own };
-  });
 }
 
 const isReady = ({ loading }: Followed) => loading === undefined;

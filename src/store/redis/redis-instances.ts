@@ -17,14 +17,7 @@ import {
 import { ownId } from "../state-format.js";
 import { followSandbox } from "./follow.js";
 import { type FollowedSandbox, noSandbox, type Shared } from "./followed-sandbox.js";
-import {
-  commandRedis,
-  noRoomInRedis,
-  redisTime,
-  runScript,
-  storeUnavailable,
-  withinTimeout,
-} from "./redis-connection.js";
+import { noRoomInRedis } from "./redis-connection.js";
 import { changeScript, listScript, removeScript } from "./redis-scripts.js";
 import { createListed, loadSandbox, type Settings, startAt } from "./stored-sandbox.js";
 
@@ -89,7 +82,7 @@ export function instancesUntil(server: Replica, latest?: number): Instances {
     create: (...given) => create(server, ...given),
     list: () => listInstances(server),
     get: async (id) => {
-      const text = await withinTimeout(server.shared.connection, () => textOf(server, id), waits.token);
+      const text = await server.shared.connection.within(() => textOf(server, id), waits.token);
       return text === null ? undefined : listedOf(id, text);
     },
     remove: (id) => remove(server, id),
@@ -113,7 +106,7 @@ export function sandboxesOf({ own, loaded }: Replica) {
 /** Returns the instance of an id and counts this as a use, or when it ended; `undefined` if there is none. */
 export function enterInstance(server: Replica, id: string, max = waits.load): Found | Promise<Found> {
   const { loaded, shared } = server;
-  return loaded.use(id) ?? withinTimeout(shared.connection, () => useInstance(server, id), max);
+  return loaded.use(id) ?? shared.connection.within(() => useInstance(server, id), max);
 }
 
 async function useInstance(server: Replica, id: string): Promise<Found> {
@@ -188,7 +181,7 @@ async function load(server: Replica, id: string): Promise<Found> {
     const { usedAt } = instance;
     if (usedAt === loadedAt || usedAt - covered < margin) return "";
     covered = usedAt;
-    const idleEnd = redisTime(shared.connection, usedAt) + limits.instanceTtl + margin;
+    const idleEnd = shared.connection.time(usedAt) + limits.instanceTtl + margin;
     return String(Math.ceil(tenancy.expiresAt ?? idleEnd));
   };
   const onGone = async () => {
@@ -208,7 +201,7 @@ async function readList(server: Replica) {
   const { connection } = server.shared;
   const { list, parts, of } = connection.keys;
   const [hash, log] = of(ownId);
-  const reply = await runScript(connection, listScript, [list, hash, log], parts);
+  const reply = await connection.runScript(listScript, [list, hash, log], parts);
   const [at, bytes, ended, alive] = reply as unknown as [
     at: string,
     bytes: number,
@@ -224,7 +217,7 @@ async function readList(server: Replica) {
 }
 
 async function textOf({ shared: { connection } }: Replica, id: string): Promise<string | null> {
-  return (await commandRedis(connection, "HGET", connection.keys.list, id)) as string | null;
+  return (await connection.command("HGET", connection.keys.list, id)) as string | null;
 }
 
 /**
@@ -238,22 +231,22 @@ async function change(
   latest?: number,
 ): Promise<ListedInstance> {
   const { connection } = server.shared;
-  const until = latest === undefined ? "" : String(redisTime(connection, latest));
+  const until = latest === undefined ? "" : String(connection.time(latest));
   for (;;) {
     const before = await textOf(server, id);
     const settings: Settings | undefined = before === null ? undefined : JSON.parse(before);
     const after = JSON.stringify({ ...settings, ...make(settings?.tenancy) });
     if (before === null) throw noInstance(id);
     const argv = [id, before, after, until];
-    const reply = await runScript(connection, changeScript, [connection.keys.list], argv);
-    if (reply === "late") throw storeUnavailable(connection);
+    const reply = await connection.runScript(changeScript, [connection.keys.list], argv);
+    if (reply === "late") throw connection.unavailable();
     if (reply === "") return listedOf(id, after);
   }
 }
 
 /** Returns how many instances fit into Redis, next to what others keep there. */
 async function roomInRedis({ shared, stored }: Replica): Promise<number> {
-  const info = String(await commandRedis(shared.connection, "INFO", "memory").catch(() => ""));
+  const info = String(await shared.connection.command("INFO", "memory").catch(() => ""));
   const numberOf = (name: string) => Number(new RegExp(`^${name}:(\\d+)`, "m").exec(info)?.[1] ?? 0);
   const max = numberOf("maxmemory");
   const others = Math.max(0, numberOf("used_memory") - stored.bytes);
@@ -268,9 +261,9 @@ async function create(server: Replica, ...asked: Parameters<Instances["create"]>
   if (isOpen(there)) return there;
   budget.requireRoom();
   const max = Math.min(limits.maxInstances, await roomInRedis(server));
-  const group = await commandRedis(connection, "HINCRBY", connection.keys.of(ownId)[0], "groups", "1");
+  const group = await connection.command("HINCRBY", connection.keys.of(ownId)[0], "groups", "1");
   const idGroup = firstGroup + Number(group);
-  const createdAt = Math.floor(redisTime(connection));
+  const createdAt = Math.floor(connection.time());
   const state = describeSandbox(startAt(createdAt, source, given, idGroup));
   const about = { tenancy, createdAt, given, idGroup };
   const usedUntil = createdAt + limits.instanceTtl + margin;
@@ -283,7 +276,7 @@ async function create(server: Replica, ...asked: Parameters<Instances["create"]>
 
 async function remove(server: Replica, id: string): Promise<void> {
   const { connection } = server.shared;
-  const removed = await runScript(connection, removeScript, connection.keys.of(id), [id]);
+  const removed = await connection.runScript(removeScript, connection.keys.of(id), [id]);
   server.loaded.remove(id);
   server.stored = { ...server.stored, count: server.stored.count - 1 };
   if (removed === 0) throw noInstance(id);

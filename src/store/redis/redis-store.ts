@@ -40,20 +40,7 @@ import {
 } from "../store.js";
 import { changeSandbox, followSandbox, lookAt } from "./follow.js";
 import { type FollowedSandbox, isDue, noSandbox, onTurn, type Shared } from "./followed-sandbox.js";
-import {
-  beginRedis,
-  type ConnectionOptions,
-  closeRedis,
-  commandRedis,
-  connectionProblem,
-  connectRedis,
-  hearOfTurns,
-  type RedisConnection,
-  redisTime,
-  unfitStore,
-  unusableStore,
-  withinTimeout,
-} from "./redis-connection.js";
+import { type ConnectionOptions, RedisConnection, unfitStore, unusableStore } from "./redis-connection.js";
 import {
   enterInstance,
   inside,
@@ -85,7 +72,8 @@ export interface RedisOptions extends ConnectionOptions, InstanceLimits {
 export async function openRedisStore(options: RedisOptions): Promise<Store> {
   let connection: RedisConnection | undefined;
   try {
-    connection = await connectRedis(options);
+    connection = new RedisConnection(options);
+    await connection.connect();
     const warning = await checkRedis(connection);
     // An entry of another server may start a scenario with a document, and applying it cannot wait.
     await loadReader();
@@ -93,7 +81,7 @@ export async function openRedisStore(options: RedisOptions): Promise<Store> {
     if (warning !== undefined) options.onWarning(warning);
     return store;
   } catch (error) {
-    if (connection !== undefined) closeRedis(connection);
+    connection?.close();
     throw unusableStore(options.address.shown, error);
   }
 }
@@ -114,7 +102,7 @@ async function openOn(connection: RedisConnection, options: RedisOptions): Promi
   });
   const load = async () => (await loadSandbox(connection, ownId)) as Loaded | undefined;
   const startOwn = (idGroup?: number) => {
-    const at = Math.floor(redisTime(connection));
+    const at = Math.floor(connection.time());
     return createOwn(connection, describeSandbox(startAt(at, named, given, idGroup)), ours, idGroup);
   };
 
@@ -127,12 +115,12 @@ async function openOn(connection: RedisConnection, options: RedisOptions): Promi
   } else if (there === undefined) await startOwn();
   const own = there ?? ((await load()) as Loaded);
   requireSame({ code: "store_mismatch", what, elsewhere }, JSON.parse(own.origin), ours);
-  beginRedis(connection);
+  connection.begin();
   return createRedisStore(connection, own, () => startOwn(newIdGroup()), options);
 }
 
 async function importInstances(connection: RedisConnection, state: SavedState, limits: InstanceLimits) {
-  const at = redisTime(connection);
+  const at = connection.time();
   const alive = Math.max(...[state.own, ...state.instances.map((one) => one.sandbox)].map(({ at }) => at));
   for (const { id, sandbox, createdAt, usedAt, given, idGroup: _, ...tenancy } of state.instances) {
     const left = limitsOf(limits).instanceTtl - Math.max(0, alive - usedAt);
@@ -144,7 +132,7 @@ async function importInstances(connection: RedisConnection, state: SavedState, l
 /** Checks that a Redis is new enough and evicts no keys; resolves to a warning. Skips what the user has no permission to read. */
 async function checkRedis(connection: RedisConnection): Promise<string | undefined> {
   const { shown } = connection;
-  const info = await commandRedis(connection, "INFO").catch((error) => {
+  const info = await connection.command("INFO").catch((error) => {
     if (/^(?:NOPERM|ERR unknown)/.test((error as Error).message)) return "";
     throw error;
   });
@@ -184,7 +172,7 @@ function createRedisStore(
   const shared: Shared = { connection, report, rejection: undefined };
   const onGone = () => recreate().then(() => true);
   const server = openServer(shared, followSandbox(loaded, { id: ownId, given, onGone }, shared), limits);
-  hearOfTurns(connection, (id) => {
+  connection.hearOfTurns((id) => {
     const followed = id === ownId ? server.own : server.loaded.find(id)?.followed;
     if (followed !== undefined) onTurn(followed);
   });
@@ -200,7 +188,7 @@ function createRedisStore(
       ).catch(report);
     },
     run: (kind, run, from) =>
-      withinTimeout(connection, async (until) => {
+      connection.within(async (until) => {
         if (kind === "read") return lookOn(server, run, from);
         if (kind === "change") return callOn(server, run, from);
         await lookOn(server, () => {}, from);
@@ -215,13 +203,13 @@ function createRedisStore(
     describe: () => describeAll(server),
     memory: () => server.budget.status(),
     status: () => statusOf(server),
-    close: () => closeRedis(connection),
+    close: () => connection.close(),
   };
 }
 
 function statusOf({ shared: { connection, rejection }, stored }: Replica): StoreStatus {
   const { losses } = connection;
-  const reachable = connectionProblem(connection) === undefined;
+  const reachable = connection.problem === undefined;
   const { reason, isFull = false } = rejection ?? {};
   const rejects = reason && `The store rejects writes: ${reason}.`;
   const problem = reachable ? rejects : "The store cannot be reached.";
@@ -302,7 +290,7 @@ async function runAllDue(server: Replica): Promise<void> {
     const isWhole = ({ broken }: FollowedSandbox) => broken === undefined;
     // Also shows whether Redis still responds.
     const reads = isWhole(server.own) ? [lookAt(server.own)] : [];
-    const time = redisTime(server.shared.connection);
+    const time = server.shared.connection.time();
     const due = sandboxesOf(server).filter((one) => isWhole(one) && isDue(one, time));
     // What one sandbox rejects stops nothing of the others.
     const outcomes = await Promise.allSettled([
@@ -321,7 +309,7 @@ async function noticeRoom(shared: Shared): Promise<void> {
   if (shared.rejection === undefined) return;
   const { connection } = shared;
   const [hash] = connection.keys.of(ownId);
-  const hasRoom = await commandRedis(connection, "HSET", hash, "probe", "").then(
+  const hasRoom = await connection.command("HSET", hash, "probe", "").then(
     () => true,
     () => false,
   );

@@ -5,13 +5,7 @@ import { checkedOptions, type SavedSandbox, startSandbox } from "../../sandbox/s
 import type { NamedScenario } from "../../scenario/parse-scenario.js";
 import type { EndedInstance, ListedInstance } from "../instances.js";
 import { ownId } from "../state-format.js";
-import {
-  brokenEntry,
-  type RedisConnection,
-  runScript,
-  storeUnavailable,
-  unfitStore,
-} from "./redis-connection.js";
+import { brokenEntry, type RedisConnection, unfitStore } from "./redis-connection.js";
 import { createScript, loadScript, type StoredLine, storeFormat } from "./redis-scripts.js";
 
 /** An instance in the list of all. */
@@ -49,7 +43,7 @@ function createIn(connection: RedisConnection, id: string, state: SavedSandbox, 
   // No two sandboxes share a position.
   const position = `0-${nodePlatform.random()} start`;
   const keys = connection.keys.of(id).slice(0, 3);
-  return runScript(connection, createScript, keys, [JSON.stringify(state), position, ...rest, storeFormat]);
+  return connection.runScript(createScript, keys, [JSON.stringify(state), position, ...rest, storeFormat]);
 }
 
 export function createOwn(
@@ -80,7 +74,7 @@ export async function loadSandbox(
   connection: RedisConnection,
   id: string,
 ): Promise<Loaded | EndedInstance | undefined> {
-  const reply = (await runScript(connection, loadScript, connection.keys.of(id), [id])) as string[];
+  const reply = (await connection.runScript(loadScript, connection.keys.of(id), [id])) as string[];
   if (reply[0] === "gone") {
     const [ended, at] = (reply[1] as string).split(" ") as [EndedInstance["ended"], string?];
     return at === undefined ? undefined : { ended, at: Number(at) };
@@ -112,7 +106,7 @@ export const nameOf = (id: string) => (id === ownId ? "the server's own sandbox"
 /** While a server starts, nobody may wait for what another version wrote; later, its other replicas may still be updated. */
 function otherFormat(connection: RedisConnection, format: string): SandboxError {
   const reason = `it has a sandbox in format ${format}, of another version`;
-  if (connection.state !== "starting") return storeUnavailable(connection, reason);
+  if (connection.state !== "starting") return connection.unavailable(reason);
   const way = `This version has format ${storeFormat}. Save it with \`svc-sandbox export\` of the version that wrote it, and start with --import and another --store-prefix.`;
   return unfitStore(connection.shown, `${reason}. ${way}`);
 }
