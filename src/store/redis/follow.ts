@@ -31,7 +31,7 @@ import {
   type Followed,
   isFullness,
   reasonOf,
-  type Waiting,
+  type WaitingCall,
 } from "./redis-connection.js";
 import { positionOf, type StoredLine } from "./redis-scripts.js";
 import { type Loaded, loadSandbox, nameOf } from "./stored-sandbox.js";
@@ -44,7 +44,7 @@ export function followSandbox(loaded: Loaded, options: FollowOptions, shared: Sh
     shared,
     moment,
     keys: [hash, stream],
-    sandbox: restoreSandbox(loaded.state, platformAt(moment), { ...options, idGroup: loaded.idGroup }),
+    state: restoreSandbox(loaded.state, platformAt(moment), { ...options, idGroup: loaded.idGroup }),
     position: "",
     broken: undefined,
     isTurn: false,
@@ -60,12 +60,12 @@ export function followSandbox(loaded: Loaded, options: FollowOptions, shared: Sh
     loading: undefined,
     waiting: [],
     paused: undefined,
-    mustSend: () => sandbox.flight !== undefined || sandbox.isLeaving,
-    send: (own) => send(sandbox, own),
+    mustCall: () => sandbox.flight !== undefined || sandbox.isLeaving,
+    argumentsFor: (calls) => argumentsFor(sandbox, calls),
     onReply: (...reply) => onReply(sandbox, ...reply),
-    onLost: (own, error) => onLost(sandbox, own, error),
+    onLost: (calls, error) => onLost(sandbox, calls, error),
   };
-  fill(sandbox, loaded, false);
+  continueFrom(sandbox, loaded, false);
   return sandbox;
 }
 
@@ -76,16 +76,16 @@ function platformAt(moment: { readonly now: number }): Platform {
 
 /** Runs a change; resolves to its outcome once it is stored, or to `noSandbox`. It may run more than once. */
 export function changeSandbox(sandbox: FollowedSandbox, run: () => unknown): Promise<unknown> {
-  return push(sandbox, true, run);
+  return enqueue(sandbox, true, run);
 }
 
 /** Resolves to what `read` returns after applying everything that any server has acknowledged, or to `noSandbox`. */
 export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<unknown> {
-  return push(sandbox, false, (time) => {
+  return enqueue(sandbox, false, (time) => {
     if (read === undefined) return undefined;
     if (isDue(sandbox, time)) {
       return changeSandbox(sandbox, () => {
-        runDue(sandbox.sandbox);
+        runDue(sandbox.state);
         return read();
       });
     }
@@ -94,7 +94,11 @@ export function lookAt(sandbox: FollowedSandbox, read?: () => unknown): Promise<
   });
 }
 
-function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) => unknown): Promise<unknown> {
+function enqueue(
+  sandbox: FollowedSandbox,
+  isChange: boolean,
+  run: (time: number) => unknown,
+): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const { connection, rejection } = sandbox.shared;
     if (sandbox.broken !== undefined) return reject(sandbox.broken);
@@ -104,29 +108,29 @@ function push(sandbox: FollowedSandbox, isChange: boolean, run: (time: number) =
   });
 }
 
-function onReply(sandbox: FollowedSandbox, ...[reply, own, time]: Parameters<Followed["onReply"]>): void {
+function onReply(sandbox: FollowedSandbox, ...[reply, calls, time]: Parameters<Followed["onReply"]>): void {
   const { checked } = sandbox;
   const [state, id, , turn] = reply;
   sandbox.checked = [];
   if (state === "broken") {
     breakBy(sandbox, new Error(id));
-    for (const call of sandbox.shared.connection.takeWaiting(own)) call.reject(sandbox.broken);
+    sandbox.shared.connection.rejectAll(calls, sandbox.broken);
   } else if (state === "rejected" || state === "format") {
-    onRejected(sandbox, reply, own);
+    onRejected(sandbox, reply, calls);
   } else if (state !== "ok") {
-    loadAgain(sandbox, own);
+    loadAgain(sandbox, calls);
   } else if (id !== "") {
     sandbox.isTurn = turn !== "";
     commit(sandbox, id);
-    read(sandbox, own, time);
-  } else onNothingStored(sandbox, reply, own, time, checked);
+    runReads(sandbox, calls, time);
+  } else onNothingStored(sandbox, reply, calls, time, checked);
 }
 
 /** Applies what other servers have stored, and ends what has changed nothing. Changes run again, or when it is their turn. */
 function onNothingStored(
   sandbox: FollowedSandbox,
   [, , between, turn]: AppendReply,
-  own: readonly Waiting[],
+  calls: readonly WaitingCall[],
   time: number,
   checked: readonly RanChange[],
 ): void {
@@ -137,34 +141,34 @@ function onNothingStored(
   else if (flight !== undefined) flight.isLost = false;
   const others = sandbox.position === (first && positionOf(first)) ? between.slice(1) : between;
   if (sandbox.flight !== undefined || !applyLines(sandbox, others)) {
-    loadAgain(sandbox, own);
+    loadAgain(sandbox, calls);
     return;
   }
   if (sandbox.broken !== undefined) {
-    for (const call of shared.connection.takeWaiting(own)) call.reject(sandbox.broken);
+    shared.connection.rejectAll(calls, sandbox.broken);
     return;
   }
-  if (others.length === 0) finishAll(sandbox, checked);
+  if (others.length === 0) resolveAll(sandbox, checked);
   else Object.assign(sandbox, { isTurn: false, sharedAt: nodePlatform.stopwatch() });
   if (turn !== "") sandbox.isTurn = true;
-  read(sandbox, own, time);
-  const changes = own.filter((one) => one.isChange && shared.connection.isAwaited(one));
+  runReads(sandbox, calls, time);
+  const changes = calls.filter((call) => call.isChange && shared.connection.isAwaited(call));
   if (changes.length === 0) return;
   if (sandbox.isTurn) shared.connection.enqueueAgain(sandbox, changes);
   else waitForTurn(sandbox, changes);
 }
 
-function finishAll({ shared }: FollowedSandbox, ran: readonly RanChange[]): void {
-  for (const { one, finish } of ran) if (shared.connection.takeWaiting([one]).length > 0) finish();
+function resolveAll({ shared }: FollowedSandbox, ran: readonly RanChange[]): void {
+  for (const { call, finish } of ran) if (shared.connection.takeAwaited([call]).length > 0) finish();
 }
 
-function read({ shared }: FollowedSandbox, own: readonly Waiting[], time: number): void {
-  const reads = own.filter(({ isChange }) => !isChange);
-  for (const call of shared.connection.takeWaiting(reads)) runWaiting(call, time)();
+function runReads({ shared }: FollowedSandbox, calls: readonly WaitingCall[], time: number): void {
+  const reads = calls.filter(({ isChange }) => !isChange);
+  for (const call of shared.connection.takeAwaited(reads)) runCall(call, time)();
 }
 
 function commit(sandbox: FollowedSandbox, position: string): void {
-  const { shared, sandbox: state } = sandbox;
+  const { shared, state } = sandbox;
   const { line, characters, hasSnapshot, ran } = sandbox.flight as Flight;
   sandbox.flight = undefined;
   if (shared.rejection !== undefined) shared.connection.note("accepts writes again");
@@ -176,10 +180,14 @@ function commit(sandbox: FollowedSandbox, position: string): void {
   } catch (error) {
     shared.report(error);
   }
-  finishAll(sandbox, ran);
+  resolveAll(sandbox, ran);
 }
 
-function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: readonly Waiting[]): void {
+function onRejected(
+  sandbox: FollowedSandbox,
+  [state, why]: AppendReply,
+  calls: readonly WaitingCall[],
+): void {
   const { shared } = sandbox;
   const { connection } = shared;
   const error = new Error(why);
@@ -189,36 +197,38 @@ function onRejected(sandbox: FollowedSandbox, [state, why]: AppendReply, own: re
   if (state === "rejected" && shared.rejection === undefined)
     connection.warn(`rejects writes: ${reason}. Requests that it cannot store get 503 until it accepts them`);
   if (state === "rejected") shared.rejection = { reason, isFull: isFullness(error) };
-  const isOver = ({ isChange }: Waiting) => isChange || state === "format";
-  for (const call of connection.takeWaiting(own.filter(isOver))) call.reject(connection.unavailable(reason));
+  const isOver = ({ isChange }: WaitingCall) => isChange || state === "format";
+  connection.rejectAll(calls.filter(isOver), connection.unavailable(reason));
   loadAgain(
     sandbox,
-    own.filter((one) => !isOver(one)),
+    calls.filter((call) => !isOver(call)),
   );
 }
 
 // Whether the line is stored will be known with the next reply.
-function onLost(sandbox: FollowedSandbox, own: readonly Waiting[], error: unknown): void {
+function onLost(sandbox: FollowedSandbox, calls: readonly WaitingCall[], error: unknown): void {
   const { connection } = sandbox.shared;
   sandbox.checked = [];
-  const isOfFlight = (one: Waiting) => sandbox.flight?.ran.some((ran) => ran.one === one) === true;
-  for (const call of connection.takeWaiting(own.filter((one) => !isOfFlight(one))))
-    call.reject(connection.unavailable(reasonOf(error)));
+  const isOfFlight = (call: WaitingCall) => sandbox.flight?.ran.some((ran) => ran.call === call) === true;
+  connection.rejectAll(
+    calls.filter((call) => !isOfFlight(call)),
+    connection.unavailable(reasonOf(error)),
+  );
   if (sandbox.flight === undefined) return;
   sandbox.flight.isLost = true;
   connection.callSoon(sandbox);
 }
 
 /** Loads the copy again, and lets what was not stored wait for the rest of its time. */
-async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Promise<void> {
+async function loadAgain(sandbox: FollowedSandbox, calls: readonly WaitingCall[]): Promise<void> {
   const { shared, flight } = sandbox;
   const { connection } = shared;
   const ran = flight?.ran ?? [];
   const unknown = flight?.isLost ? ran : [];
-  const waits = new Set(ran.map(({ one }) => one).concat(own));
-  for (const { one } of unknown) waits.delete(one);
+  const waits = new Set(ran.map(({ call }) => call).concat(calls));
+  for (const { call } of unknown) waits.delete(call);
   if (flight !== undefined) {
-    sandbox.sandbox.history.drop();
+    sandbox.state.history.drop();
     sandbox.isStale = true;
   }
   sandbox.flight = undefined;
@@ -227,15 +237,14 @@ async function loadAgain(sandbox: FollowedSandbox, own: readonly Waiting[]): Pro
     sandbox.loading = undefined;
   });
   const isThere = await sandbox.loading.catch((error) => {
-    for (const call of connection.takeWaiting([...waits])) call.reject(error);
+    connection.rejectAll([...waits], error);
   });
   // Nobody runs again what may be stored.
-  for (const { one, finish } of unknown)
-    if (connection.takeWaiting([one]).length > 0)
-      sandbox.tags.has(flight?.tag ?? "") ? finish() : one.reject(connection.unavailable());
-  if (sandbox.broken !== undefined)
-    for (const call of connection.takeWaiting([...waits])) call.reject(sandbox.broken);
-  if (isThere === false) for (const call of connection.takeWaiting([...waits])) call.resolve(noSandbox);
+  for (const { call, finish } of unknown)
+    if (connection.takeAwaited([call]).length > 0)
+      sandbox.tags.has(flight?.tag ?? "") ? finish() : call.reject(connection.unavailable());
+  if (sandbox.broken !== undefined) connection.rejectAll([...waits], sandbox.broken);
+  if (isThere === false) for (const call of connection.takeAwaited([...waits])) call.resolve(noSandbox);
   // Those that got an outcome no longer wait.
   connection.enqueueAgain(sandbox, [...waits]);
 }
@@ -245,28 +254,28 @@ async function reload(sandbox: FollowedSandbox): Promise<boolean> {
   const { connection } = shared;
   const loaded = await loadSandbox(connection, options.id);
   if (loaded === undefined || "ended" in loaded) return (await options.onGone()) ? reload(sandbox) : false;
-  fill(sandbox, loaded, true);
+  continueFrom(sandbox, loaded, true);
   return true;
 }
 
 // Applies what is stored to the copy of a server.
 
 /** Continues from a loaded sandbox; `isAgain`: its listeners hear of what they do not know. */
-function fill(
+function continueFrom(
   sandbox: FollowedSandbox,
   { state: saved, position, lines, idGroup }: Loaded,
   isAgain: boolean,
 ): void {
-  const { sandbox: state, moment, options, shared } = sandbox;
-  const at = lines.findIndex((one) => positionOf(one) === position);
-  const known = lines.findIndex((one) => positionOf(one) === sandbox.position);
+  const { state, moment, options, shared } = sandbox;
+  const at = lines.findIndex((stored) => positionOf(stored) === position);
+  const known = lines.findIndex((stored) => positionOf(stored) === sandbox.position);
   const isGap = isAgain && known === -1 && sandbox.position !== position;
   const last = isGap || !isAgain ? lines.length : known;
   if (isGap && isLost(sandbox.position, position)) {
     shared.connection.losses += 1;
     shared.connection.warn("has lost data: the sandbox starts again from the remaining data");
   }
-  const parsed = lines.map((one) => parseLine(sandbox, one));
+  const parsed = lines.map((stored) => parseLine(sandbox, stored));
   if (parsed.includes(undefined)) return;
   const all = parsed as Line[];
   const before = all.slice(0, Math.min(at, last) + 1);
@@ -280,18 +289,18 @@ function fill(
   sandbox.tags = new Set(lines.map(([, [, , , tag]]) => tag));
   sandbox.lines = [];
   sandbox.sizes = { lines: 0, characters: 0, snapshot: JSON.stringify(saved).length };
-  for (const [index, one] of lines.entries()) {
-    const [, [, text]] = one;
+  for (const [index, stored] of lines.entries()) {
+    const [, [, text]] = stored;
     const line = all[index] as Line;
     const [isInSnapshot, isTold] = [index <= at, index < before.length];
-    if (!isInSnapshot && !apply(sandbox, one, line)) return;
+    if (!isInSnapshot && !apply(sandbox, stored, line)) return;
     if (!isTold) {
       state.history.hold();
       tellLine(state, line);
       release(sandbox, isAgain && index <= last);
     }
     const { sizes } = sandbox;
-    onApplied(sandbox, positionOf(one), isInSnapshot ? { ...line, kept: undefined } : line, text.length);
+    onApplied(sandbox, positionOf(stored), isInSnapshot ? { ...line, kept: undefined } : line, text.length);
     if (isInSnapshot) sandbox.sizes = { ...sizes, lines: 0, characters: 0 };
   }
   if (lines.length === 0 || at === lines.length - 1) sandbox.position = position;
@@ -306,15 +315,15 @@ function isLost(position: string, snapshot: string): boolean {
 }
 
 // The lines in between are gone, so that the followers' events have a gap.
-function onGap({ sandbox }: FollowedSandbox): void {
-  const { history, name, seed } = sandbox;
+function onGap({ state }: FollowedSandbox): void {
+  const { history, name, seed } = state;
   history.keep(Number.POSITIVE_INFINITY);
   history.emit({ type: "sandbox.started", scenario: name, seed });
 }
 
-function release({ sandbox, shared }: FollowedSandbox, isKnown: boolean): void {
+function release({ state, shared }: FollowedSandbox, isKnown: boolean): void {
   try {
-    sandbox.history.release({ isKnown, isForeign: true });
+    state.history.release({ isKnown, isForeign: true });
   } catch (error) {
     shared.report(error);
   }
@@ -327,39 +336,39 @@ function applyLines(sandbox: FollowedSandbox, lines: readonly StoredLine[]): boo
     if (line === undefined) return true;
     if (line.isWhole) return false;
     if (!apply(sandbox, stored, line)) return true;
-    sandbox.sandbox.history.hold();
-    tellLine(sandbox.sandbox, line);
+    sandbox.state.history.hold();
+    tellLine(sandbox.state, line);
     release(sandbox, false);
     onApplied(sandbox, positionOf(stored), line, stored[1][1].length);
   }
   return true;
 }
 
-function parseLine(sandbox: FollowedSandbox, one: StoredLine): Line | undefined {
+function parseLine(sandbox: FollowedSandbox, stored: StoredLine): Line | undefined {
   try {
-    const line: Line = JSON.parse(one[1][1]);
+    const line: Line = JSON.parse(stored[1][1]);
     if (!Array.isArray(line.happened)) throw new Error("a line of another version");
     return line;
   } catch (error) {
-    breakAt(sandbox, one, error);
+    breakAt(sandbox, stored, error);
     return undefined;
   }
 }
 
-function apply(sandbox: FollowedSandbox, one: StoredLine, line: Line): boolean {
-  const { moment, sandbox: state } = sandbox;
+function apply(sandbox: FollowedSandbox, stored: StoredLine, line: Line): boolean {
+  const { moment, state } = sandbox;
   try {
     moment.now = Math.max(moment.now, line.at);
     applyLine(state, line);
     return true;
   } catch (error) {
-    breakAt(sandbox, one, error);
+    breakAt(sandbox, stored, error);
     return false;
   }
 }
 
-function breakAt(sandbox: FollowedSandbox, one: StoredLine, error: unknown): void {
-  breakBy(sandbox, error, `${one[0]} of `);
+function breakAt(sandbox: FollowedSandbox, stored: StoredLine, error: unknown): void {
+  breakBy(sandbox, error, `${stored[0]} of `);
 }
 
 // What is stored stays, until a person decides.
@@ -367,11 +376,11 @@ function breakBy(sandbox: FollowedSandbox, error: unknown, part = ""): void {
   const { options, shared } = sandbox;
   sandbox.broken = brokenEntry(shared.connection.shown, part + nameOf(options.id), error);
   shared.report(sandbox.broken);
-  for (const waiting of shared.connection.takeWaiting(sandbox.waiting)) waiting.reject(sandbox.broken);
+  shared.connection.rejectAll(sandbox.waiting, sandbox.broken);
 }
 
 function onApplied(sandbox: FollowedSandbox, position: string, line: Line, characters: number): void {
-  const { sizes, sandbox: state } = sandbox;
+  const { sizes, state } = sandbox;
   sandbox.position = position;
   const [id = ""] = position.split(" ");
   sandbox.lines.push({ id, characters, requests: requestsIn(line.happened).length });
@@ -391,20 +400,20 @@ const replacedAfter = { lines: 256, characters: 64_000 };
 /** The requests of the journal when the snapshot is replaced: at least so many, or about so many characters. */
 const keptJournal = { requests: 100, characters: 100_000 };
 
-function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly string[] {
+function argumentsFor(sandbox: FollowedSandbox, calls: readonly WaitingCall[]): readonly string[] {
   const { shared, options, flight } = sandbox;
   const position = sandbox.isStale ? "0-0 stale" : sandbox.position;
-  const changes = own.filter(({ isChange }) => isChange);
+  const changes = calls.filter(({ isChange }) => isChange);
   const expires = options.expires?.() ?? "";
   const leaves = sandbox.isLeaving ? "1" : "";
   sandbox.isLeaving = false;
   if (flight !== undefined || changes.length === 0) return [position, expires, leaves, "", "", "", "", ""];
   if (!sandbox.isTurn || sandbox.isStale) return [position, expires, leaves, "1", "", "", "", ""];
-  const { sandbox: state } = sandbox;
+  const { state } = sandbox;
   const before = markOf(state);
   state.history.hold();
   advance(sandbox, shared.connection.time());
-  const ran = changes.map((one) => ({ one, finish: runWaiting(one, sandbox.moment.now) }));
+  const ran = changes.map((call) => ({ call, finish: runCall(call, sandbox.moment.now) }));
   const happened = state.history.held();
   const isOver = isOverSoon(sandbox, changes) ? "1" : "";
   if (!hasHappened(state, happened, before)) {
@@ -415,18 +424,18 @@ function send(sandbox: FollowedSandbox, own: readonly Waiting[]): readonly strin
   }
   sandbox.commits += 1;
   const tag = `${shared.connection.server}.${sandbox.commits}`;
-  const line = stored(sandbox, describeLine(state, happened, before), tag, ran);
+  const line = lineToAppend(sandbox, describeLine(state, happened, before), tag, ran);
   return [position, expires, isOver, "", tag, ...line];
 }
 
 /** Returns the text of a line, a snapshot if it needs one, and the first line that stays then. */
-function stored(
+function lineToAppend(
   sandbox: FollowedSandbox,
   line: Line,
   tag: string,
   ran: readonly RanChange[],
 ): readonly string[] {
-  const { sandbox: state, sizes } = sandbox;
+  const { state, sizes } = sandbox;
   const isWhole = isBeyondLine(line.happened);
   const max = Math.max(replacedAfter.characters, sizes.snapshot);
   const hasSnapshot = isWhole || sizes.lines >= replacedAfter.lines || sizes.characters >= max;
@@ -452,13 +461,13 @@ function cutOf({ lines }: FollowedSandbox, { happened }: Line) {
 }
 
 /** Runs a change, and returns what tells its caller the outcome. */
-function runWaiting(one: Waiting, time: number): () => void {
+function runCall(call: WaitingCall, time: number): () => void {
   try {
-    const outcome = one.run(time);
+    const outcome = call.run(time);
     // Its caller may no longer wait.
     if (outcome instanceof Promise) outcome.catch(() => {});
-    return () => one.resolve(outcome);
+    return () => call.resolve(outcome);
   } catch (error) {
-    return () => one.reject(error);
+    return () => call.reject(error);
   }
 }

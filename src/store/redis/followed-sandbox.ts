@@ -2,7 +2,7 @@ import { nodePlatform, setTimeout } from "../../node/platform.js";
 import type { Line } from "../../sandbox/line.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import type { SandboxSettings } from "../../sandbox/start.js";
-import type { Followed, RedisConnection, Waiting } from "./redis-connection.js";
+import type { Followed, RedisConnection, WaitingCall } from "./redis-connection.js";
 
 // A server runs a change on its copy of a sandbox, and then appends what has happened if its position is still the last. If not,
 // the copy is loaded again, and the change runs again. Nobody hears of a change before it is stored.
@@ -38,7 +38,7 @@ export interface Flight {
 }
 
 export interface RanChange {
-  readonly one: Waiting;
+  readonly call: WaitingCall;
   readonly finish: () => void;
 }
 
@@ -51,7 +51,7 @@ interface KnownLine {
 export interface FollowedSandbox extends Followed {
   readonly options: FollowOptions;
   readonly shared: Shared;
-  readonly sandbox: SandboxState;
+  readonly state: SandboxState;
   /** The time of the copy, which stands still between changes and reads. */
   readonly moment: { now: number };
   /** The position of the last line that was applied. */
@@ -77,7 +77,7 @@ export interface FollowedSandbox extends Followed {
   sizes: { lines: number; characters: number; snapshot: number };
 }
 
-export function isDue({ sandbox: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
+export function isDue({ state: { timeline, clock }, moment }: FollowedSandbox, time: number): boolean {
   return timeline.dueAt <= clock.now() + (clock.isFrozen() ? 0 : time - moment.now);
 }
 
@@ -91,11 +91,11 @@ export function advance({ moment }: FollowedSandbox, time: number): void {
 const turns = { pause: 50, shared: 1000 };
 
 /** Whether a turn is over with these changes: they may be all of this server, and others use the sandbox. */
-export function isOverSoon({ sharedAt }: FollowedSandbox, changes: readonly Waiting[]): boolean {
+export function isOverSoon({ sharedAt }: FollowedSandbox, changes: readonly WaitingCall[]): boolean {
   return changes.length === 1 && nodePlatform.stopwatch() - sharedAt < turns.shared;
 }
 
-export function waitForTurn(sandbox: FollowedSandbox, changes: readonly Waiting[]): void {
+export function waitForTurn(sandbox: FollowedSandbox, changes: readonly WaitingCall[]): void {
   if (sandbox.paused !== undefined) {
     sandbox.paused.push(...changes);
     return;

@@ -9,8 +9,8 @@ import { appendScript, type StoredLine, storeFormat, storeKeys } from "./redis-s
 
 type Reply = string | number | null | readonly Reply[];
 
-/** A change or a read that waits for its turn. */
-export interface Waiting {
+/** A change or a read that waits for the next call of the script. */
+export interface WaitingCall {
   readonly isChange: boolean;
   /** Runs it on the copy, at a time of Redis. */
   readonly run: (time: number) => unknown;
@@ -23,17 +23,17 @@ export interface Followed {
   /** Set while it is being loaded: nothing may be sent for it, because its position will change. */
   loading: Promise<boolean> | undefined;
   /** What waits for the next call. */
-  waiting: Waiting[];
+  waiting: WaitingCall[];
   /** The changes that wait until it is this server's turn; `undefined` if none does. */
-  paused: Waiting[] | undefined;
+  paused: WaitingCall[] | undefined;
   /** Whether a call must be made although nothing waits. */
-  readonly mustSend: () => boolean;
+  readonly mustCall: () => boolean;
   /** Returns its arguments of the script. */
-  readonly send: (own: readonly Waiting[]) => readonly string[];
+  readonly argumentsFor: (calls: readonly WaitingCall[]) => readonly string[];
   /** Called with the reply for what waited. Those that waited for too long were rejected. */
-  readonly onReply: (reply: AppendReply, own: readonly Waiting[], time: number) => void;
+  readonly onReply: (reply: AppendReply, calls: readonly WaitingCall[], time: number) => void;
   /** Called if there is no reply. */
-  readonly onLost: (own: readonly Waiting[], error: unknown) => void;
+  readonly onLost: (calls: readonly WaitingCall[], error: unknown) => void;
 }
 
 /** What Redis returns for a sandbox: the new position or why there is none, the lines of others, whether it is this server's turn. */
@@ -97,7 +97,7 @@ export class RedisConnection {
   #timeAt = 0;
   readonly #queue = new Set<Followed>();
   /** What waits for Redis, and until when (on the stopwatch). */
-  readonly #awaited = new Map<Pick<Waiting, "reject">, number>();
+  readonly #awaited = new Map<Pick<WaitingCall, "reject">, number>();
 
   constructor({ address, prefix = defaultPrefix, timeout = 2000, onWarning, onNote }: ConnectionOptions) {
     const { shown, url } = address;
@@ -189,34 +189,39 @@ export class RedisConnection {
   }
 
   /** Lets something wait for the next call. Rejects if Redis has been away for the timeout. */
-  enqueue(followed: Followed, waiting: Waiting): void {
+  enqueue(followed: Followed, call: WaitingCall): void {
     if (this.#isAway()) {
-      waiting.reject(this.unavailable());
+      call.reject(this.unavailable());
       return;
     }
-    this.#awaited.set(waiting, now() + this.#timeout);
-    if (waiting.isChange && followed.paused !== undefined) {
-      followed.paused.push(waiting);
+    this.#awaited.set(call, now() + this.#timeout);
+    if (call.isChange && followed.paused !== undefined) {
+      followed.paused.push(call);
       return;
     }
-    followed.waiting.push(waiting);
+    followed.waiting.push(call);
     this.callSoon(followed);
   }
 
   /** Lets something that was not stored wait again, for the rest of its time. */
-  enqueueAgain(followed: Followed, own: readonly Waiting[]): void {
-    followed.waiting.unshift(...own);
+  enqueueAgain(followed: Followed, calls: readonly WaitingCall[]): void {
+    followed.waiting.unshift(...calls);
     this.callSoon(followed);
   }
 
   /** Whether it has not waited for too long. */
-  isAwaited(waiting: Waiting): boolean {
-    return this.#awaited.has(waiting);
+  isAwaited(call: WaitingCall): boolean {
+    return this.#awaited.has(call);
   }
 
   /** Takes those that have not waited for too long. */
-  takeWaiting(own: readonly Waiting[]): Waiting[] {
-    return own.filter((waiting) => this.#awaited.delete(waiting));
+  takeAwaited(calls: readonly WaitingCall[]): WaitingCall[] {
+    return calls.filter((call) => this.#awaited.delete(call));
+  }
+
+  /** Rejects those that have not waited for too long. */
+  rejectAll(calls: readonly WaitingCall[], error: unknown): void {
+    for (const call of this.takeAwaited(calls)) call.reject(error);
   }
 
   /** Makes the next call, also for a sandbox where nothing waits. */
@@ -262,10 +267,10 @@ export class RedisConnection {
     const silence = () => new Error(`timeout of ${this.#timeout} ms`);
     if (this.#calledAt !== undefined && time - this.#calledAt >= this.#timeout)
       this.#happened("failed", silence());
-    for (const [waiting, deadline] of this.#awaited) {
+    for (const [call, deadline] of this.#awaited) {
       if (deadline > time) continue;
-      this.#awaited.delete(waiting);
-      waiting.reject(this.#state === "starting" ? silence() : this.unavailable());
+      this.#awaited.delete(call);
+      call.reject(this.#state === "starting" ? silence() : this.unavailable());
     }
   }
 
@@ -313,26 +318,26 @@ export class RedisConnection {
     const batch = this.#takeAll();
     if (batch.length === 0) return;
     const keys = batch.flatMap(({ followed }) => followed.keys);
-    const argv = batch.flatMap(({ followed, own }) => followed.send(own));
+    const argv = batch.flatMap(({ followed, calls }) => followed.argumentsFor(calls));
     const replies = await this.#append(keys, argv).catch((error) => {
       this.#failedCalls += 1;
       this.leaveCopy(error);
       this.#happened("failed", error);
-      for (const { followed, own } of batch) followed.onLost(own, error);
+      for (const { followed, calls } of batch) followed.onLost(calls, error);
     });
     if (replies !== undefined) this.#failedCalls = 0;
     for (const [index, reply] of replies?.ofEach.entries() ?? []) {
-      const { followed, own } = batch[index] as (typeof batch)[number];
-      followed.onReply(reply, own, replies?.time as number);
+      const { followed, calls } = batch[index] as (typeof batch)[number];
+      followed.onReply(reply, calls, replies?.time as number);
     }
   }
 
   #takeAll() {
     return [...this.#queue].filter(isReady).flatMap((followed) => {
-      const own = followed.waiting.filter((waiting) => this.#awaited.has(waiting));
+      const calls = followed.waiting.filter((call) => this.#awaited.has(call));
       followed.waiting = [];
       this.#queue.delete(followed);
-      return own.length === 0 && !followed.mustSend() ? [] : { followed, own };
+      return calls.length === 0 && !followed.mustCall() ? [] : { followed, calls };
     });
   }
 }

@@ -192,7 +192,7 @@ async function load(server: Replica, id: string): Promise<Found> {
   const followed = followSandbox(content, { id, given, idGroup, expires, onGone }, shared);
   const maxLoaded = Math.max(10, Math.floor(budget.status().max / 2 / bytesOfLoaded));
   if (loaded.loaded().length >= maxLoaded) unloadTo(server, maxLoaded * 0.75);
-  const instance = loaded.add({ id, tenancy, createdAt, followed }, followed.sandbox, loadedAt);
+  const instance = loaded.add({ id, tenancy, createdAt, followed }, followed.state, loadedAt);
   return instance;
 }
 

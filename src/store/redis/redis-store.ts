@@ -177,14 +177,14 @@ function createRedisStore(
     if (followed !== undefined) onTurn(followed);
   });
   return {
-    sandbox: server.own.sandbox,
+    sandbox: server.own.state,
     instances: instancesUntil(server),
     enter: (id) => enterInstance(server, id),
     request: (request, { instance: id }) =>
       id === undefined ? requestOwn(server, request) : requestIn(server, id, request),
     countUnread({ instance }, id) {
       inside(server, instance, (sandbox) =>
-        changeSandbox(sandbox, () => markUnread(sandbox.sandbox, id)),
+        changeSandbox(sandbox, () => markUnread(sandbox.state, id)),
       ).catch(report);
     },
     run: (kind, run, from) =>
@@ -236,14 +236,14 @@ async function describeAll(server: Replica): Promise<ServerState> {
 }
 
 function describeFollowed(sandbox: FollowedSandbox): Promise<SavedSandbox> {
-  return lookAt(sandbox, () => describeSandbox(sandbox.sandbox)) as Promise<SavedSandbox>;
+  return lookAt(sandbox, () => describeSandbox(sandbox.state)) as Promise<SavedSandbox>;
 }
 
 type Act = (sandbox: FollowedSandbox, place: ControlPlace) => Promise<unknown>;
 
 async function act(server: Replica, from: CallOrigin, on: Act): Promise<unknown> {
   const place = controlPlace(from, instancesUntil(server));
-  const outcome = await inside(server, from.instance, (one) => on(one, { ...place, sandbox: one.sandbox }));
+  const outcome = await inside(server, from.instance, (one) => on(one, { ...place, sandbox: one.state }));
   if (outcome === noSandbox) throw new SandboxError("not_found", "The instance has been removed.");
   return outcome;
 }
@@ -256,7 +256,7 @@ async function callOn(server: Replica, run: RunIn, from: CallOrigin) {
   const outcome = await act(server, from, (sandbox, place) =>
     changeSandbox(sandbox, () => {
       // Runs what is due first.
-      runDue(sandbox.sandbox);
+      runDue(sandbox.state);
       return run(place);
     }),
   );
@@ -270,7 +270,7 @@ function requestOwn({ own }: Replica, request: ApiRequest): Promise<Exchange> {
 }
 
 function respondIn(sandbox: FollowedSandbox, request: ApiRequest): Promise<unknown> {
-  return changeSandbox(sandbox, () => handle(sandbox.sandbox, request));
+  return changeSandbox(sandbox, () => handle(sandbox.state, request));
 }
 
 async function requestIn(server: Replica, id: string, request: ApiRequest): Promise<Exchange> {
@@ -295,7 +295,7 @@ async function runAllDue(server: Replica): Promise<void> {
     // What one sandbox rejects stops nothing of the others.
     const outcomes = await Promise.allSettled([
       ...reads,
-      ...due.map((one) => changeSandbox(one, () => void runDue(one.sandbox))),
+      ...due.map((one) => changeSandbox(one, () => void runDue(one.state))),
     ]);
     await unloadUnused(server);
     for (const outcome of outcomes) if (outcome.status === "rejected") server.shared.report(outcome.reason);
