@@ -133,15 +133,26 @@ function outcomeOf(error: string | null, success: number): string {
   return error === "unknown_ref" ? "404 not_found" : `409 ${error}`;
 }
 
-/** The same text for states that no later operation can distinguish; the order of the keys' creation does not matter. */
-export const textOf = ({ now, keys }: Model): string => JSON.stringify([now, Object.entries(keys).sort()]);
+/**
+ * The same text for states that no later operation can distinguish. Of a key's requests only two numbers count: the clock moves by
+ * whole minutes. How a key ended counts, but not when, and neither does the order of the keys' creation.
+ */
+export function textOf(state: Model): string {
+  const keys = Object.entries(state.keys).map(([ref, key]) => {
+    const overlapEnds = isWorking(key, state.now) ? key.overlapEnds : null;
+    return `${shown(state, ref, key)} of ${key.perMinute} until ${overlapEnds}`;
+  });
+  return `${state.now}: ${keys.sort().join(", ")}`;
+}
 
 function listed(state: Model): string {
-  const lines = Object.entries(state.keys).map(([ref, key]) => {
-    const ended = key.revoked === null ? "rotated" : "revoked";
-    const working = isActive(key, state.now) ? "active" : "retiring";
-    const shown = isWorking(key, state.now) ? working : ended;
-    return `${ref} ${shown} ${countedThisMinute(state, key)}/${countedToday(state, key)}`;
-  });
+  const lines = Object.entries(state.keys).map(([ref, key]) => shown(state, ref, key));
   return lines.sort().join(", ");
+}
+
+function shown(state: Model, ref: string, key: ModelKey): string {
+  const ended = key.revoked === null ? "rotated" : "revoked";
+  const working = isActive(key, state.now) ? "active" : "retiring";
+  const keyState = isWorking(key, state.now) ? working : ended;
+  return `${ref} ${keyState} ${countedThisMinute(state, key)}/${countedToday(state, key)}`;
 }

@@ -1,7 +1,10 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { explain, type Seen } from "../../scripts/histories/linearize.js";
-import type { Operation } from "../../scripts/histories/model.js";
+import { firstState, type Operation, step, textOf } from "../../scripts/histories/model.js";
 import { runHistories } from "../../scripts/histories/run.js";
+import type { Model } from "../model/specification-model.js";
+import { propertySeed } from "../support/property-seed.js";
 import { noRedis } from "../support/redis-server.js";
 
 // What clients saw of three servers, and what finds out whether one sandbox can have responded to so. `npm run histories` does
@@ -128,6 +131,63 @@ test("a failure shows what the clients saw, how far an order goes, and what does
         2.0–3.0 client 1 on 1: request a → 200 today 1; in this order it gets 401 unauthorized"
   `);
 });
+
+const key = fc.constantFrom("a", "b", "e", "f");
+const ref = fc.constantFrom("e", "f");
+const minutes = fc.constantFrom(0, 1, 30);
+const someOperation: fc.Arbitrary<Operation> = fc.oneof(
+  key.map(request),
+  key.map(revoke),
+  ref.map(create),
+  fc.record({ do: fc.constant("rotate"), key, ref, minutes }),
+  fc.constantFrom(later, list),
+);
+const someOperations = fc.array(someOperation, { maxLength: 10 });
+// The same operations in another order, some with another new key or other minutes.
+const twoWays = fc.array(fc.tuple(someOperation, ref, minutes), { maxLength: 6 }).chain((changes) => {
+  const others = changes.map(([operation, ref, minutes]) => ({
+    ...operation,
+    ...(operation.ref === undefined ? {} : { ref }),
+    ...(operation.do === "rotate" ? { minutes } : {}),
+  }));
+  const before = changes.map(([operation]) => operation);
+  return fc.tuple(
+    fc.constant(before),
+    fc.shuffledSubarray(others, { minLength: Math.max(0, others.length - 1) }),
+  );
+});
+
+// Reach the limits of new keys and the ends of overlaps.
+const probes = ["e", "f"].flatMap((ref) => [request(ref), request(ref), request(ref), request(ref)]);
+const laterLists: Operation[] = [list, later, list, { do: "advance", minutes: 30 }, list];
+
+test("no operation distinguishes states with the same text", () => {
+  let pairs = 0;
+  fc.assert(
+    fc.property(twoWays, someOperations, ([one, other], after) => {
+      const [state, same] = [lastOf(one, firstState()), lastOf(other, firstState())];
+      fc.pre(textOf(state) === textOf(same));
+      if (JSON.stringify(state) !== JSON.stringify(same)) pairs += 1;
+      const all = [...after, ...probes, ...laterLists];
+      expect(outcomesOf(all, same)).toEqual(outcomesOf(all, state));
+    }),
+    { ...propertySeed, numRuns: 3000, maxSkipsPerRun: 1000 },
+  );
+  // Also states that differ in what the text leaves out.
+  expect(pairs).toBeGreaterThan(50);
+});
+
+const lastOf = (all: readonly Operation[], from: Model) =>
+  all.reduce((state, next) => step(state, next).state, from);
+
+function outcomesOf(all: readonly Operation[], from: Model): string[] {
+  let state = from;
+  return all.map((operation) => {
+    const { outcome, state: next } = step(state, operation);
+    state = next;
+    return outcome;
+  });
+}
 
 describe.skipIf(noRedis)("three servers over a Redis", () => {
   test("respond to many clients at once as one sandbox does", { timeout: 120_000 }, async () => {
