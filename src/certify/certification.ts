@@ -76,7 +76,7 @@ interface DoneRun {
 }
 
 /** The runs so far: many are under way at the same time, and each is recorded as it ends. */
-interface Runs {
+interface CertificationState {
   readonly plan: CertificationPlan;
   readonly tools: Tools;
   readonly started: number;
@@ -97,7 +97,7 @@ interface Trials {
 }
 
 export async function certify(plan: CertificationPlan, tools: Tools): Promise<Certification> {
-  const runs: Runs = {
+  const state: CertificationState = {
     plan,
     tools,
     started: tools.stopwatch(),
@@ -106,21 +106,22 @@ export async function certify(plan: CertificationPlan, tools: Tools): Promise<Ce
     disturbed: [],
     isOver: false,
   };
-  await runBaseline(runs);
-  const baseline = usableBaseline(runs);
-  if (baseline === undefined) return certificationOf(runs, [], undefined);
-  const first = await runOthers(runs, baseline);
-  await findCauses(runs);
-  const { broken, experiments } = runs.disturbed.length === 0 ? first : await repeatAlone(runs, first);
-  const retries = experiments && (await retriesIn(runs, experiments));
-  return certificationOf(runs, broken, retries);
+  await runBaseline(state);
+  const baseline = usableBaseline(state);
+  if (baseline === undefined) return certificationOf(state, [], undefined);
+  const trials = await runOthers(state, baseline);
+  await findCauses(state);
+  const { broken, experiments } = state.disturbed.length === 0 ? trials : await repeatAlone(state, trials);
+  const retries = experiments && (await retriesIn(state, experiments));
+  return certificationOf(state, broken, retries);
 }
 
 function certificationOf(
-  { plan, tools, started, done, unjudged }: Runs,
+  state: CertificationState,
   broken: readonly PromiseRun[],
   retries: CertifyResult["retries"],
 ): Certification {
+  const { plan, tools, started, done, unjudged } = state;
   const clientRuns = [...done.values()].map(({ clientRun }) => clientRun);
   const [report, ...reports] = clientRuns.map((clientRun) => clientRun.report);
   const runs = plan.runs.map((planned) => causedRun(done.get(planned.name)?.run ?? notRun(planned)));
@@ -132,20 +133,28 @@ function certificationOf(
     retries,
     open: { unjudged, unvaried: [...unvaried].filter((name) => !varied.includes(name)) },
     report: report && withRetries(mergeReports([report, ...reports]), retries),
-    failure: done.get(plan.runs[0].name)?.clientRun.failure,
+    failure: baselineIn(state)?.clientRun.failure,
     scenarios: [...new Set(clientRuns.flatMap(({ scenarios }) => scenarios))],
     outputOf: ({ name }) => done.get(name)?.clientRun.output ?? [],
     durationMs: Math.round(tools.stopwatch() - started),
   };
 }
 
-type FoundOut = "durationMs" | "runs" | "promises" | "retries" | "unmet" | "report" | "notTried" | "verdict";
+type FindingName =
+  | "durationMs"
+  | "runs"
+  | "promises"
+  | "retries"
+  | "unmet"
+  | "report"
+  | "notTried"
+  | "verdict";
 
 /** Returns the result of a certification, with what else its certificate states; `undefined` if not even the first run ended. */
 export function resultOf(
   { runs, promises, retries, open, report, durationMs }: Certification,
   { endpoints, only }: Pick<CertificationPlan, "endpoints" | "only">,
-  { gates, ...about }: Omit<CertifyResult, FoundOut>,
+  { gates, ...about }: Omit<CertifyResult, FindingName>,
 ): CertifyResult | undefined {
   if (report === undefined) return undefined;
   const isSeen = runs[0].outcome === "passed" && whyTooLittle(report) === undefined;
@@ -162,16 +171,17 @@ export function resultOf(
   return { ...facts, notTried: notTriedIn(facts, only, endpoints, open), verdict: verdictOf(facts) };
 }
 
-async function runBaseline(runs: Runs): Promise<void> {
-  const { plan, tools, done } = runs;
+async function runBaseline(state: CertificationState): Promise<void> {
+  const { plan, tools } = state;
   const [baseline] = plan.runs;
-  await runPlanned(runs, baseline);
-  const first = done.get(baseline.name);
+  await runPlanned(state, baseline);
+  const first = baselineIn(state);
   if (first?.run.outcome !== "failed" || first.clientRun.failure !== undefined) return;
   tools.progress.begin("Running minimal again");
-  const repeat = repeatIn(runs);
-  const fails = async (run: PlannedRun, variant: RunConditions = {}) => (await repeat(run, variant)).failed;
-  if (!(await fails(baseline))) return conclude(runs, baseline, "flaky");
+  const repeat = repeatIn(state);
+  const fails = async (run: PlannedRun, conditions: RunConditions = {}) =>
+    (await repeat(run, conditions)).failed;
+  if (!(await fails(baseline))) return conclude(state, baseline, "flaky");
   const typical = { ...baseline, profile: "typical" } as const;
   if (await fails(typical)) return;
   const needs = typicalAssumptions.map(async (name) => {
@@ -181,29 +191,31 @@ async function runBaseline(runs: Runs): Promise<void> {
   const needed = (await Promise.all(needs)).flat();
   // A client that fails by chance needs nothing.
   const isSure = (await fails(baseline)) && !(await fails(typical));
-  conclude(runs, baseline, isSure ? needsCause(needed) : "flaky");
+  conclude(state, baseline, isSure ? needsCause(needed) : "flaky");
 }
 
+const baselineIn = ({ plan, done }: CertificationState): DoneRun | undefined => done.get(plan.runs[0].name);
+
 /** Returns the baseline if it passes, and covers enough to conclude something from it. */
-function usableBaseline({ plan, done }: Runs): DoneRun | undefined {
-  const baseline = done.get(plan.runs[0].name);
+function usableBaseline(state: CertificationState): DoneRun | undefined {
+  const baseline = baselineIn(state);
   if (baseline?.run.outcome !== "passed") return undefined;
   return whyTooLittle(baseline.clientRun.report) === undefined ? baseline : undefined;
 }
 
-function coveredPaths({ plan, done }: Runs): PathId[] {
-  const { paths = [] } = done.get(plan.runs[0].name)?.clientRun.report ?? {};
+function coveredPaths(state: CertificationState): PathId[] {
+  const { paths = [] } = baselineIn(state)?.clientRun.report ?? {};
   return paths.flatMap(({ promised, covered, pathId }) =>
     covered && (promised || isSuccess(pathId)) ? pathId : [],
   );
 }
 
 /** Makes the other runs of the plan, and those with a broken promise or an experiment. */
-async function runOthers(runs: Runs, baseline: DoneRun): Promise<Trials> {
-  const { plan, tools } = runs;
+async function runOthers(state: CertificationState, baseline: DoneRun): Promise<Trials> {
+  const { plan, tools } = state;
   const { only, kinds, jobs } = plan;
   const [, ...others] = plan.runs;
-  const covered = coveredPaths(runs);
+  const covered = coveredPaths(state);
   const promises =
     only === undefined
       ? promisesOn(covered, kinds, plan.endpoints)
@@ -218,34 +230,34 @@ async function runOthers(runs: Runs, baseline: DoneRun): Promise<Trials> {
   // They start in this order. The seeds, the most runs, come last.
   const isSeed = ({ profile }: PlannedRun) => profile === "varied";
   const [, broken, experimentRuns] = await Promise.all([
-    Promise.all(others.filter((one) => !isSeed(one)).map((one) => runPlanned(runs, one))),
-    Promise.all(promises.map((one) => runWithBrokenPromise(runs, one))),
-    Promise.all(experiments.map((one) => runExperiment(runs, one))),
-    Promise.all(others.filter(isSeed).map((one) => runPlanned(runs, one))),
+    Promise.all(others.filter((one) => !isSeed(one)).map((one) => runPlanned(state, one))),
+    Promise.all(promises.map((one) => runWithBrokenPromise(state, one))),
+    Promise.all(experiments.map((one) => runExperiment(state, one))),
+    Promise.all(others.filter(isSeed).map((one) => runPlanned(state, one))),
   ]);
   return { broken, experiments: findsRetries ? experimentRuns.flat() : undefined };
 }
 
 /** What experiments show about the client's retries. */
 async function retriesIn(
-  runs: Runs,
+  state: CertificationState,
   experiments: readonly ExperimentRun[],
 ): Promise<CertifyResult["retries"]> {
-  const { done, plan } = runs;
+  const { done, plan } = state;
   const plain = [...done.values()].flatMap(({ run, clientRun }) =>
     run.fault || run.outcome !== "passed" ? [] : countedOf(clientRun),
   );
   const [baseline, ...others] = plain as [CountedRun, ...CountedRun[]];
   const better = experimentsFor(baseline, plan.runs[0].seed, others);
-  const evenExperiments = await withEvenKey(runs, experiments, better);
+  const evenExperiments = await withEvenKey(state, experiments, better);
   const control = controlFor(baseline, evenExperiments);
-  const [controlRun] = control === undefined ? [] : await runExperiment(runs, control);
+  const [controlRun] = control === undefined ? [] : await runExperiment(state, control);
   return retryResults([baseline, ...others], evenExperiments, controlRun);
 }
 
 /** The baseline does not show which keys the runs send equally often: makes the experiments again if they have a better key. */
 async function withEvenKey(
-  runs: Runs,
+  state: CertificationState,
   experiments: readonly ExperimentRun[],
   better: readonly Experiment[],
 ): Promise<readonly ExperimentRun[]> {
@@ -253,12 +265,12 @@ async function withEvenKey(
   const [target] = better;
   if (first === undefined || target === undefined) return experiments;
   if (first.experiment.key === target.key && first.experiment.nth === target.nth) return experiments;
-  return (await Promise.all(better.map((experiment) => runExperiment(runs, experiment)))).flat();
+  return (await Promise.all(better.map((experiment) => runExperiment(state, experiment)))).flat();
 }
 
 /** Narrows down why runs fail: each gets its cause, is flaky, or was disturbed by another run. */
-async function findCauses(runs: Runs): Promise<void> {
-  const { plan, tools, done } = runs;
+async function findCauses(state: CertificationState): Promise<void> {
+  const { plan, tools, done } = state;
   const failing = plan.runs.flatMap((run) => {
     const clientRun = done.get(run.name)?.clientRun;
     // A record that was created twice is a cause already.
@@ -271,15 +283,17 @@ async function findCauses(runs: Runs): Promise<void> {
   const passingPoints = [...done.values()].flatMap(({ run, clientRun }) =>
     run.outcome === "passed" ? clientRun.points : [],
   );
-  await narrowVaried(varied, passingPoints, repeatIn(runs), (run, narrowed) => conclude(runs, run, narrowed));
-  const isOnce = (path: PathId | undefined) => path !== undefined && writesOf(runs).once.has(path);
+  await narrowVaried(varied, passingPoints, repeatIn(state), (run, narrowed) =>
+    conclude(state, run, narrowed),
+  );
+  const isOnce = (path: PathId | undefined) => path !== undefined && writesOf(state).once.has(path);
   const byFault = failing.map(
     async ({ run: { fault, ...run }, clientRun: { suspect, outcome, isShared } }) => {
       if (fault === undefined) return;
       // A client that waits takes its whole time in each attempt, and no attempt shows more.
       if (fault === "fault.hang" && outcome === "timed_out")
         return conclude(
-          runs,
+          state,
           run,
           faultCause(fault, {
             path: suspect,
@@ -288,146 +302,146 @@ async function findCauses(runs: Runs): Promise<void> {
             waitedMs: plan.timeout ?? longestWait,
           }),
         );
-      const paths = judgedPaths(coveredPaths(runs), fault, writesOf(runs));
+      const paths = judgedPaths(coveredPaths(state), fault, writesOf(state));
       const judged = paths.find((path) => path === suspect);
       const faulty = { ...run, fault, isShared };
-      conclude(runs, run, await narrowFault(faulty, paths, judged, repeatIn(runs)));
+      conclude(state, run, await narrowFault(faulty, paths, judged, repeatIn(state)));
     },
   );
   await Promise.all(byFault);
 }
 
 /** Without others, as a run failed only next to another: the rest of what had to fail may have failed for this reason, too. */
-async function repeatAlone(runs: Runs, trials: Trials): Promise<Trials> {
-  const { disturbed, done, plan } = runs;
+async function repeatAlone(state: CertificationState, trials: Trials): Promise<Trials> {
+  const { disturbed, done, plan } = state;
   for (const planned of disturbed) {
-    await runPlanned(runs, planned);
+    await runPlanned(state, planned);
     const { run } = done.get(planned.name) ?? {};
-    if (run && hasFailed(run)) conclude(runs, planned, "flaky");
+    if (run && hasFailed(run)) conclude(state, planned, "flaky");
   }
   const promises = brokenPromisesOf(plan.endpoints);
   const broken: PromiseRun[] = [];
   for (const run of trials.broken) {
     const promise = run.outcome === "noticed" && promises.find(({ id }) => id === run.id);
-    broken.push(promise ? await runWithBrokenPromise(runs, promise) : run);
+    broken.push(promise ? await runWithBrokenPromise(state, promise) : run);
   }
   if (trials.experiments === undefined) return { broken, experiments: undefined };
   const experiments: ExperimentRun[] = [];
   for (const { experiment } of trials.experiments)
-    experiments.push(...(await runExperiment(runs, experiment)));
+    experiments.push(...(await runExperiment(state, experiment)));
   return { broken, experiments };
 }
 
 function runIn(
-  runs: Runs,
+  state: CertificationState,
   planned: PlannedRun,
-  variant: RunConditions,
+  conditions: RunConditions,
   isWanted = () => true,
   { min = 0, ...limits }: Pick<RunLimits, "isOver" | "isAlone"> & { readonly min?: number } = {},
 ): Promise<ClientRun | undefined> {
-  const { plan, tools, done } = runs;
-  const baselineMs = done.get(plan.runs[0].name)?.run.durationMs;
-  const facts = { timeout: plan.timeout, baselineMs, paths: coveredPaths(runs), min };
+  const { plan, tools } = state;
+  const baselineMs = baselineIn(state)?.run.durationMs;
+  const facts = { timeout: plan.timeout, baselineMs, paths: coveredPaths(state), min };
   const timeouts = timeoutsFor(planned, facts);
-  return tools.run(planned, variant, {
+  return tools.run(planned, conditions, {
     ...limits,
     timeouts,
-    isWanted: () => isWanted() && isInTime(runs),
+    isWanted: () => isWanted() && isInTime(state),
   });
 }
 
 // The baseline is always made.
-function isInTime({ plan, tools, started, done }: Runs): boolean {
+function isInTime({ plan, tools, started, done }: CertificationState): boolean {
   const { budget = Number.POSITIVE_INFINITY, runs } = plan;
   return tools.stopwatch() - started < budget || !done.has(runs[0].name);
 }
 
-async function runPlanned(runs: Runs, planned: PlannedRun): Promise<void> {
-  const { plan, tools, done } = runs;
+async function runPlanned(state: CertificationState, planned: PlannedRun): Promise<void> {
+  const { plan, tools, done } = state;
   const { fault } = planned;
-  const variant = fault === undefined ? {} : { faults: faultsOn(coveredPaths(runs), fault) };
-  const clientRun = await runIn(runs, planned, variant, () => !runs.isOver);
+  const conditions = fault === undefined ? {} : { faults: faultsOn(coveredPaths(state), fault) };
+  const clientRun = await runIn(state, planned, conditions, () => !state.isOver);
   if (clientRun === undefined) return;
   const judged =
-    fault === undefined ? { clientRun } : await judgeWrites(runs, { ...planned, fault }, clientRun);
+    fault === undefined ? { clientRun } : await judgeWrites(state, { ...planned, fault }, clientRun);
   if (judged.clientRun === undefined) return;
-  const run = { ...runOf(planned, judged.clientRun, sentIn(runs)), ...judged.judgment };
+  const run = { ...runOf(planned, judged.clientRun, sentIn(state)), ...judged.judgment };
   done.set(planned.name, { run, clientRun: judged.clientRun });
-  if (hasFailed(run)) runs.isOver ||= plan.bail === true;
+  if (hasFailed(run)) state.isOver ||= plan.bail === true;
   if (clientRun.failure === undefined) tools.progress.ran(run);
 }
 
 /** What the baseline sent; nothing before it was made. */
-const sentIn = ({ plan, done }: Runs): Pick<RunFacts, "sent"> =>
-  done.get(plan.runs[0].name)?.clientRun ?? { sent: [] };
+const sentIn = (state: CertificationState): Pick<RunFacts, "sent"> =>
+  baselineIn(state)?.clientRun ?? { sent: [] };
 
-const writesOf = ({ plan, done }: Runs) => done.get(plan.runs[0].name)?.clientRun.writes ?? noWrites;
+const writesOf = (state: CertificationState) => baselineIn(state)?.clientRun.writes ?? noWrites;
 
 /** Judges a run with a fault by its records, and by the exit code only if the client could not give up a write that it must not repeat. */
 async function judgeWrites(
-  runs: Runs,
+  state: CertificationState,
   planned: PlannedRun & { readonly fault: FaultPathId },
   clientRun: ClientRun,
 ): Promise<{
   readonly clientRun: ClientRun | undefined;
   readonly judgment?: Pick<Run, "outcome" | "cause">;
 }> {
-  const { endpoints } = runs.plan;
+  const { endpoints } = state.plan;
   const { fault } = planned;
-  const path = createdTwice(writesOf(runs), clientRun.writes, endpoints);
-  const again = path && (await runIn(runs, planned, { faults: faultsOn([path], fault) }));
-  if (again !== undefined && createdTwice(writesOf(runs), again.writes, endpoints) === path) {
+  const path = createdTwice(writesOf(state), clientRun.writes, endpoints);
+  const again = path && (await runIn(state, planned, { faults: faultsOn([path], fault) }));
+  if (again !== undefined && createdTwice(writesOf(state), again.writes, endpoints) === path) {
     const twice = { path, isOnce: true, honorsNoKey: honorsNoKey(path, endpoints), isTwice: true };
     return { clientRun, judgment: { outcome: "failed", cause: faultCause(fault, twice) } };
   }
-  const covered = coveredPaths(runs);
-  const paths = judgedPaths(covered, fault, writesOf(runs));
+  const covered = coveredPaths(state);
+  const paths = judgedPaths(covered, fault, writesOf(state));
   if (clientRun.outcome !== "failed" || paths.length === covered.length) return { clientRun };
-  runs.unjudged.push({ fault, paths: covered.filter((one) => !paths.includes(one)) });
-  return { clientRun: await runIn(runs, planned, { faults: faultsOn(paths, fault) }) };
+  state.unjudged.push({ fault, paths: covered.filter((one) => !paths.includes(one)) });
+  return { clientRun: await runIn(state, planned, { faults: faultsOn(paths, fault) }) };
 }
 
-async function runWithBrokenPromise(runs: Runs, promise: BrokenPromise): Promise<PromiseRun> {
-  const { plan, tools } = runs;
-  const clientRun = await runIn(runs, plan.runs[0], { promise: promise.id }, () => !runs.isOver);
-  const run = promiseRun(promise, clientRun, sentIn(runs));
+async function runWithBrokenPromise(state: CertificationState, promise: BrokenPromise): Promise<PromiseRun> {
+  const { plan, tools } = state;
+  const clientRun = await runIn(state, plan.runs[0], { promise: promise.id }, () => !state.isOver);
+  const run = promiseRun(promise, clientRun, sentIn(state));
   if (clientRun !== undefined) tools.progress.broke(run);
-  if (run.kind === "swap" && run.outcome === "not_noticed") runs.isOver ||= plan.bail === true;
+  if (run.kind === "swap" && run.outcome === "not_noticed") state.isOver ||= plan.bail === true;
   return run;
 }
 
 async function runExperiment(
-  runs: Runs,
+  state: CertificationState,
   experiment: Experiment,
   before: readonly ExperimentRun[] = [],
 ): Promise<ExperimentRun[]> {
-  const { plan, tools } = runs;
+  const { plan, tools } = state;
   const more = { isOver, min: minWait(experiment) };
-  const clientRun = await runIn(runs, plan.runs[0], { experiment }, undefined, more);
+  const clientRun = await runIn(state, plan.runs[0], { experiment }, undefined, more);
   tools.progress.tried();
   if (clientRun === undefined) return [];
   const all = [...before, { ...countedOf(clientRun), ...retryFacts(clientRun), experiment }];
-  return agreedRun(all) ?? runExperiment(runs, experiment, all);
+  return agreedRun(all) ?? runExperiment(state, experiment, all);
 }
 
-function repeatIn(runs: Runs): Repeat {
-  return async (planned, variant, isAlone) => {
-    const clientRun = await runIn(runs, planned, variant, undefined, { isAlone });
-    runs.tools.progress.tried();
+function repeatIn(state: CertificationState): Repeat {
+  return async (planned, conditions, isAlone) => {
+    const clientRun = await runIn(state, planned, conditions, undefined, { isAlone });
+    state.tools.progress.tried();
     const failed = clientRun !== undefined && clientRun.outcome !== "passed";
     return { failed, lastPath: (statuses) => clientRun?.lastOn(statuses)?.pathId };
   };
 }
 
-function conclude(runs: Runs, planned: PlannedRun, narrowed: Narrowed): void {
-  const record = runs.done.get(planned.name);
+function conclude(state: CertificationState, planned: PlannedRun, narrowed: Narrowed): void {
+  const record = state.done.get(planned.name);
   // Repeated runs that were stopped or not made show nothing.
-  if (record === undefined || runs.tools.isStopped() || !isInTime(runs)) return;
+  if (record === undefined || state.tools.isStopped() || !isInTime(state)) return;
   if (narrowed === "disturbed") {
-    if (runs.disturbed.length === 0) runs.tools.separate(planned);
-    runs.disturbed.push(record.run.fault ? { ...planned, fault: record.run.fault } : planned);
+    if (state.disturbed.length === 0) state.tools.separate(planned);
+    state.disturbed.push(record.run.fault ? { ...planned, fault: record.run.fault } : planned);
     return;
   }
   record.run = { ...record.run, ...(narrowed === "flaky" ? { outcome: "flaky" } : { cause: narrowed }) };
-  runs.tools.progress.found(record.run);
+  state.tools.progress.found(record.run);
 }

@@ -13,9 +13,9 @@ import {
 import type { CausePoint, RunCause } from "./result.js";
 
 /** Makes a run again; alone: without another run at the same time. */
-export type Repeat = (run: PlannedRun, variant: RunConditions, isAlone?: boolean) => Promise<Repeated>;
+export type Repeat = (run: PlannedRun, conditions: RunConditions, isAlone?: boolean) => Promise<RepeatedRun>;
 
-interface Repeated {
+interface RepeatedRun {
   readonly failed: boolean;
   readonly lastPath: (statuses: readonly number[]) => PathId | undefined;
 }
@@ -35,7 +35,7 @@ export async function narrowVaried(
   failing: readonly FailingRun[],
   passingPoints: readonly CausePoint[],
   repeat: Repeat,
-  onFound: (run: PlannedRun, narrowed: Narrowed) => void,
+  onNarrowed: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
   const isSuspect = (point: CausePoint) => !includesAll(passingPoints, [point]);
   const suspectsIn = ({ points }: FailingRun) => rowsOf(points.filter(isSuspect));
@@ -43,8 +43,8 @@ export async function narrowVaried(
   const [first, ...others] = failing.toSorted((one, other) => countOf(one) - countOf(other));
   if (first === undefined) return;
   if (first.isShared && !(await repeat(first.run, {}, true)).failed) {
-    onFound(first.run, "disturbed");
-    return narrowVaried(others, passingPoints, repeat, onFound);
+    onNarrowed(first.run, "disturbed");
+    return narrowVaried(others, passingPoints, repeat, onNarrowed);
   }
   // The rows that most of the failing runs have are tried first.
   const suspects = failing.flatMap(suspectsIn);
@@ -52,9 +52,9 @@ export async function narrowVaried(
     isSuspect(point) ? suspects.filter((row) => row === point.row).length : 0;
   const points = first.points.toSorted((one, other) => rankOf(other) - rankOf(one));
   const [cause, only] = await causeOf({ ...first, points }, points.filter(isSuspect).length, repeat);
-  if (cause === "flaky") return narrowUnclear(first, others, passingPoints, repeat, onFound);
-  onFound(first.run, cause);
-  if (cause.points.length === 0) return narrowVaried(others, passingPoints, repeat, onFound);
+  if (cause === "flaky") return narrowUnclear(first, others, passingPoints, repeat, onNarrowed);
+  onNarrowed(first.run, cause);
+  if (cause.points.length === 0) return narrowVaried(others, passingPoints, repeat, onNarrowed);
   const rows = rowsOf(cause.points);
   // What one run shows about some points is not tried again with another run.
   const tried = new Map([[JSON.stringify(cause.points), Promise.resolve<RunCause | undefined>(cause)]]);
@@ -73,12 +73,12 @@ export async function narrowVaried(
       const shown = tried.get(id) ?? show(some, run);
       tried.set(id, shown);
       const found = await shown;
-      if (found !== undefined) return onFound(run, found);
+      if (found !== undefined) return onNarrowed(run, found);
     }
     return one;
   });
   const left = (await Promise.all(open)).flatMap((one) => one ?? []);
-  return narrowVaried(left, passingPoints, repeat, onFound);
+  return narrowVaried(left, passingPoints, repeat, onNarrowed);
 }
 
 /** Narrows the other runs before one that does not fail each time, and then tries whether one of their causes is also its own. */
@@ -87,21 +87,21 @@ async function narrowUnclear(
   others: readonly FailingRun[],
   passingPoints: readonly CausePoint[],
   repeat: Repeat,
-  onFound: (run: PlannedRun, narrowed: Narrowed) => void,
+  onNarrowed: (run: PlannedRun, narrowed: Narrowed) => void,
 ): Promise<void> {
   const causes = new Map<string, readonly string[]>();
   await narrowVaried(others, passingPoints, repeat, (other, narrowed) => {
     if (typeof narrowed === "object") causes.set(rowsOf(narrowed.points).join(), rowsOf(narrowed.points));
-    onFound(other, narrowed);
+    onNarrowed(other, narrowed);
   });
   for (const rows of causes.values()) {
     const inRows = points.filter(({ row }) => rows.includes(row));
     if (inRows.length === 0 || rowsOf(inRows).length < rows.length) continue;
     const [shown, bare] = await Promise.all([repeat(run, everywhere(inRows)), repeat(run, everywhere([]))]);
     if (shown.failed && !bare.failed)
-      return onFound(run, variationCause(inRows, run, shown.lastPath(inRows.map(({ status }) => status))));
+      return onNarrowed(run, variationCause(inRows, run, shown.lastPath(inRows.map(({ status }) => status))));
   }
-  onFound(run, "flaky");
+  onNarrowed(run, "flaky");
 }
 
 const rowsOf = (points: readonly CausePoint[]) => [...new Set(points.map(({ row }) => row))];
@@ -112,7 +112,7 @@ async function causeOf(
   likely: number,
   repeat: Repeat,
 ): Promise<[RunCause | "flaky", typeof everywhere]> {
-  const fails = async (variant: RunConditions) => (await repeat(run, variant)).failed;
+  const fails = async (conditions: RunConditions) => (await repeat(run, conditions)).failed;
   const causeIn = async (only: typeof everywhere): Promise<[RunCause, typeof everywhere] | undefined> => {
     const enough = await minimize(points, (part) => fails(only(part)), likely);
     const alone = await aloneIn(enough, (part) => fails(everywhere(part)));
@@ -183,7 +183,7 @@ export async function narrowFault(
   return faultCause(fault, { path: isOne ? path : undefined, isPage });
 }
 
-const maxAsked = 200;
+const maxAttempts = 200;
 
 /**
  * Returns a minimal failing part of items that fail together; an empty list must pass. Stops after 200 attempts with what it has.
@@ -197,12 +197,12 @@ export async function minimize<Item>(
   let needed: readonly Item[] = [];
   let left = items;
   let guess = likely;
-  let asked = 0;
+  let attempts = 0;
   for (;;) {
     // The last item of the shortest beginning that fails with the needed items is needed as well.
     let [passing, failing] = [0, left.length];
     while (failing - passing > 1) {
-      if (asked++ === maxAsked) return [...left.slice(0, failing), ...needed];
+      if (attempts++ === maxAttempts) return [...left.slice(0, failing), ...needed];
       const at = passing < guess && guess < failing ? guess : (passing + failing) >> 1;
       guess = 0;
       if (await fails([...left.slice(0, at), ...needed])) failing = at;
@@ -211,7 +211,7 @@ export async function minimize<Item>(
     needed = [...left.slice(failing - 1, failing), ...needed];
     left = left.slice(0, failing - 1);
     if (left.length === 0) return needed;
-    if (asked++ === maxAsked) return [...left, ...needed];
+    if (attempts++ === maxAttempts) return [...left, ...needed];
     if (await fails(needed)) return needed;
   }
 }

@@ -36,7 +36,7 @@ export interface Timeouts {
 /** How long a client may wait for a response: longer than the usual timeouts. */
 export const longestWait = 30_000;
 
-interface Known {
+interface TimeoutFacts {
   /** The user's choice for all runs. */
   readonly timeout?: number | undefined;
   /** The duration of the client's baseline; left out before the baseline. */
@@ -48,7 +48,10 @@ interface Known {
 }
 
 /** Returns how long a run may take. After a fault, the client may wait for as long as `longestWait` and its whole baseline. */
-export function timeoutsFor({ fault }: PlannedRun, { timeout, baselineMs, paths, min = 0 }: Known): Timeouts {
+export function timeoutsFor(
+  { fault }: PlannedRun,
+  { timeout, baselineMs, paths, min = 0 }: TimeoutFacts,
+): Timeouts {
   if (timeout !== undefined) return { total: timeout, silent: timeout };
   if (baselineMs === undefined) return { total: 60_000, silent: 60_000 };
   const total = Math.max(30_000, 5 * baselineMs) + min;
@@ -190,12 +193,12 @@ export function pointsIn(seen: readonly CausePoint[]): CausePoint[] {
     .filter(({ row, variant }) => wordsOf(row, variant) !== undefined);
 }
 
-/** Returns the variant where only these points vary, where the seed has them. */
+/** Returns the conditions where only these points vary, where the seed has them. */
 export function whereTheyWere(points: readonly CausePoint[]): RunConditions {
   return { points };
 }
 
-/** Returns the variant where only these points vary, on every response that they fit. */
+/** Returns the conditions where only these points vary, on every response that they fit. */
 export function everywhere(points: readonly CausePoint[]): RunConditions {
   return { points, isEverywhere: true };
 }

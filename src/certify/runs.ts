@@ -63,7 +63,7 @@ export interface Tools {
   /** Runs the client once it is its turn; `undefined` if the run is no longer wanted then, or stopped. */
   readonly run: (
     planned: PlannedRun,
-    variant: RunConditions,
+    conditions: RunConditions,
     limits: RunLimits,
   ) => Promise<ClientRun | undefined>;
   /** Makes all later runs one at a time, because this run failed next to another and passed alone. */
