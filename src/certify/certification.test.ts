@@ -33,7 +33,7 @@ const passes: ClientRun = {
   hits: 1,
   unvaried: [],
   scenarios: [],
-  tried: [],
+  times: [],
   silentMs: 0,
   writes: noWrites,
 };

@@ -31,8 +31,8 @@ import {
 } from "./promises.js";
 import type { CertifyResult, PromiseRun, Run } from "./result.js";
 import {
-  agreedRun,
   type CountedRun,
+  confirmedRuns,
   controlFor,
   type ExperimentRun,
   experimentsFor,
@@ -421,7 +421,7 @@ async function runExperiment(
   tools.progress.tried();
   if (clientRun === undefined) return [];
   const all = [...before, { ...countedOf(clientRun), ...retryFacts(clientRun), experiment }];
-  return agreedRun(all) ?? runExperiment(state, experiment, all);
+  return confirmedRuns(all) ?? runExperiment(state, experiment, all);
 }
 
 function repeatIn(state: CertificationState): Repeat {

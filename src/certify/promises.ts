@@ -49,15 +49,15 @@ export function whyTooLittle({ coverage, announced, paths, advice }: Report): st
 /** `made` is left out if it did not run. A run that had to be ended shows nothing: the machine may have been busy. */
 export function promiseRun(
   { id, path, kind, sentence, loss }: BrokenPromise,
-  made: (Pick<PromiseRun, "code" | "durationMs"> & RunFacts) | undefined,
+  clientRun: (Pick<PromiseRun, "code" | "durationMs"> & RunFacts) | undefined,
   baseline: Pick<RunFacts, "sent">,
 ): PromiseRun {
   const promise = { id, pathId: path, kind, sentence, loss };
-  if (made === undefined) return { ...promise, outcome: "not_run", code: null, durationMs: 0 };
-  const { code, durationMs } = made;
+  if (clientRun === undefined) return { ...promise, outcome: "not_run", code: null, durationMs: 0 };
+  const { code, durationMs } = clientRun;
   // A test that fails may end the command before its other requests.
   const wanted = code === 0 ? baseline : { sent: [] };
-  const reason = code === null ? unended : whyNoEvidence(wanted, made, "promise", path);
+  const reason = code === null ? unended : whyNoEvidence(wanted, clientRun, "promise", path);
   if (reason !== undefined) return { ...promise, outcome: "not_tried", code, durationMs, reason };
   return { ...promise, outcome: code === 0 ? "not_noticed" : "noticed", code, durationMs };
 }

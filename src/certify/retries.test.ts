@@ -14,8 +14,8 @@ import { startSandbox } from "../sandbox/start.js";
 import { bundledScenarios } from "../scenario/bundled.js";
 import type { RetryResult } from "./result.js";
 import {
-  agreedRun,
   type CountedRun,
+  confirmedRuns,
   controlFor,
   type ExperimentRun,
   experimentsFor,
@@ -116,7 +116,7 @@ function made(client: Client, experiment: Experiment): ExperimentRun {
     one === key && place === nth && number >= last ? status : statusOf(one),
   );
   const times = timesOf(key, nth).slice(last - 1);
-  return { ...counted, experiment, times, again: Math.max(0, times.length - 1), silentMs: 0 };
+  return { ...counted, experiment, times, repeats: Math.max(0, times.length - 1), silentMs: 0 };
 }
 
 /** The results of the experiments with a client, except for the passed ones. */
@@ -233,7 +233,7 @@ test("experiments choose a key that all runs send equally often before one with 
     "live",
   ]);
   const made = experimentsFor(sending(3, 1), 1, [sending(2, 1)]).map((experiment) => {
-    return { ...sending(1, 1), experiment, failed: true, times: [0], again: 0, silentMs: 0 };
+    return { ...sending(1, 1), experiment, failed: true, times: [0], repeats: 0, silentMs: 0 };
   });
   const results = retryResults([sending(3, 1), sending(2, 1)], made, undefined);
   expect(results.map(({ outcome }) => outcome)).toEqual(Array(8).fill("passed"));
@@ -244,7 +244,7 @@ test("a rejection that fails no test shows nothing: the client may have returned
     ...baseline,
     experiment,
     times: [0],
-    again: 0,
+    repeats: 0,
     silentMs: 0,
   }));
   const outcomesOf = (failed: boolean) =>
@@ -269,12 +269,12 @@ const madeAt = (
   ...baseline,
   experiment: experimentOf(id),
   times,
-  again: times.length - 1,
+  repeats: times.length - 1,
   silentMs: 0,
   ...more,
 });
 const every = (pause: number, count: number) => Array.from({ length: count }, (_, index) => index * pause);
-const silent = { isTimedOut: true, again: 0 };
+const silent = { isTimedOut: true, repeats: 0 };
 
 test.each<[string, Experiment["id"], number[], Partial<ExperimentRun>, RetryResult["outcome"]]>([
   ["six requests without a pause", "outage", every(999, 6), {}, "passed"],
@@ -310,7 +310,7 @@ const controlled = (more: Partial<ExperimentRun> = {}): ExperimentRun => ({
   sent: [],
   failed: true,
   times: [0],
-  again: 0,
+  repeats: 0,
   silentMs: 0,
   ...more,
   experiment: { id: "control", key: "revoked", nth: 0, last: 1, pathId: "401.revoked" },
@@ -318,7 +318,7 @@ const controlled = (more: Partial<ExperimentRun> = {}): ExperimentRun => ({
 /** What the requests of a run show. */
 const triedIn = (seen: readonly Observation[]) => ({
   hits: seen.filter(({ hit }) => hit !== undefined).length,
-  tried: seen.flatMap(({ tried }) => tried ?? []),
+  times: seen.flatMap(({ tried }) => tried ?? []),
   silentMs: 0,
 });
 
@@ -376,15 +376,15 @@ test("an experiment starts with the last request of the baseline, and is over af
   expect(responsesAt(experiment, [1, 2, 30, 31])).toEqual({
     responses: [200, 200, 401, 401],
     times: [0, 1],
-    again: 1,
+    repeats: 1,
     silentMs: 0,
     isOver: false,
   });
   expect(responsesAt({ ...experiment, nth: 1 }, [1, 2, 3, 4]).responses).toEqual([200, 200, 200, 200]);
-  expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], again: 0 });
+  expect(responsesAt(experiment, [1, 2])).toMatchObject({ times: [], repeats: 0 });
   expect(responsesAt(controlled().experiment, [1]).responses).toEqual([200]);
   const max = (count: number) => responsesAt(experimentOf("401"), every(1, count));
-  expect([max(20).isOver, max(21).isOver, max(25).again, max(25).times.length]).toEqual([
+  expect([max(20).isOver, max(21).isOver, max(25).repeats, max(25).times.length]).toEqual([
     false,
     true,
     20,
@@ -402,23 +402,23 @@ test("a request after a rejection counts also if a fault of the scenario respond
   );
   const seen = observe(sandbox);
   for (let n = 0; n < 2; n++) handle(sandbox, asked({ apiKey: scenarioSecret(sandbox, "active") }));
-  expect(retryFacts(triedIn(seen))).toMatchObject({ again: 1 });
+  expect(retryFacts(triedIn(seen))).toMatchObject({ repeats: 1 });
 });
 
 test("a request or two after a rejection count only if another run confirms them, and the third run decides", () => {
   const [rejected, , , , unnamed] = experimentsFor(run({ ...calm, tests: [["active"]] }, statusOf));
-  const after = (experiment: Experiment | undefined, again: number, ...times: number[]) =>
-    ({ ...run(calm, statusOf), experiment, times, again, silentMs: 0 }) as ExperimentRun;
+  const after = (experiment: Experiment | undefined, repeats: number, ...times: number[]) =>
+    ({ ...run(calm, statusOf), experiment, times, repeats, silentMs: 0 }) as ExperimentRun;
   const once = after(rejected, 1, 0, 5);
   const never = after(rejected, 0, 0);
-  expect(agreedRun([never])).toEqual([never]);
-  expect(agreedRun([after(rejected, 3)])).toHaveLength(1);
-  expect([agreedRun([once]), agreedRun([once, never])]).toEqual([undefined, undefined]);
-  expect([agreedRun([once, once]), agreedRun([once, never, once])]).toEqual([[once], [once]]);
-  expect(agreedRun([once, never, never])).toEqual([never]);
+  expect(confirmedRuns([never])).toEqual([never]);
+  expect(confirmedRuns([after(rejected, 3)])).toHaveLength(1);
+  expect([confirmedRuns([once]), confirmedRuns([once, never])]).toEqual([undefined, undefined]);
+  expect([confirmedRuns([once, once]), confirmedRuns([once, never, once])]).toEqual([[once], [once]]);
+  expect(confirmedRuns([once, never, never])).toEqual([never]);
   // A minute may have ended between both requests.
-  expect(agreedRun([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
-  expect(agreedRun([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
+  expect(confirmedRuns([after(unnamed, 0, 0, 20_000)])).toBeUndefined();
+  expect(confirmedRuns([after(unnamed, 0, 0, 40_000)])).toHaveLength(1);
 });
 
 const sentTo = (...counts: number[]) =>
@@ -443,7 +443,7 @@ test.each<[string, number[], number[], number[][], ExperimentRun | undefined, st
 ])("a key is sent %s: what an experiment shows", (_, before, during, others, control, expected) => {
   const all = (counts: number[]): CountedRun => ({ sent: [...sentTo(...counts), rejected], failed: false });
   const [one] = experimentsFor(all(before)) as [Experiment];
-  const tried = { ...all(during), failed: true, experiment: one, times: [0, 9], again: 1, silentMs: 0 };
+  const tried = { ...all(during), failed: true, experiment: one, times: [0, 9], repeats: 1, silentMs: 0 };
   const [result] = retryResults([all(before), ...others.map(all)], [tried], control);
   expect(result?.outcome === "failed" ? "failed" : result?.sentence).toMatch(new RegExp(`^${expected}`));
 });

@@ -59,7 +59,7 @@ export interface ObservedTries {
   /** The number of responses that the experiment replaced. */
   readonly hits: number;
   /** When its key was sent, from the last request of the baseline on, in milliseconds. */
-  readonly tried: readonly number[];
+  readonly times: readonly number[];
   /** Milliseconds from the last of these requests to the end of the run. */
   readonly silentMs: number;
 }
@@ -69,7 +69,7 @@ export interface ExperimentRun extends CountedRun {
   /** When the key was sent, from the last request of the baseline on, in milliseconds; empty if the client sent fewer. */
   readonly times: readonly number[];
   /** The number of these requests, without the first, that got the experiment's response. */
-  readonly again: number;
+  readonly repeats: number;
   /** The time from the last of them to the end of the run. */
   readonly silentMs: number;
 }
@@ -158,8 +158,8 @@ export function experimentsFor(
 }
 
 /** Returns the experiment that finds out whether the client's test runner repeats failing tests, if that matters. */
-export function controlFor({ sent }: CountedRun, made: readonly ExperimentRun[]): Experiment | undefined {
-  if (made.every((one) => one.again === 0 || isProven(one, made))) return undefined;
+export function controlFor({ sent }: CountedRun, runs: readonly ExperimentRun[]): Experiment | undefined {
+  if (runs.every((one) => one.repeats === 0 || isProven(one, runs))) return undefined;
   const rejected = sent.findLast(
     ({ key, paths }) =>
       key !== "" &&
@@ -173,8 +173,8 @@ export function controlFor({ sent }: CountedRun, made: readonly ExperimentRun[])
 
 // Another rejection at the same place shows that nothing else sends the key again: neither a runner that repeats failing tests,
 // nor a test that finds no stored response.
-function isProven({ failed, experiment }: ExperimentRun, made: readonly ExperimentRun[]): boolean {
-  return made.some(
+function isProven({ failed, experiment }: ExperimentRun, runs: readonly ExperimentRun[]): boolean {
+  return runs.some(
     (one) =>
       one.experiment.id !== "outage" &&
       one.experiment.id !== experiment.id &&
@@ -191,11 +191,11 @@ export function isOver(hits: number): boolean {
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
 export function retryFacts({
   hits,
-  tried,
+  times: tried,
   silentMs,
-}: ObservedTries): Pick<ExperimentRun, "times" | "again" | "silentMs"> {
+}: ObservedTries): Pick<ExperimentRun, "times" | "repeats" | "silentMs"> {
   const times = tried.slice(0, maxTries + 1);
-  return { times, again: Math.max(0, Math.min(hits - 1, maxTries)), silentMs };
+  return { times, repeats: Math.max(0, Math.min(hits - 1, maxTries)), silentMs };
 }
 
 /** How long a run must wait for a client that waits as it should, in milliseconds. */
@@ -204,30 +204,30 @@ export function minWait({ id }: Experiment): number {
 }
 
 /** Returns the result of an experiment's runs; `undefined` if another must confirm it: a timeout may look like a retry. */
-export function agreedRun(made: readonly ExperimentRun[]): ExperimentRun[] | undefined {
-  const [one, ...others] = made as readonly [ExperimentRun, ...ExperimentRun[]];
-  const { experiment, times, again } = one;
+export function confirmedRuns(runs: readonly ExperimentRun[]): ExperimentRun[] | undefined {
+  const [one, ...others] = runs as readonly [ExperimentRun, ...ExperimentRun[]];
+  const { experiment, times, repeats } = one;
   const [first = 0, second = 0] = times;
   const isRejection = experiment.id !== "outage" && experiment.id !== "control";
   const isLucky =
     experiment.id === "429 without Retry-After" && second > first && second - first < minute / 2;
-  const isClear = again === 0 ? !isLucky : again > maxByChance;
+  const isClear = repeats === 0 ? !isLucky : repeats > maxByChance;
   if (others.length === 0) return isClear || !isRejection ? [one] : undefined;
-  const same = made.filter((run) => hasFinding(run) === hasFinding(made.at(-1) as ExperimentRun));
+  const same = runs.filter((run) => hasFinding(run) === hasFinding(runs.at(-1) as ExperimentRun));
   return same.length > 1 ? same.slice(-1) : undefined;
 }
 
 /** The results of the experiments; `plain` are the runs without any fault or broken promise, the baseline first. */
 export function retryResults(
   plain: readonly [CountedRun, ...CountedRun[]],
-  made: readonly ExperimentRun[],
+  runs: readonly ExperimentRun[],
   control: ExperimentRun | undefined,
 ): RetryResult[] {
   const [baseline] = plain;
-  const target = made[0]?.experiment ?? experimentsFor(baseline)[0];
+  const target = runs[0]?.experiment ?? experimentsFor(baseline)[0];
   return experimentIds.map((after): RetryResult => {
-    const run = made.find(({ experiment }) => experiment.id === after);
-    const why = whyNotTried(plain, target, run, made, control);
+    const run = runs.find(({ experiment }) => experiment.id === after);
+    const why = whyNotTried(plain, target, run, runs, control);
     if (run === undefined || why !== undefined) {
       const [sentence = "", whatToDo = ""] = reasons[why ?? "unmade"];
       const isOfControl = why === "unchecked" || why === "unevenControl";
@@ -242,13 +242,13 @@ export function retryResults(
 }
 
 const hasFinding = (run: ExperimentRun) =>
-  run.experiment.id === "outage" ? isHasty(run.times) || isEndless(run) : run.again > 0;
+  run.experiment.id === "outage" ? isHasty(run.times) || isEndless(run) : run.repeats > 0;
 
 function whyNotTried(
   plain: readonly [CountedRun, ...CountedRun[]],
   target: Experiment | undefined,
   run: ExperimentRun | undefined,
-  made: readonly ExperimentRun[],
+  runs: readonly ExperimentRun[],
   control: ExperimentRun | undefined,
 ): keyof typeof reasons | undefined {
   const [baseline] = plain;
@@ -260,8 +260,8 @@ function whyNotTried(
   const isMoved = places.slice(0, -1).some((place) => placeOf(run, place) !== placeOf(baseline, place));
   const isMore = plain.some((one) => places.some((place) => placeOf(one, place) > placeOf(baseline, place)));
   if (run.times.length === 0 || isMoved || isMore) return "uneven";
-  if (!hasFinding(run)) return whyNothingShown(run, made);
-  if (isProven(run, made)) return undefined;
+  if (!hasFinding(run)) return whyNothingShown(run, runs);
+  if (isProven(run, runs)) return undefined;
   // A finding counts only if the control shows that tests send no request for another reason.
   if (control === undefined) return "noControl";
   if (control.times.length === 0) return "unevenControl";
@@ -269,37 +269,37 @@ function whyNotTried(
   if (control.sent.some(({ key }) => countOf(control, key) > countOf(baseline, key))) return "repeated";
   if (!control.failed && run.failed) return "unchecked";
   // Other tests send a key again if its accepted response was not stored. A client that retries also resent each rejected key.
-  const wanted = (path: PathId) =>
+  const isWanted = (path: PathId) =>
     isRejection(path) &&
     (experimentTable[id as After].usual === undefined || statusOf(path) === statusOf(run.experiment.pathId));
-  const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(wanted).length));
+  const counts = baseline.sent.flatMap(({ key, paths }) => (key === "" ? [] : paths.filter(isWanted).length));
   const resent = counts.filter(Boolean);
-  return resent.length > 0 && resent.every((count) => count > run.again) ? undefined : "stored";
+  return resent.length > 0 && resent.every((count) => count > run.repeats) ? undefined : "stored";
 }
 
 /** Why a run without a finding shows nothing; `undefined` if it does. */
 function whyNothingShown(
   run: ExperimentRun,
-  made: readonly ExperimentRun[],
+  runs: readonly ExperimentRun[],
 ): keyof typeof reasons | undefined {
   const isKeyRejection = ({ experiment: { id } }: ExperimentRun) => id === "401" || id === "403";
-  const isNoticed = made.some((other) => isKeyRejection(other) && (other.failed || other.again > 0));
+  const isNoticed = runs.some((other) => isKeyRejection(other) && (other.failed || other.repeats > 0));
   if (isKeyRejection(run) && !isNoticed) return "unnoticed";
   const { id } = run.experiment;
   const isWaiting = id === "429 without Retry-After" && run.silentMs >= minute - toleranceMs;
-  return run.isTimedOut && run.again === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
+  return run.isTimedOut && run.repeats === 0 && run.times.length === 1 && !isWaiting ? "slow" : undefined;
 }
 
-function rejectionSentence(after: After, { experiment, again }: ExperimentRun): string {
+function rejectionSentence(after: After, { experiment, repeats }: ExperimentRun): string {
   const { key, retryAfter } = experiment;
   const isOfLimit = mayFollow(experiment.pathId, retryAfter);
-  if (again === 0)
+  if (repeats === 0)
     return `No request followed${isOfLimit ? " too soon" : ""} when certify rejected ${key} with ${after}.`;
   const seconds = `sooner than ${retryAfter} s, its Retry-After`;
   const date = "before the date in its Retry-After: a client waits until the date";
   const known = after.endsWith(" with a date") ? date : seconds;
   const wait = retryAfter === undefined ? "before the next minute" : known;
-  const count = again === maxTries ? `${maxTries} or more requests` : pluralize(again, "more request");
+  const count = repeats === maxTries ? `${maxTries} or more requests` : pluralize(repeats, "more request");
   return `When certify rejected ${key} with ${after}, ${count} followed${isOfLimit ? ` ${wait}` : ""}.`;
 }
 

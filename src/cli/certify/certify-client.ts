@@ -323,7 +323,7 @@ export function collectRequests(endpoints: readonly Endpoint[], time = stopwatch
 function collectObservations(time: () => number) {
   const sentByKey = new Map<string, { key: string; isUnknown: boolean; nth: number; paths: PathId[] }>();
   const points: VariedPoint[] = [];
-  const tried: number[] = [];
+  const times: number[] = [];
   const scenarios = new Set<string>();
   const unvaried = new Set<string>();
   let hits = 0;
@@ -346,7 +346,7 @@ function collectObservations(time: () => number) {
       for (const name of seen.unvaried) unvaried.add(name);
       if (seen.hit !== undefined) hits += 1;
       if (seen.tried === undefined) return;
-      tried.push(seen.tried);
+      times.push(seen.tried);
       latestTried = time();
     },
     facts: () => ({
@@ -357,7 +357,7 @@ function collectObservations(time: () => number) {
       scenarios: [...scenarios],
       hits,
       unvaried: [...unvaried],
-      tried,
+      times,
       silentMs: time() - latestTried,
     }),
   };
