@@ -122,12 +122,12 @@ function partOf(node: unknown, place: Place, attempt: Attempt): unknown {
 }
 
 /** Samples of each alternative, then objects with a member that another alternative does not allow. */
-function* candidates(made: Members, oneOf: readonly unknown[], place: Place, attempt: Attempt) {
+function* candidates(schema: Members, oneOf: readonly unknown[], place: Place, attempt: Attempt) {
   const names = oneOf.flatMap((one) => Object.keys((attempt.reader.whole(one).properties ?? {}) as Members));
   const objects: Members[] = [];
   for (const fill of new Set([attempt.fill, "choices", "required"] as const))
     for (const shift of oneOf.keys()) {
-      const value = valueOfSchema(made, place, { ...attempt, fill, turn: attempt.turn + shift });
+      const value = valueOfSchema(schema, place, { ...attempt, fill, turn: attempt.turn + shift });
       if (fill === "required" && isMapping(value)) objects.push(value);
       yield value;
     }
@@ -136,8 +136,8 @@ function* candidates(made: Members, oneOf: readonly unknown[], place: Place, att
       for (const wrong of [null, true]) yield { ...value, [name]: wrong };
 }
 
-function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
-  const schema = chosen(made, attempt);
+function valueOfSchema(whole: Members, place: Place, attempt: Attempt): unknown {
+  const schema = withOneAlternative(whole, attempt);
   const { examples = [], enum: choices } = schema;
   const [example] = examples as readonly unknown[];
   const isChoice = !Array.isArray(choices) || typeof example === "object" || choices.includes(example);
@@ -150,9 +150,10 @@ function valueOfSchema(made: Members, place: Place, attempt: Attempt): unknown {
 }
 
 /** A schema with one of its alternatives. */
-function chosen(schema: Members, attempt: Attempt, nested = 0): Members {
+function withOneAlternative(schema: Members, attempt: Attempt, nested = 0): Members {
   if (nested > maxNested) throw noSample;
-  if (schema.discriminator !== undefined) return chosen(namedBranch(schema, attempt), attempt, nested + 1);
+  if (schema.discriminator !== undefined)
+    return withOneAlternative(namedBranch(schema, attempt), attempt, nested + 1);
   const { oneOf, anyOf, if: condition, ...own } = schema;
   const { turn, reader } = attempt;
   const alternatives = [oneOf, anyOf].flatMap((some) => {
@@ -162,9 +163,9 @@ function chosen(schema: Members, attempt: Attempt, nested = 0): Members {
   });
   const met = [condition, schema.then ?? {}];
   if (condition !== undefined) alternatives.push(...(turn % 2 === 0 ? met : [schema.else ?? {}]));
-  return alternatives.reduce<Members>((made, node) => {
+  return alternatives.reduce<Members>((joint, node) => {
     count(attempt, 1);
-    return merged(made, chosen(reader.whole(node), attempt, nested + 1));
+    return merged(joint, withOneAlternative(reader.whole(node), attempt, nested + 1));
   }, own);
 }
 
@@ -217,8 +218,8 @@ const makers: Readonly<Record<string, Maker>> = {
   object: objectOf,
   array: listOf,
   string: textOf,
-  integer: (schema, _, __, draw) => numberOf(schema, draw, 1),
-  number: (schema, _, __, draw) => numberOf(schema, draw, 0),
+  integer: (schema, _, __, draw) => numberOf(schema, draw, true),
+  number: (schema, _, __, draw) => numberOf(schema, draw, false),
   boolean: (_, __, ___, draw) => draw() % 2 === 0,
   null: () => null,
 };
@@ -278,7 +279,7 @@ function listOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStr
   return list;
 }
 
-function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
+function numberOf(schema: Members, draw: RandomStream, isWhole: boolean): number {
   const limit = (name: string, usual: number) => Number(schema[name] ?? usual);
   const step = limit("multipleOf", 1);
   const infinite = Number.POSITIVE_INFINITY;
@@ -296,7 +297,7 @@ function numberOf(schema: Members, draw: RandomStream, whole: 0 | 1): number {
   // Between two steps.
   const min = limit("minimum", limit("exclusiveMinimum", low));
   const middle = (min + limit("maximum", limit("exclusiveMaximum", high))) / 2;
-  return whole === 1 ? Math.round(middle) : middle;
+  return isWhole ? Math.round(middle) : middle;
 }
 
 function textOf(schema: Members, place: Place, attempt: Attempt, draw: RandomStream): string {

@@ -109,29 +109,29 @@ function hasMemberWith(
 }
 
 /** Replaces the flags of OpenAPI 3.0 by limits. Documents of 3.1 may still have them. */
-function replaceFlags(made: Record<string, unknown>): void {
+function replaceFlags(schema: Record<string, unknown>): void {
   for (const [flag, limit] of [
     ["exclusiveMinimum", "minimum"],
     ["exclusiveMaximum", "maximum"],
   ] as const) {
-    if (typeof made[flag] !== "boolean") continue;
-    const isOn = made[flag];
-    delete made[flag];
-    if (!isOn || made[limit] === undefined) continue;
-    made[flag] = made[limit];
-    delete made[limit];
+    if (typeof schema[flag] !== "boolean") continue;
+    const isOn = schema[flag];
+    delete schema[flag];
+    if (!isOn || schema[limit] === undefined) continue;
+    schema[flag] = schema[limit];
+    delete schema[limit];
   }
 }
 
 const combining = ["allOf", "anyOf", "oneOf", "not", "const", "discriminator"];
 
 /** A schema that also allows `null`, no matter what else it has. */
-function orNull(made: Members): Members {
-  const isCombined = combining.some((name) => Object.hasOwn(made, name));
-  if (typeof made.type !== "string" || isCombined) return { anyOf: [made, { type: "null" }] };
-  const { enum: choices } = made;
+function orNull(schema: Members): Members {
+  const isCombined = combining.some((name) => Object.hasOwn(schema, name));
+  if (typeof schema.type !== "string" || isCombined) return { anyOf: [schema, { type: "null" }] };
+  const { enum: choices } = schema;
   const isChoice = Array.isArray(choices) && !choices.includes(null);
-  return { ...made, ...(isChoice && { enum: [...choices, null] }), type: [made.type, "null"] };
+  return { ...schema, ...(isChoice && { enum: [...choices, null] }), type: [schema.type, "null"] };
 }
 
 type Parts = readonly (readonly [Path, unknown])[];
@@ -220,11 +220,18 @@ function surveyOf({ isOld, notes }: ApiDocument, { view, target }: SchemaSource)
   };
 }
 
+const limitNames = [
+  ["minimum", "maximum"],
+  ["minLength", "maxLength"],
+  ["minItems", "maxItems"],
+  ["minProperties", "maxProperties"],
+  ["minContains", "maxContains"],
+] as const;
+
 /** What is odd in a schema that can be read. */
 function* oddities(schema: Members, { discriminator }: Members): Generator<string> {
-  for (const limit of ["imum", "Length", "Items", "Properties", "Contains"])
-    if (Number(schema[`min${limit}`]) > Number(schema[`max${limit}`]))
-      yield `min${limit} is above max${limit}, so that no value is valid`;
+  for (const [min, max] of limitNames)
+    if (Number(schema[min]) > Number(schema[max])) yield `${min} is above ${max}, so that no value is valid`;
   if (schema.discriminator !== undefined && discriminator === undefined)
     yield "the discriminator is not checked: each schema needs its own value in mapping";
   const { pattern, $dynamicRef } = schema;

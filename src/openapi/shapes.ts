@@ -31,45 +31,47 @@ function shapeOfNode(walk: Walk, node: unknown, level: number): Shape {
     : shapeOfWhole(walk, walk.reader.whole(node), level);
 }
 
-function shapeOfWhole(walk: Walk, made: Members, level: number): Shape {
-  const { type, anyOf, oneOf, enum: choices } = made;
+function shapeOfWhole(walk: Walk, schema: Members, level: number): Shape {
+  const { type, anyOf, oneOf, enum: choices } = schema;
   const either = anyOf ?? oneOf;
   const shapesOf = (nodes: Iterable<unknown>) =>
     alternatives(Array.from(nodes, (one) => shapeOfNode(walk, one, level + 1)));
-  if (Array.isArray(type)) return shapeOfTypes(walk, made, type, level);
-  if (made.const !== undefined) return choiceOf([made.const]);
+  if (Array.isArray(type)) return shapeOfTypes(walk, schema, type, level);
+  if (schema.const !== undefined) return choiceOf([schema.const]);
   if (Array.isArray(choices)) return choiceOf(choices);
-  if (made.discriminator !== undefined && either === undefined)
-    return shapesOf((made.discriminator as Discriminator).branches.values());
-  if (!Array.isArray(either)) return shapeOfType(walk, made, level);
-  const isMixed = isMapping(made.properties) || (anyOf !== undefined && oneOf !== undefined);
+  if (schema.discriminator !== undefined && either === undefined)
+    return shapesOf((schema.discriminator as Discriminator).branches.values());
+  if (!Array.isArray(either)) return shapeOfType(walk, schema, level);
+  const isMixed = isMapping(schema.properties) || (anyOf !== undefined && oneOf !== undefined);
   return isMixed ? s.anything() : shapesOf(either);
 }
 
-function shapeOfTypes(walk: Walk, made: Members, types: readonly unknown[], level: number): Shape {
+function shapeOfTypes(walk: Walk, schema: Members, types: readonly unknown[], level: number): Shape {
   const kinds = types.filter((one) => one !== "null");
-  const choices = Array.isArray(made.enum) && { enum: made.enum.filter((one) => one !== null) };
-  const options = kinds.map((one) => shapeOfWhole(walk, { ...made, ...choices, type: one }, level));
+  const choices = Array.isArray(schema.enum) && { enum: schema.enum.filter((one) => one !== null) };
+  const options = kinds.map((one) => shapeOfWhole(walk, { ...schema, ...choices, type: one }, level));
   return alternatives(kinds.length < types.length ? [...options, { kind: "null" }] : options);
 }
 
-function shapeOfType(walk: Walk, made: Members, level: number): Shape {
-  const { type } = made;
+function shapeOfType(walk: Walk, schema: Members, level: number): Shape {
+  const { type } = schema;
   switch (type) {
     case "object":
     case undefined:
-      return isMapping(made.properties) || type === "object" ? mappingOf(walk, made, level) : s.anything();
+      return isMapping(schema.properties) || type === "object"
+        ? mappingOf(walk, schema, level)
+        : s.anything();
     case "array": {
-      const item = shapeOfNode(walk, made.items ?? {}, level + 1);
-      return { kind: "list", item, ...limits(made, "Items") };
+      const item = shapeOfNode(walk, schema.items ?? {}, level + 1);
+      return { kind: "list", item, ...limits(schema.minItems, schema.maxItems) };
     }
     case "string": {
-      const format = typeof made.format === "string" && { format: made.format };
-      return { kind: "text", ...limits(made, "Length"), ...format };
+      const format = typeof schema.format === "string" && { format: schema.format };
+      return { kind: "text", ...limits(schema.minLength, schema.maxLength), ...format };
     }
     case "integer":
     case "number":
-      return { kind: "number", isWhole: type === "integer", ...limits(made, "imum") };
+      return { kind: "number", isWhole: type === "integer", ...limits(schema.minimum, schema.maximum) };
     case "boolean":
     case "null":
       return { kind: type };
@@ -78,8 +80,8 @@ function shapeOfType(walk: Walk, made: Members, level: number): Shape {
   }
 }
 
-function mappingOf(walk: Walk, made: Members, level: number): Shape {
-  const { properties, required, additionalProperties: more } = made;
+function mappingOf(walk: Walk, schema: Members, level: number): Shape {
+  const { properties, required, additionalProperties: more } = schema;
   const members = isMapping(properties) ? properties : {};
   if (Object.keys(members).length === 0 && isMapping(more))
     return { kind: "record", member: shapeOfNode(walk, more, level + 1), isAsSpelled: true };
@@ -95,8 +97,7 @@ function mappingOf(walk: Walk, made: Members, level: number): Shape {
   return { kind: "mapping", fields, isOpen: more !== false, isAsSpelled: true };
 }
 
-function limits(schema: Members, what: string) {
-  const { [`min${what}`]: min, [`max${what}`]: max } = schema;
+function limits(min: unknown, max: unknown) {
   return { ...(typeof min === "number" && { min }), ...(typeof max === "number" && { max }) };
 }
 

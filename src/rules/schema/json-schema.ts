@@ -57,18 +57,18 @@ function keywordsOf(shape: Shape, inside: (shape: Shape) => JsonSchema): JsonSch
       return shape.isConstant ? { const: first } : { type: typeof first, enum: shape.choices };
     }
     case "list":
-      return { type: "array", items: inside(shape.item), ...limited("Items", shape) };
+      return { type: "array", items: inside(shape.item), ...limited(shape, "minItems", "maxItems") };
     case "text": {
       const { format, pattern } = shape;
       return {
         type: "string",
-        ...limited("Length", shape),
+        ...limited(shape, "minLength", "maxLength"),
         ...(format !== undefined && { format }),
         ...(pattern !== undefined && { pattern: pattern.source }),
       };
     }
     case "number":
-      return { type: shape.isWhole ? "integer" : "number", ...limited("imum", shape) };
+      return { type: shape.isWhole ? "integer" : "number", ...limited(shape, "minimum", "maximum") };
     case "record": {
       const { name, member } = shape;
       if (name !== undefined) {
@@ -99,9 +99,6 @@ function having(name: string, { isOffByFalse, fields }: MappingKind) {
   return { required: [name], ...(isOn && { properties: { [name]: { const: true } } }) };
 }
 
-function limited(what: string, { min, max }: Limits) {
-  return {
-    ...(min !== undefined && { [`min${what}`]: min }),
-    ...(max !== undefined && { [`max${what}`]: max }),
-  };
+function limited({ min, max }: Limits, minName: string, maxName: string) {
+  return { ...(min !== undefined && { [minName]: min }), ...(max !== undefined && { [maxName]: max }) };
 }
