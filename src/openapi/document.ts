@@ -148,11 +148,11 @@ export function resolved(
   { root }: Pick<ApiDocument, "root">,
   node: unknown,
   path: Path,
-): { readonly at: Members; readonly path: Path } {
-  let place = { at: isMapping(node) ? node : {}, path };
-  for (let step = 0; typeof place.at.$ref === "string" && step < maxSteps; step++) {
-    const target = valueAt(root, place.at.$ref);
-    place = { at: isMapping(target) ? target : {}, path: stepsOf(place.at.$ref) };
+): { readonly node: Members; readonly path: Path } {
+  let place = { node: isMapping(node) ? node : {}, path };
+  for (let step = 0; typeof place.node.$ref === "string" && step < maxSteps; step++) {
+    const target = valueAt(root, place.node.$ref);
+    place = { node: isMapping(target) ? target : {}, path: stepsOf(place.node.$ref) };
   }
   return place;
 }

@@ -15,7 +15,8 @@ export interface Operation {
   /** With the base path of its server. */
   readonly path: string;
   readonly id: string;
-  readonly at: Members;
+  /** Its object in the document. */
+  readonly node: Members;
   readonly place: Path;
   readonly parameters: readonly Parameter[];
   /** By status, such as `404`, `4XX` or `default`. */
@@ -29,7 +30,7 @@ export interface Parameter {
   readonly name: string;
   readonly in: string;
   readonly isRequired: boolean;
-  readonly at: Members;
+  readonly node: Members;
   readonly place: Path;
 }
 
@@ -55,11 +56,11 @@ export function operationsOf(
   const routes = new Map<string, string>();
   const ids = new Set<string>();
   for (const described of describedIn(document)) {
-    const { at, method, path, place } = described;
+    const { node, method, path, place } = described;
     // The path of a name such as `/responses?beta=true` is served without its end.
     const [end = ""] = /[?#].*$/s.exec(described.template) ?? [];
     const name = `${method} ${path}${end}`;
-    const { id, isOther } = freeId(at.operationId, `${method.toLowerCase()} ${described.template}`, ids);
+    const { id, isOther } = freeId(node.operationId, `${method.toLowerCase()} ${described.template}`, ids);
     if (wanted !== undefined && !wanted.includes(id)) continue;
     if (isOther) {
       const what = "another operation id, because their own is taken";
@@ -71,7 +72,7 @@ export function operationsOf(
         id,
       );
     }
-    const responses = responsesIn(document, reader, at, [...place, "responses"]);
+    const responses = responsesIn(document, reader, node, [...place, "responses"]);
     const parameters = parametersIn(document, described.owners);
     const success = successOf(described, responses, parameters, routes);
     if (typeof success === "string") {
@@ -79,7 +80,7 @@ export function operationsOf(
       notes.add("broken", name, `is not served: ${success}`, `operations are not served: ${success}`);
     } else {
       const used = usedIn(path, parameters, document, id);
-      served.push({ method, path, id, at, place, parameters: used, responses, ...success });
+      served.push({ method, path, id, node, place, parameters: used, responses, ...success });
     }
   }
   return { operations: served.sort((one, other) => specificity(one) - specificity(other)), unserved, ids };
@@ -97,10 +98,10 @@ export function unknownOperation(id: string, known: Iterable<string>) {
   return { message: `the document has no operation ${quote(id)}`, hint };
 }
 
-type Described = Pick<Operation, "method" | "path" | "at" | "place"> & {
+type Described = Pick<Operation, "method" | "path" | "node" | "place"> & {
   readonly template: string;
   /** The path item and the operation: both may have parameters. */
-  readonly owners: readonly { readonly at: Members; readonly place: Path }[];
+  readonly owners: readonly { readonly node: Members; readonly place: Path }[];
 };
 
 const methods = ["get", "post", "put", "patch", "delete", "head", "options", "trace", "query"];
@@ -109,19 +110,19 @@ const methods = ["get", "post", "put", "patch", "delete", "head", "options", "tr
 function* describedIn(document: ApiDocument): Generator<Described> {
   const { root } = document;
   for (const [template, item] of Object.entries(isMapping(root.paths) ? root.paths : {})) {
-    const { at: pathItem, path: around } = resolved(document, item, ["paths", template]);
+    const { node: pathItem, path: around } = resolved(document, item, ["paths", template]);
     for (const name of methods) {
-      const at = pathItem[name];
+      const node = pathItem[name];
       // The response to HEAD is that of GET, without its body.
-      if (!isMapping(at) || (name === "head" && isMapping(pathItem.get))) continue;
+      if (!isMapping(node) || (name === "head" && isMapping(pathItem.get))) continue;
       const place = [...around, name];
-      const base = basePath(at.servers ?? pathItem.servers ?? root.servers);
+      const base = basePath(node.servers ?? pathItem.servers ?? root.servers);
       const path = encodePath(base + template.replace(/[?#].*$/s, ""));
       const owners = [
-        { at: pathItem, place: around },
-        { at, place },
+        { node: pathItem, place: around },
+        { node, place },
       ];
-      yield { method: name.toUpperCase(), path, at, place, template, owners };
+      yield { method: name.toUpperCase(), path, node, place, template, owners };
     }
   }
 }
@@ -138,10 +139,10 @@ function successOf(
   if (/^(?:HEAD|OPTIONS|TRACE|QUERY)$/.test(method)) return `the method ${method} is not read`;
   if (!path.startsWith("/")) return "its path does not start with a slash";
   if (/^\/__sandbox(?:\/|$)/i.test(path)) return "the sandbox needs its path itself";
-  const isUnread = ({ in: where, at }: Parameter) =>
-    where === "path" && /^(?:matrix|label)$/.test(String(at.style));
+  const isUnread = ({ in: where, node }: Parameter) =>
+    where === "path" && /^(?:matrix|label)$/.test(String(node.style));
   const unread = parameters.find(isUnread);
-  if (unread !== undefined) return `the style ${String(unread.at.style)} of {${unread.name}} is not read`;
+  if (unread !== undefined) return `the style ${String(unread.node.style)} of {${unread.name}} is not read`;
   const isWrong = (step: string) => /[{}]/.test(step) && !/^[^{}]*\{[^{}]+\}[^{}]*$/.test(step);
   if (path.split("/").some(isWrong)) return "a segment has several parameters, or a brace alone";
   const status = successes.find((each) => responses.has(String(each))) ?? 200;
@@ -200,18 +201,18 @@ function freeId(
 function parametersIn(document: ApiDocument, owners: Described["owners"]): Parameter[] {
   const byPlace = new Map<string, Parameter>();
   for (const owner of owners) {
-    const { parameters } = owner.at;
-    for (const [index, node] of (Array.isArray(parameters) ? parameters : []).entries()) {
-      const { at, path: place } = resolved(document, node, [...owner.place, "parameters", index]);
-      if (typeof at.name !== "string" || typeof at.in !== "string") continue;
-      const isInPath = at.in === "path";
+    const { parameters } = owner.node;
+    for (const [index, parameter] of (Array.isArray(parameters) ? parameters : []).entries()) {
+      const { node, path: place } = resolved(document, parameter, [...owner.place, "parameters", index]);
+      if (typeof node.name !== "string" || typeof node.in !== "string") continue;
+      const isInPath = node.in === "path";
       // As in the path that has it.
-      const name = isInPath ? encodePath(at.name) : at.name;
-      byPlace.set(`${at.in} ${name}`, {
+      const name = isInPath ? encodePath(node.name) : node.name;
+      byPlace.set(`${node.in} ${name}`, {
         name,
-        in: at.in,
-        isRequired: at.required === true || isInPath,
-        at,
+        in: node.in,
+        isRequired: node.required === true || isInPath,
+        node,
         place,
       });
     }
@@ -240,9 +241,9 @@ function usedIn(path: string, parameters: readonly Parameter[], { notes }: ApiDo
 
 function responsesIn(document: ApiDocument, reader: SchemaReader, { responses }: Members, place: Path) {
   return new Map(
-    Object.entries(isMapping(responses) ? responses : {}).map(([status, node]): [string, Content] => {
-      const { at, path } = resolved(document, node, [...place, status]);
-      return [status.toUpperCase(), contentIn(document, reader, at, path)];
+    Object.entries(isMapping(responses) ? responses : {}).map(([status, response]): [string, Content] => {
+      const { node, path } = resolved(document, response, [...place, status]);
+      return [status.toUpperCase(), contentIn(document, reader, node, path)];
     }),
   );
 }
@@ -293,7 +294,7 @@ export function contentIn(document: ApiDocument, reader: SchemaReader, at: Membe
 /** The headers of a response that have an example. */
 function headersIn(document: ApiDocument, { headers }: Members): string[] {
   return Object.entries(isMapping(headers) ? headers : {}).flatMap(([name, node]) => {
-    const { at: header } = resolved(document, node, []);
+    const { node: header } = resolved(document, node, []);
     const { example = isMapping(header.schema) ? header.schema.example : undefined } = header;
     const isOurs = /^(?:x-request-id|x-sandbox-.*|content-.*|retry-after|.*ratelimit.*)$/i.test(name);
     const isText = ["string", "number"].includes(typeof example) && /^[\x20-\x7e]*$/.test(String(example));
@@ -306,7 +307,7 @@ export function examplesIn(document: ApiDocument, { examples, ...media }: Member
   const byName = new Map<string, unknown>();
   if (Object.hasOwn(media, "example")) byName.set("example", media.example);
   for (const [name, node] of Object.entries(isMapping(examples) ? examples : {})) {
-    const { at: example } = resolved(document, node, []);
+    const { node: example } = resolved(document, node, []);
     if (Object.hasOwn(example, "value")) byName.set(name, example.value);
   }
   return byName;

@@ -252,7 +252,7 @@ const day = 86_400_000;
 
 /** An operation as an endpoint. */
 function endpointOf(operation: Operation, document: ApiDocument, schemas: Schemas): Endpoint {
-  const { method, path, id, at, responses, status, success: content } = operation;
+  const { method, path, id, node, responses, status, success: content } = operation;
   const successes = new Map<Content, Map<string, Success>>();
   const sampleOf = (from: Content, { seed, startedAt }: SandboxState, name?: string): Success => {
     // A sandbox that starts again on the same day has the same samples.
@@ -278,8 +278,8 @@ function endpointOf(operation: Operation, document: ApiDocument, schemas: Schema
     rejections,
     scope,
     ...(status !== 200 && { status }),
-    summary: typeof at.summary === "string" ? at.summary : `${method} ${path}`,
-    description: typeof at.description === "string" ? at.description : "",
+    summary: typeof node.summary === "string" ? node.summary : `${method} ${path}`,
+    description: typeof node.description === "string" ? node.description : "",
     responseName: `${id[0]?.toUpperCase()}${id.slice(1).replace(/\W(\w?)/g, (_, letter: string) => letter.toUpperCase())}Response`,
     responseType: content.type,
     get responseShape() {
@@ -324,8 +324,8 @@ function withPathId(success: Success, { schema, reader }: Content, params: Endpo
 }
 
 /** The scopes in `security`, or `x-required-scope`. A key needs the first one. */
-function scopesOf({ id, at }: Operation, { root, notes }: ApiDocument): string[] {
-  const { security = root.security, "x-required-scope": own } = at;
+function scopesOf({ id, node }: Operation, { root, notes }: ApiDocument): string[] {
+  const { security = root.security, "x-required-scope": own } = node;
   const needs = Array.isArray(security) ? security.filter(isMapping) : [];
   const schemes = valueAt(root, "#/components/securitySchemes");
   const unknown = needs.flatMap(Object.keys).filter((name) => memberIn(schemes, [name]) === undefined);
@@ -344,8 +344,8 @@ function scopesOf({ id, at }: Operation, { root, notes }: ApiDocument): string[]
 /** Adds the notes about a document with these operations. */
 function noteUnread(document: ApiDocument, operations: readonly Operation[]): void {
   const { root, notes } = document;
-  for (const { id, at } of operations)
-    if (isMapping(at.callbacks))
+  for (const { id, node } of operations)
+    if (isMapping(node.callbacks))
       notes.add(
         "unchecked",
         id,
@@ -402,8 +402,8 @@ function flawOf(root: Members, reference: unknown): string | undefined {
       ? "to an anchor, and anchors are not followed"
       : "to another file or an $id, and neither is followed";
   if (valueAt(root, reference) === undefined) return "to a part that the document does not have";
-  const { at } = resolved({ root }, { $ref: reference }, []);
-  return typeof at.$ref === "string" ? "that leads back to itself" : undefined;
+  const { node } = resolved({ root }, { $ref: reference }, []);
+  return typeof node.$ref === "string" ? "that leads back to itself" : undefined;
 }
 
 /** The first mismatch of each part of a document with the official schema of its version. */

@@ -374,7 +374,7 @@ function pageOf(
   const parameterOf = (...names: readonly string[]) =>
     names.map((name) => query[name]).find((value) => value !== undefined);
   const sizeAt = sizeIn(operation);
-  const schema = (sizeAt?.at.schema ?? {}) as Members;
+  const schema = (sizeAt?.node.schema ?? {}) as Members;
   const target = typeof schema.$ref === "string" ? operation.success.reader.target(schema.$ref) : undefined;
   const { default: usual, maximum = usualPage } = { ...(target as Members | undefined), ...schema };
   const size = Number(parameterOf(...sizeNames) ?? usual ?? (sizeAt === undefined ? longestList : maximum));

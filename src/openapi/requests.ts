@@ -47,7 +47,7 @@ interface AcceptedBody {
 }
 
 /** The styles of parameters that are not read. */
-const isUnread = ({ at }: Pick<Parameter, "at">) => at.style === "deepObject";
+const isUnread = ({ node }: Pick<Parameter, "node">) => node.style === "deepObject";
 /** The headers that the sandbox reads itself. */
 export const ownHeaders = ["accept", "authorization", "content-type", "x-api-key"];
 const isOwnHeader = (one: Parameter) => one.in === "header" && ownHeaders.includes(one.name.toLowerCase());
@@ -57,7 +57,7 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
   const accepted = acceptedBy(operation, document, reader);
   const { parameters, body, rejections } = accepted;
   const inQuery = parameters.filter((one) => one.in === "query");
-  const shapes = inQuery.map(({ name, at }) => [name, shapeOfSchema(reader, at.schema)] as const);
+  const shapes = inQuery.map(({ name, node }) => [name, shapeOfSchema(reader, node.schema)] as const);
   const input = {
     ...(inQuery.length > 0 && { query: Object.fromEntries(shapes) }),
     ...(body !== undefined && { body }),
@@ -73,11 +73,11 @@ export function inputOf(operation: Operation, document: ApiDocument, { request: 
 }
 
 function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaReader): Accepted {
-  const { at, place } = operation;
+  const { node, place } = operation;
   const parameters = operation.parameters.filter(
-    (one) => isMapping(one.at.schema) && places.includes(one.in) && !isOwnHeader(one) && !isUnread(one),
+    (one) => isMapping(one.node.schema) && places.includes(one.in) && !isOwnHeader(one) && !isUnread(one),
   );
-  for (const parameter of parameters) reader.survey(parameter.at.schema, [...parameter.place, "schema"]);
+  for (const parameter of parameters) reader.survey(parameter.node.schema, [...parameter.place, "schema"]);
   const inPlace = (where: string) => {
     const here = parameters.filter((one) => one.in === where);
     const required = here.filter((one) => one.isRequired).map(({ name }) => name);
@@ -88,7 +88,7 @@ function acceptedBy(operation: Operation, document: ApiDocument, reader: SchemaR
     type: "object",
     properties: Object.fromEntries(places.map((where) => [where, inPlace(where)])),
   };
-  const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
+  const { node: body, path } = resolved(document, node.requestBody, [...place, "requestBody"]);
   const types = Object.keys(isMapping(body.content) ? body.content : {});
   const content = types.length === 0 ? undefined : contentIn(document, reader, body, path);
   return {
@@ -119,10 +119,10 @@ function bodyOf(content: Content, types: readonly string[], isRequired: boolean)
   };
 }
 
-const allowsEmpty = ({ in: where, at }: Parameter) => where === "query" && at.allowEmptyValue === true;
+const allowsEmpty = ({ in: where, node }: Parameter) => where === "query" && node.allowEmptyValue === true;
 
 function schemaOfSent(one: Parameter): unknown {
-  const { schema } = one.at;
+  const { schema } = one.node;
   return allowsEmpty(one) ? { anyOf: [{ const: "" }, schema] } : schema;
 }
 
@@ -131,9 +131,9 @@ export function noteUnchecked({ notes }: ApiDocument, id: string, what: string, 
 }
 
 /** Why a parameter is not checked, as the kind that it belongs to. */
-function kindOf({ in: where, at }: Parameter): string {
+function kindOf({ in: where, node }: Parameter): string {
   if (where === "cookie") return "cookies";
-  return isUnread({ at }) ? "parameters in the style deepObject" : "parameters without a schema";
+  return isUnread({ node }) ? "parameters in the style deepObject" : "parameters without a schema";
 }
 
 function noteUncheckedIn(document: ApiDocument, { operation, parameters, body }: Accepted): void {
@@ -172,7 +172,7 @@ function parameterValues(
   const values = new Map<string, [string, unknown][]>(places.map((where) => [where, []]));
   for (const parameter of parameters) {
     const isEmpty = allowsEmpty(parameter) && inQuery.get(parameter.name) === "";
-    const value = isEmpty ? "" : valueSent(parameter, reader.whole(parameter.at.schema), parts);
+    const value = isEmpty ? "" : valueSent(parameter, reader.whole(parameter.node.schema), parts);
     if (value !== undefined) values.get(parameter.in)?.push([parameter.name, value]);
   }
   return Object.fromEntries([...values].map(([where, all]) => [where, Object.fromEntries(all)]));
@@ -224,7 +224,7 @@ function requestTo(
     return (
       example ??
       byPlace[where]?.[name] ??
-      (parameter && sampleOf(reader, parameter.at.schema, sampling)?.value) ??
+      (parameter && sampleOf(reader, parameter.node.schema, sampling)?.value) ??
       1
     );
   };
@@ -280,25 +280,25 @@ function problemOf({ path, missing, message }: Mismatch, within?: string) {
 }
 
 /** The value that a document has for a parameter: a valid example, or the first choice; `undefined` for none. */
-function givenValue({ at }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
-  const { examples = [], enum: choices = [], const: constant } = reader.whole(at.schema);
-  const examplesOf = [...examplesIn(document, at).values(), ...[examples, constant, choices].flat()];
-  const check = reader.checkOf(at.schema, { reads: true });
+function givenValue({ node }: Parameter, document: ApiDocument, reader: SchemaReader): unknown {
+  const { examples = [], enum: choices = [], const: constant } = reader.whole(node.schema);
+  const examplesOf = [...examplesIn(document, node).values(), ...[examples, constant, choices].flat()];
+  const check = reader.checkOf(node.schema, { reads: true });
   return examplesOf.find((value) => value !== undefined && value !== null && check(value) === undefined);
 }
 
 /** The examples of an operation's parameters and body, each with its name and its check. */
 export function* requestExamples(
-  { at, place, parameters }: Operation,
+  { node, place, parameters }: Operation,
   document: ApiDocument,
   { request: reader }: Schemas,
 ): Generator<readonly [name: string, value: unknown, check: Check]> {
   for (const parameter of parameters) {
-    const check = reader.checkOf(parameter.at.schema, { reads: true });
-    for (const [name, value] of examplesIn(document, parameter.at))
+    const check = reader.checkOf(parameter.node.schema, { reads: true });
+    for (const [name, value] of examplesIn(document, parameter.node))
       yield [`${parameter.name} ${name}`, value, check];
   }
-  const { at: body, path } = resolved(document, at.requestBody, [...place, "requestBody"]);
+  const { node: body, path } = resolved(document, node.requestBody, [...place, "requestBody"]);
   const content = contentIn(document, reader, body, path);
   for (const [name, value] of content.examples) yield [`body ${name}`, value, reader.checkOf(content.schema)];
 }
@@ -315,7 +315,7 @@ export function inventedIn(operation: Operation, document: ApiDocument, { reques
       one.isRequired &&
       one.in !== "path" &&
       !isKnown(one) &&
-      sampleOf(reader, one.at.schema, ofExamples) === undefined,
+      sampleOf(reader, one.node.schema, ofExamples) === undefined,
   );
   return [...inPath.map((name) => `{${name}}`), ...others.map(({ name }) => name)];
 }
@@ -399,10 +399,10 @@ export const separators: Readonly<Record<string, string>> = {
   spaceDelimited: " ",
   pipeDelimited: "|",
 };
-const isExploded = ({ in: where, at: { style = "form", explode = style === "form" } }: Parameter) =>
+const isExploded = ({ in: where, node: { style = "form", explode = style === "form" } }: Parameter) =>
   where === "query" && explode === true;
-const separatorOf = ({ at }: Parameter) =>
-  (Object.hasOwn(separators, String(at.style)) ? separators[String(at.style)] : undefined) ?? ",";
+const separatorOf = ({ node }: Parameter) =>
+  (Object.hasOwn(separators, String(node.style)) ? separators[String(node.style)] : undefined) ?? ",";
 
 /** The value of a parameter as texts; `undefined` for none. */
 function valueSent(parameter: Parameter, { type, properties, oneOf, anyOf }: Members, sent: Sent): unknown {

@@ -81,7 +81,7 @@ function viewOf(named: NamedSchemas, node: Members, direction: Direction): Membe
   }
   // A response has no member that is only written.
   if (isMapping(properties) && direction === "response") {
-    const isShown = ([, one]: [string, unknown]) => resolved(document, one, []).at.writeOnly !== true;
+    const isShown = ([, one]: [string, unknown]) => resolved(document, one, []).node.writeOnly !== true;
     schema.properties = Object.fromEntries(Object.entries(properties).filter(isShown));
   }
   if (Object.hasOwn(node, "example")) schema.examples = [node.example];
@@ -99,12 +99,12 @@ function hasMemberWith(
   flag: "readOnly" | "writeOnly",
   seen: Set<Members>,
 ): boolean {
-  const { at } = resolved(document, node, []);
-  if (seen.has(at)) return false;
-  seen.add(at);
-  const { properties, allOf } = at;
+  const { node: schema } = resolved(document, node, []);
+  if (seen.has(schema)) return false;
+  seen.add(schema);
+  const { properties, allOf } = schema;
   const member = isMapping(properties) && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  if (resolved(document, member, []).at[flag] === true) return true;
+  if (resolved(document, member, []).node[flag] === true) return true;
   return Array.isArray(allOf) && allOf.some((part) => hasMemberWith(document, part, name, flag, seen));
 }
 
@@ -277,7 +277,7 @@ function namedSchemas(document: ApiDocument): NamedSchemas {
 const partsOf = (node: unknown): readonly unknown[] =>
   isMapping(node) && Array.isArray(node.allOf) ? node.allOf : [];
 
-const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(document, node, []).at;
+const targetOf = (document: ApiDocument, node: unknown): unknown => resolved(document, node, []).node;
 
 /** A schema and those that inherit from it, in the order of the document. */
 function familyOf(node: unknown, { heirs }: NamedSchemas): Set<unknown> {
