@@ -23,10 +23,11 @@ import { respondToCall } from "./response.js";
 export function handle(sandbox: SandboxState, request: ApiRequest): Exchange {
   const call = startCall(sandbox, request);
   const { run } = sandbox.platform;
-  const faulty = run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
-  const result = faulty ?? respondToCall(sandbox, call);
+  const faultResult =
+    run === undefined && sandbox.faults.length === 0 ? undefined : applyFault(sandbox, call);
+  const result = faultResult ?? respondToCall(sandbox, call);
   const signs = signsOf(sandbox, call);
-  const exchange = exchangeOf(sandbox, call, run?.end?.(sandbox, call, result) ?? result, signs);
+  const exchange = exchangeOf(sandbox, call, run?.replaceResult?.(sandbox, call, result) ?? result, signs);
   appendExchange(sandbox, exchange, call, signs);
   return exchange;
 }

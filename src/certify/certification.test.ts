@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
-import { conditionedRun } from "../api/conditions.js";
+import { conditionedRun } from "../api/conditioned-run.js";
 import type { Endpoint } from "../api/endpoint.js";
 import { builtIn } from "../api/routes.js";
 import type { Report, ReportedPath } from "../report/report-shape.js";

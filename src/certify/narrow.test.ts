@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { conditionedRun } from "../api/conditions.js";
+import { conditionedRun } from "../api/conditioned-run.js";
 import { variationTable } from "../api/variation/table.js";
 import rows from "../api/variation/words.json" with { type: "json" };
 import { faultPathIds, outcomeOf, type PathId } from "../rules/outcomes.js";

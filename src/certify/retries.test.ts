@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { failed } from "../../test/certify/certified.js";
 import { asked } from "../../test/support/send.js";
 import { observe } from "../../test/support/varied.js";
-import { conditionedRun } from "../api/conditions.js";
+import { conditionedRun } from "../api/conditioned-run.js";
 import { handle } from "../api/handle.js";
 import { nodePlatform } from "../node/platform.js";
 import type { ReportedAdvice } from "../report/report-shape.js";

@@ -1,4 +1,4 @@
-import { mayFollow, toleranceMs } from "../api/conditions.js";
+import { mayFollow, toleranceMs } from "../api/conditioned-run.js";
 import { pluralize } from "../report/plain-text.js";
 import type { Report, ReportedAdvice } from "../report/report-shape.js";
 import { type AdviceId, adviceIds, adviceOf } from "../rules/advice.js";

@@ -1,5 +1,5 @@
 import project from "../../package.json" with { type: "json" };
-import { conditionedRun } from "../api/conditions.js";
+import { conditionedRun } from "../api/conditioned-run.js";
 import type { Observation, RunConditions } from "../sandbox/conditions.js";
 import type { KeysOfAdvice } from "../sandbox/journal/counts.js";
 import type { Exchange } from "../sandbox/journal/exchange.js";

@@ -18,7 +18,8 @@ export function appendExchange(
   if (isCounted(exchange)) {
     const { run } = sandbox.platform;
     // No advice if the response hides what was wrong with the request.
-    if (run?.end === undefined && !isUnremarkable(sandbox, exchange)) observe(sandbox, call, exchange);
+    if (run?.replaceResult === undefined && !isUnremarkable(sandbox, exchange))
+      observe(sandbox, call, exchange);
     sandbox.counters.count(exchange, keys, run?.observe(sandbox, exchange));
   }
   sandbox.history.record(exchange);

@@ -133,7 +133,7 @@ export interface ConditionedRun {
     facts: FaultFacts,
   ) => FiredFault | undefined;
   /** Returns the result of a call in place of its own: the response hides what was wrong with the request. */
-  end?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
+  replaceResult?(sandbox: SandboxState, call: ObservedCall, result: CallResult): CallResult;
   /** Called once with each request of a client. */
   readonly observe: (sandbox: SandboxState, exchange: Exchange) => Observation;
 }

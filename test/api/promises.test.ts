@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { me } from "../../src/api/endpoints/me.js";
 import { brokenPromises, promisesOn } from "../../src/api/promises.js";
 import { outcomes, type PathId } from "../../src/rules/outcomes.js";

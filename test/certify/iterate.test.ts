@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { bodyParts, faultsOn } from "../../src/api/faults.js";
 import { handle } from "../../src/api/handle.js";
 import { nodePlatform } from "../../src/node/platform.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { documentedRows } from "../../src/api/variation/table.js";
 import allWords from "../../src/api/variation/words.json" with { type: "json" };
 import { failuresByReason } from "../../src/certify/brief.js";

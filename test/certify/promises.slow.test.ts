@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { promisesOn } from "../../src/api/promises.js";
 import type { PromiseRun } from "../../src/certify/result.js";
 import { promisedCount } from "../support/coverage.js";

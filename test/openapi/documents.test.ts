@@ -1,7 +1,7 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import type { Endpoint } from "../../src/api/endpoint.js";
 import { brokenPromisesOf } from "../../src/api/promises.js";
 import { builtIn, endpointsIn } from "../../src/api/routes.js";

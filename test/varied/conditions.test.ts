@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { conditionedRun } from "../../src/api/conditions.js";
+import { conditionedRun } from "../../src/api/conditioned-run.js";
 import { faultsOn } from "../../src/api/faults.js";
 import { documentedRows, variationTable } from "../../src/api/variation/table.js";
 import words from "../../src/api/variation/words.json" with { type: "json" };

@@ -1,6 +1,6 @@
 import { availableParallelism, constants } from "node:os";
 import { stripVTControlCharacters } from "node:util";
-import { conditionedRun } from "../../api/conditions.js";
+import { conditionedRun } from "../../api/conditioned-run.js";
 import type { Endpoint } from "../../api/endpoint.js";
 import { apiVersion } from "../../api/openapi.js";
 import { builtIn } from "../../api/routes.js";

@@ -1,4 +1,4 @@
-import { conditionedRun } from "../../api/conditions.js";
+import { conditionedRun } from "../../api/conditioned-run.js";
 import { faultsOn } from "../../api/faults.js";
 import { type BrokenPromise, brokenPromisesOf } from "../../api/promises.js";
 import { outcomesOf } from "../../api/routes.js";

@@ -1,4 +1,4 @@
-import { conditionedRun } from "../../../src/api/conditions.js";
+import { conditionedRun } from "../../../src/api/conditioned-run.js";
 import { builtIn } from "../../../src/api/routes.js";
 import { certify, resultOf } from "../../../src/certify/certification.js";
 import { planOf, type Timeouts } from "../../../src/certify/plan.js";

@@ -55,7 +55,7 @@ export function conditionedRun(conditions: RunConditions, claim: ClaimPlace = cl
       return fired;
     },
     ...(replace && {
-      end(sandbox, call: ApiCall, result) {
+      replaceResult(sandbox, call: ApiCall, result) {
         const replacement = call.request.fromStory ? undefined : replace(sandbox, call, result);
         if (replacement !== undefined) hit = result.pathId;
         return replacement ?? result;
