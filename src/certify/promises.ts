@@ -46,7 +46,7 @@ export function whyTooLittle({ coverage, announced, paths, advice }: Report): st
   return `${why}.${fix} Send ${missing} or more of these keys, and check each response: ${keys.join(", ")}`;
 }
 
-/** `made` is left out if it did not run. A run that had to be ended shows nothing: the machine may have been busy. */
+/** Without a `clientRun` it was not made. A run that had to be ended shows nothing: the machine may have been busy. */
 export function promiseRun(
   { id, path, kind, sentence, loss }: BrokenPromise,
   clientRun: (Pick<PromiseRun, "code" | "durationMs"> & RunFacts) | undefined,

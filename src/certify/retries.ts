@@ -183,7 +183,7 @@ function isProven({ failed, experiment }: ExperimentRun, runs: readonly Experime
   );
 }
 
-/** Whether a client that got so many responses of an experiment has shown enough. */
+/** Whether a client that got this number of responses of an experiment has shown enough. */
 export function isOver(hits: number): boolean {
   return hits > maxTries;
 }
@@ -191,11 +191,11 @@ export function isOver(hits: number): boolean {
 /** What a run shows of its experiment. The client may send a few more requests until its run is ended. */
 export function retryFacts({
   hits,
-  times: tried,
+  times,
   silentMs,
 }: ObservedTries): Pick<ExperimentRun, "times" | "repeats" | "silentMs"> {
-  const times = tried.slice(0, maxTries + 1);
-  return { times, repeats: Math.max(0, Math.min(hits - 1, maxTries)), silentMs };
+  const repeats = Math.max(0, Math.min(hits - 1, maxTries));
+  return { times: times.slice(0, maxTries + 1), repeats, silentMs };
 }
 
 /** How long a run must wait for a client that waits as it should, in milliseconds. */
@@ -203,7 +203,7 @@ export function minWait({ id }: Experiment): number {
   return id === "429 without Retry-After" ? minute + 1000 : 0;
 }
 
-/** Returns the result of an experiment's runs; `undefined` if another must confirm it: a timeout may look like a retry. */
+/** Returns the one of an experiment's runs that counts; `undefined` if another must confirm it, because a timeout may look like a retry. */
 export function confirmedRuns(runs: readonly ExperimentRun[]): ExperimentRun[] | undefined {
   const [one, ...others] = runs as readonly [ExperimentRun, ...ExperimentRun[]];
   const { experiment, times, repeats } = one;

@@ -271,12 +271,12 @@ export interface Content {
 export const mediaTypeOf = (type: string) => (type.split(";", 1)[0] as string).trim().toLowerCase();
 
 /** The content of the first media type that is JSON. */
-export function contentIn(document: ApiDocument, reader: SchemaReader, at: Members, path: Path): Content {
-  const media = isMapping(at.content) ? at.content : {};
+export function contentIn(document: ApiDocument, reader: SchemaReader, node: Members, path: Path): Content {
+  const media = isMapping(node.content) ? node.content : {};
   const isRead = (type: string) => isJson(type) || type.includes("*");
   const [first] = Object.keys(media).sort((one, other) => Number(isJson(other)) - Number(isJson(one)));
   const others = Object.keys(media).filter((type) => !isRead(type));
-  const headers = headersIn(document, at);
+  const headers = headersIn(document, node);
   if (first === undefined || !isRead(first))
     return { type: "", schema: undefined, reader, examples: new Map(), headers, others };
   const mediaType = isMapping(media[first]) ? media[first] : {};

@@ -236,7 +236,7 @@ async function startRun(
 
 interface Watched {
   readonly takeSignals: CommandOptions["takeSignals"];
-  /** Whether to end the run, after its conditions hit so many requests. */
+  /** Whether to end the run after its conditions hit this number of requests. */
   readonly isUnwanted: (hits: number) => boolean;
 }
 
@@ -413,7 +413,7 @@ function createQueue(size: number) {
     beginNext();
   };
   return {
-    /** Runs a job; alone: while no other is under way. */
+    /** Runs a job; with `isAlone`, while no other is under way. */
     async take<Result>(
       job: () => Promise<Result>,
       isAlone: boolean,
