@@ -35,7 +35,6 @@ const managers: readonly Manager[] = [
 /** Packages that a project may already have, and what an import of their entry point results in. */
 const neighbors = [
   { source: "vitest@3.2.4", entry: "vitest", result: /^Vitest failed to access its internal state/m },
-  { source: "undici@5.29.0", entry: "undici", result: /^loaded$/m },
   { source: "msw@1.3.5", entry: "msw", result: /^package_unusable$/m },
 ];
 

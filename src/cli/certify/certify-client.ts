@@ -275,7 +275,7 @@ function howEnded(end: CommandEnd): Pick<ClientRun, "outcome" | "code" | "failur
   return { outcome: end.code === 0 ? "passed" : "failed", code: end.code };
 }
 
-/** What the requests of a run show, over all its sandboxes and instances. */
+/** What the requests of a run show, over all its sandboxes. */
 interface CollectedRequests extends Counting {
   readonly counters: Counters;
   /** When the latest request came. */

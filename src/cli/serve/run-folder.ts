@@ -115,9 +115,9 @@ function addLine({ counters, history }: SandboxState, line: RunLine): void {
   const [mistake] = mistakesIn(lineShape, line);
   if (mistake !== undefined) throw new Error(`a line has no valid ${pathText(mistake.path) || "content"}`);
   const { exchange, keys, seen, isUnread } = line;
-  if (isUnread) counters.countUnread(true);
+  if (isUnread) counters.countUnread();
   if (exchange === undefined) return;
-  counters.count(exchange, keys, seen, true);
+  counters.count(exchange, keys, seen);
   history.record(exchange);
 }
 

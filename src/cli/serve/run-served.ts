@@ -12,7 +12,6 @@ import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { unknownSecret } from "../../scenario/population.js";
 import { type InterceptingServer, serve } from "../../server/serve.js";
-import { createMemoryStore } from "../../store/memory-store.js";
 import type { CommandCall } from "../command.js";
 import { describeFailure, unwritable } from "../exit-codes.js";
 import type * as flag from "../flags.js";
@@ -34,22 +33,15 @@ interface RunOptions extends Pick<CommandOptions, "takeSignals" | "isLate" | "on
 export async function runServed(
   { rest, flags, io }: ServedCall,
   sandbox: SandboxState,
-  { folder, ...options }: RunOptions,
+  { folder, ...run }: RunOptions,
 ): Promise<ServedEnd> {
   const served = { port: 0, log: "off", ...flags } as const;
   const logger = await createLog(served, io);
-  const own = createMemoryStore(sandbox, served);
   const read = () => folder.read(sandbox);
+  logEvents(sandbox, served, logger);
+  const options = await serveOptions(served, io, logger);
   // The control plane and the page show what other processes have added.
-  const store: typeof own = {
-    ...own,
-    run(...call) {
-      read();
-      return own.run(...call);
-    },
-  };
-  logEvents(store, served, logger);
-  const server = await serve(store, await serveOptions(served, io, logger));
+  const server = await serve(sandbox, { ...options, beforeControlCall: read });
   runDue(sandbox);
   warnOfPinned(sandbox, flags, logger);
   const { name, seed, profile } = sandbox;
@@ -62,7 +54,7 @@ export async function runServed(
     // A missing command was rejected before.
     const command = rest as [string, ...string[]];
     const reading = setInterval(read, 100);
-    const end = await runCommand(command, { cwd: io.cwd, env, ...options }).finally(remove);
+    const end = await runCommand(command, { cwd: io.cwd, env, ...run }).finally(remove);
     clearInterval(reading);
     read();
     folder.requireSound();

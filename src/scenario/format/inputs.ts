@@ -7,7 +7,7 @@ import { checkValue, validationError } from "../../rules/schema/check.js";
 import type { MappingKind, Path, Shape, ValueOf } from "../../rules/schema/shape.js";
 import * as s from "../../rules/schema/shape.js";
 import type { Scenario } from "../scenario.generated.js";
-import { duration, positiveDuration, ref, shortText, time, timeOrDuration } from "./fields.js";
+import { duration, ref, time, timeOrDuration } from "./fields.js";
 import {
   assumptionsSchema,
   keyCreationFields,
@@ -30,15 +30,12 @@ export const inputShapes = {
   key_expiry: s.mapping({ expires: timeOrDuration() }),
   organization_update: organizationChange,
   faults_change: s.mapping({ faults: laterFaultsSchema }),
-  instance_creation: s.mapping({
+  reset: s.mapping({
     scenario: s.optional(s.either(s.text(), s.record(s.anything(), s.text()))),
     seed: s.optional(s.count()),
     now: s.optional(time()),
     frozen: s.optional(s.flag()),
     profile: s.optional(s.choice(profiles)),
-    label: s.optional(shortText(80)),
-    expires: s.optional(positiveDuration()),
-    requests_per_minute: s.optional(s.count({ min: 1 })),
   }),
 } as const;
 
@@ -75,7 +72,6 @@ export const controlBodies = {
   sending: s.mapping({ key: ref(), ...requestFields }),
   scenario_text: s.mapping({ text: s.text() }),
   scenario_choice: s.mapping({ name: s.text() }),
-  instance_claim: s.mapping({ code: shortText() }),
   nothing: s.mapping({}),
 } as const;
 

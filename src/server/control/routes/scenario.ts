@@ -26,31 +26,24 @@ import { ScenarioError, type ScenarioProblem } from "../../../scenario/problems.
 import type { Scenario } from "../../../scenario/scenario.generated.js";
 import { withStory } from "../../../scenario/stories.js";
 import { yamlText } from "../../../scenario/yaml.js";
-import { sentenceOf } from "../../../store/account.js";
 import type { Server } from "../../sockets/server-state.js";
 import { HttpRejection, scenarioFields } from "../rejections.js";
 import { type ControlResponse, responses } from "../responses.js";
-import { controlRoute, type LocalContext, type Route, textResponse } from "../route.js";
+import { controlRoute, type Route, textResponse } from "../route.js";
 import { running } from "./sandbox.js";
 
 const file = "request body";
 
-/** A piece is a name, a value or a mark; a text of many takes long to read. */
-const bytesOfPiece = 4;
-
-/** The scenario in a text; `longest` is its host's limit if it is for an instance. */
-export function sentScenario(text: string, longest: number | undefined): OpenScenario {
-  if (longest === undefined) return openScenario(text, { file });
-  const pieces = Math.min(scenarioLimits.pieces, longest / bytesOfPiece);
-  return openScenario(text, { file, limits: { ...scenarioLimits, pieces } });
+export function sentScenario(text: string): OpenScenario {
+  return openScenario(text, { file });
 }
 
 export const scenarioRoutes: readonly Route[] = [
   controlRoute("GET /scenarios", {
     summary: "The scenario that the sandbox was started with, and the bundled ones",
     response: s.list(responses.Scenario),
-    run({ sandbox }, { server, instance }) {
-      const first = firstScenario(sandbox, instance, server);
+    run({ sandbox }, { server }) {
+      const first = server.own();
       const others = scenarioNames.filter((name) => name !== first.name);
       return [
         listed(first, sandbox, true),
@@ -62,8 +55,7 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "The running scenario as YAML, with its pinned keys hidden",
     response: s.text(),
     types: ["application/yaml"],
-    run: async ({ sandbox, sandbox: state }) =>
-      textResponse("application/yaml", await scenarioText(sandbox, state.given)),
+    run: async ({ sandbox }) => textResponse("application/yaml", await scenarioText(sandbox, sandbox.given)),
   }),
   controlRoute("PUT /scenario", {
     summary:
@@ -71,17 +63,16 @@ export const scenarioRoutes: readonly Route[] = [
     body: "scenario_choice",
     startsScenario: true,
     response: responses.Running,
-    run({ sandbox, body: { name } }, { server, instance }) {
-      const first = firstScenario(sandbox, instance, server);
+    run({ sandbox, body: { name } }, { server }) {
+      const first = server.own();
       if (name === first.name) return startScenario(sandbox, first);
       if (!isScenarioName(name)) throw scenarioNotFound(name, "it is not a bundled one");
       return startScenario(sandbox, { scenario: withStory(name), name });
     },
-    async runYaml({ sandbox, instances, body: { fields, check, placeOf, text }, document }, { server }) {
-      const isInInstance = instances === undefined;
-      requireFewKeys(populationIn(fields()), server, isInInstance);
+    async runYaml({ sandbox, body: { fields, check, placeOf, text }, document }) {
+      requireFewKeys(populationIn(fields()));
       const scenario = check(sandbox.given.openapi ?? document);
-      requireFewKeys(scenario, server, isInInstance);
+      requireFewKeys(scenario);
       requireKnownNames(scenario, file, placeOf);
       const started = startScenario(sandbox, { scenario, name: scenario.name ?? "unnamed", text });
       const problems = await dryRunProblems({ scenario, name: file }, placeOf, sandbox.given);
@@ -92,27 +83,21 @@ export const scenarioRoutes: readonly Route[] = [
     summary: "Checks a scenario sent as application/yaml, as `validate` does",
     body: "scenario_text",
     response: responses.Validation,
-    kind: "local",
-    run: async ({ sandbox, body }, local) => ({
-      problems: await problemsOf(sentScenario(body.text, longestIn(local)), sandbox.given, local),
+    changes: false,
+    run: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(sentScenario(body.text), sandbox.given, server),
     }),
-    runYaml: async ({ sandbox, body }, local) => ({ problems: await problemsOf(body, sandbox.given, local) }),
+    runYaml: async ({ sandbox, body }, { server }) => ({
+      problems: await problemsOf(body, sandbox.given, server),
+    }),
   }),
   controlRoute("GET /scenario.schema.json", {
     summary: "The JSON Schema of the scenario format",
     response: s.record(s.anything()),
     isBare: true,
-    kind: "local",
     run: () => scenarioJsonSchema(scenarioNames),
   }),
 ];
-
-export function longestIn({
-  instance,
-  server,
-}: Pick<LocalContext, "instance" | "server">): number | undefined {
-  return instance === undefined ? undefined : server.accounts.limits.scenario;
-}
 
 /** The population in unchecked fields: checking a large one takes long. */
 function populationIn(fields: Members | undefined): Scenario {
@@ -121,30 +106,14 @@ function populationIn(fields: Members | undefined): Scenario {
 }
 
 /** Throws `validation_failed` for a scenario whose start would block the server: a few bytes can create 100,000 keys. */
-export function requireFewKeys(
-  scenario: Scenario,
-  { accounts }: Pick<Server, "accounts">,
-  isInInstance = true,
-): void {
-  const max = isInInstance ? accounts.limits.keys : scenarioLimits.keysSent;
+export function requireFewKeys(scenario: Scenario): void {
   const amount = keysIn(scenario);
   // Before its check, a population may have anything.
-  if (!(amount > max)) return;
-  const message = isInInstance
-    ? sentenceOf({ limit: "keys", amount, max })
-    : `the scenario has ${amount} keys, and a sent one at most ${max}. For more, start the server with this scenario.`;
+  if (!(amount > scenarioLimits.keysSent)) return;
+  const message = `the scenario has ${amount} keys, and a sent one at most ${scenarioLimits.keysSent}. For more, start the server with this scenario.`;
   throw new SandboxError("validation_failed", `Failed to start the scenario: ${message}`, {
     fields: { population: message },
   });
-}
-
-/** The scenario that a sandbox was started with; of a server, as its file is now. */
-function firstScenario(
-  { first, name, scenario, text }: SandboxState,
-  instance: string | undefined,
-  server: Server,
-): NamedScenario {
-  return instance === undefined ? server.own() : (first ?? { name, scenario, text });
 }
 
 function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, startedWith = false) {
@@ -156,7 +125,6 @@ function listed({ name, scenario, text }: NamedScenario, sandbox: SandboxState, 
 // The options of the server's start also apply to this scenario.
 function startScenario(sandbox: SandboxState, { scenario, name, text }: NamedScenario) {
   const started = prepareScenario(sandbox, scenario, { ...sandbox.given, name, text });
-  sandbox.first ??= { name: sandbox.name, scenario: sandbox.scenario, text: sandbox.text };
   enterScenario(sandbox, started);
   runDue(sandbox);
   return running(sandbox);
@@ -169,15 +137,15 @@ type Found = Pick<ScenarioProblem, "message" | "hint" | "line" | "column"> & { f
 async function problemsOf(
   { fields, check, placeOf }: OpenScenario,
   given: GivenOptions,
-  { server, instance, measure }: LocalContext,
+  server: Server,
 ): Promise<TextProblem[]> {
   try {
     const document = await documentSent(fields(), server);
-    requireFewKeys(populationIn(fields()), server, instance !== undefined);
-    const scenario = measure(() => check(given.openapi ?? document));
-    requireFewKeys(scenario, server, instance !== undefined);
-    measure(() => requireKnownNames(scenario, file, placeOf));
-    const failed = await measure(() => dryRunProblems({ scenario, name: file }, placeOf, given));
+    requireFewKeys(populationIn(fields()));
+    const scenario = check(given.openapi ?? document);
+    requireFewKeys(scenario);
+    requireKnownNames(scenario, file, placeOf);
+    const failed = await dryRunProblems({ scenario, name: file }, placeOf, given);
     const unmarked = await unmarkedSecrets({ scenario, name: file }, placeOf);
     return [...failed, ...unmarked].map((problem) => textProblem(problem, "warning"));
   } catch (error) {
@@ -219,7 +187,7 @@ type Document = Extract<Scenario["openapi"], { readonly text: string }>;
 /** The document that a sent scenario names; `undefined` for none. Throws `document_not_allowed`. */
 export async function documentSent(
   sent: unknown,
-  server: Pick<Server, "store" | "own">,
+  server: Pick<Server, "sandbox" | "own">,
 ): Promise<Document | undefined> {
   const { extends: base, openapi } = isMapping(sent) ? sent : { extends: sent };
   const inherited =
@@ -231,13 +199,13 @@ export async function documentSent(
 
 function documentNamed(
   openapi: unknown,
-  { store, own }: Pick<Server, "store" | "own">,
+  { sandbox, own }: Pick<Server, "sandbox" | "own">,
 ): Document | undefined {
   const { text, file, operations } = isMapping(openapi) ? openapi : { file: openapi };
   // The checks of a scenario report anything else.
   if (typeof (text ?? file) !== "string") return undefined;
   const bundled = scenarioNames.map((name) => bundledScenarios[name]);
-  const known = [store.sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
+  const known = [sandbox.given, own().scenario, ...bundled].flatMap((one) => withText(one.openapi));
   const found = known.find((one) =>
     text === undefined ? baseName(one.file) === baseName(file) : one.text === text,
   );
