@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { cp, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import project from "../package.json" with { type: "json" };
-import { freePort } from "../test/support/redis-server.js";
+import { freePort } from "../test/support/free-port.js";
 import { install } from "./install.js";
 import { packProject } from "./pack.js";
 import { firstLine, mustRun, ownEnvironment, root, runProgram } from "./run-program.js";

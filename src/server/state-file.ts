@@ -156,11 +156,19 @@ export class StateFile {
     } catch (error) {
       const isNew = this.#failure === undefined;
       this.#failure = error;
-      rmSync(draft, { force: true });
+      removeIfPossible(draft);
       const unwritable = unwritableState(given, error);
       if (isNew) this.#options.onProblem(unwritable);
       throw unwritable;
     }
+  }
+}
+
+function removeIfPossible(draft: string): void {
+  try {
+    rmSync(draft, { force: true });
+  } catch {
+    // The error of the write is reported; this one has the same cause.
   }
 }
 
