@@ -109,7 +109,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
       : resolveSource(source, document));
   await requireDocument(named.scenario);
   const own = { ...checkedOptions(rest), openapi: document };
-  const given = run?.optionsFor(named.scenario, own) ?? own;
+  const given = run?.optionsFor(own) ?? own;
   const start = () =>
     startInNode(named.scenario, {
       name: named.name,
@@ -128,7 +128,7 @@ export async function startServer(options: ServerOptions = {}): Promise<SandboxS
     return createMemoryStore(start(), rest);
   };
   const store = await openStore();
-  run?.follow(store.sandbox, own);
+  run?.follow(store.sandbox);
   const close = async (grace?: number) => {
     await running.close(grace);
     await store.close();

@@ -126,7 +126,7 @@ export const execCommand = declareCommand({
     const { seed, profile, now, frozen } = flags;
     const options = { seed, profile, now, frozen };
     const folder = await openRunFolder({ scenario: loaded, options, conditions });
-    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.claim));
+    const sandbox = startNamed(loaded, flags, conditions && conditionedRun(conditions, folder.takePlace));
     // A test may clear the requests to count its own; the report covers all tests.
     const counters = createCounters();
     let replaced = 0;

@@ -1,7 +1,8 @@
 import { finished } from "node:stream";
 import { firstEndpoint } from "../../api/routes.js";
+import { currentRun, type SandboxRun } from "../../library/run-folder.js";
 import { controlPath, isLoopbackHost, isWildcard } from "../../node/addresses.js";
-import { type LoadedScenario, stdinName } from "../../node/files/load-scenario.js";
+import { type LoadedScenario, requireDocument, stdinName } from "../../node/files/load-scenario.js";
 import type { Logger } from "../../node/logger.js";
 import { nodeCrypto } from "../../node/platform.js";
 import { alignColumns, shellWord } from "../../report/plain-text.js";
@@ -12,6 +13,7 @@ import { listed } from "../../rules/schema/words.js";
 import { runDue } from "../../sandbox/operations/operations.js";
 import type { SandboxState } from "../../sandbox/sandbox.js";
 import { announcedKeys, defaultSecret, firstKeys, secretsOf } from "../../sandbox/secrets.js";
+import { givenOptions } from "../../sandbox/start.js";
 import { parseDuration } from "../../scenario/format/fields.js";
 import { type RunningServer, serve } from "../../server/serve.js";
 import { createMemoryStore } from "../../store/memory-store.js";
@@ -118,15 +120,15 @@ export const startCommand = declareCommand({
     "svc-sandbox --store redis://localhost": "a replica of a shared sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
-  async run(call) {
+  async run(asked) {
+    const run = currentRun();
+    const call = run === undefined ? asked : inRun(run, asked);
     const { words, flags, io } = call;
-    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(call);
+    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(asked);
     const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
     const stop = io.stopSignal(drain);
     if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const loaded = await loadNamed(words[0], io, { ...flags, signal: stop }).catch((error) => {
-      if (!stop.aborted) throw error;
-    });
+    const loaded = await loadServed(run, call, stop);
     if (loaded === undefined) return exitCode.fine;
     const logger = await createLog(flags, io);
     const options = await serveOptions(flags, io, logger);
@@ -137,11 +139,18 @@ export const startCommand = declareCommand({
     const shutdown: (() => Promise<void>)[] = [];
     try {
       const onProblem = (error: unknown) => options.onDefect?.(error);
-      const store = await openNamedStore(call, { own: loadedScenario, logger, onProblem, stop });
+      const store = await openNamedStore(call, {
+        own: loadedScenario,
+        logger,
+        onProblem,
+        stop,
+        run: run?.conditioned,
+      });
       if (store === undefined) return code;
       shutdown.push(async () => {
         if (!(await closeStore(store, logger))) code = exitCode.failed;
       });
+      run?.follow(store.sandbox, "command");
       logEvents(store, flags, logger);
       const server = await serve(store, { ...options, own: loadedScenario, onAudit: logger.audit });
       // A second signal ends the process.
@@ -182,6 +191,29 @@ export const startCommand = declareCommand({
     return code;
   },
 });
+
+/** Adds the options of a run, which this command takes part in. */
+function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
+  const { seed, now, frozen, profile } = optionsFor(givenOptions({ ...call.flags, openapi: undefined }));
+  return { ...call, flags: { ...call.flags, seed, now, frozen, profile } as StartCall["flags"] };
+}
+
+/** Loads the scenario that this command names, or the run's; resolves to `undefined` if stopped before. */
+async function loadServed(
+  run: SandboxRun | undefined,
+  { words, flags, io }: StartCall,
+  signal: AbortSignal,
+): Promise<LoadedScenario | undefined> {
+  const isNamed = words[0] !== undefined || flags.openapi !== undefined || flags.operations !== undefined;
+  if (run?.scenario !== undefined && !isNamed) {
+    await requireDocument(run.scenario.scenario);
+    return { ...run.scenario, files: [] };
+  }
+  return loadNamed(words[0], io, { ...flags, signal }).catch((error) => {
+    if (signal.aborted) return undefined;
+    throw error;
+  });
+}
 
 /** Returns whether everything could be stored. */
 async function closeStore(store: Store, logger: Logger): Promise<boolean> {
@@ -455,5 +487,5 @@ async function openNamedStore(
   }
   if (imported !== undefined)
     throw usageError("--import requires a stored sandbox. Add --state <file> or --store.");
-  return createMemoryStore(startNamed(context.own(), call.flags), call.flags);
+  return createMemoryStore(startNamed(context.own(), call.flags, context.run), call.flags);
 }

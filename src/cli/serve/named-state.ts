@@ -10,7 +10,7 @@ import { type KeepingFlags, readImport, type StoreContext } from "./serve-option
 export async function openNamedState(
   name: string,
   { flags, io }: CommandCall<KeepingFlags>,
-  { own, logger, onProblem }: StoreContext,
+  { own, logger, onProblem, run }: StoreContext,
 ): Promise<Store> {
   const given = givenFlags(flags, own());
   const { maxInstances, instanceTtl, maxMemory } = flags;
@@ -18,7 +18,7 @@ export async function openNamedState(
     { file: resolve(io.cwd, name), given: name },
     {
       own,
-      start: () => startNamed(own(), flags),
+      start: () => startNamed(own(), flags, run),
       given,
       onProblem,
       maxInstances,

@@ -3,6 +3,7 @@ import type { LoadedScenario } from "../../node/files/load-scenario.js";
 import { isOfMachine } from "../../node/files/write-file.js";
 import type { Logger } from "../../node/logger.js";
 import { SandboxError } from "../../rules/errors.js";
+import type { ConditionedRun } from "../../sandbox/sandbox.js";
 import type { Hosting, ServeOptions } from "../../server/sockets/server-state.js";
 import { describeFailure, usageError } from "../exit-codes.js";
 import { readGivenFile } from "../files.js";
@@ -88,6 +89,7 @@ export interface StoreContext {
   readonly logger: Logger;
   readonly onProblem: (error: unknown) => void;
   readonly stop: AbortSignal;
+  readonly run?: ConditionedRun | undefined;
 }
 
 export async function readImport({ import: file }: KeepingFlags, io: Io) {
