@@ -26,8 +26,9 @@ class Server:
 
     def __init__(self):
         self._program = _program()
-        self._all, self._idle, self._lock = [], [], threading.Lock()
-        self._idle.append(self._start())
+        self._all, self._idle = [], []
+        self._starting, self._changing = threading.Lock(), threading.Lock()
+        self._give_back(self._take())
 
     def sandbox(self, **options):
         """Starts a sandbox: `scenario` (a bundled name or a dict), `seed`, `now`, `frozen` (default: True), `profile`."""
@@ -60,22 +61,27 @@ class Server:
         self.close()
 
     def _take(self):
-        with self._lock:
+        process = self._take_idle()
+        if process is None:
+            with self._starting:
+                # A test may have ended while another process started.
+                process = self._take_idle()
+                if process is None:
+                    process = _Process(self._program)
+                    self._all.append(process)
+        return process
+
+    def _take_idle(self):
+        with self._changing:
             while self._idle:
                 process = self._idle.pop()
                 if process.is_running():
                     return process
-        return self._start()
+        return None
 
     def _give_back(self, process):
-        with self._lock:
+        with self._changing:
             self._idle.append(process)
-
-    def _start(self):
-        process = _Process(self._program)
-        with self._lock:
-            self._all.append(process)
-        return process
 
 
 class _Process:
@@ -189,17 +195,19 @@ def merge_reports(reports, format="brief"):
     """Merges the JSON reports of several servers, as the command `report --merge` does."""
     program = _program()
     with tempfile.TemporaryDirectory() as folder:
-        names = [f"{index}.json" for index in range(len(reports))]
-        for name, report in zip(names, reports):
-            pathlib.Path(folder, name).write_text(json.dumps(report), encoding="utf-8")
-        command = _in_image(program, folder=folder) if program.startswith("docker:") else [program]
-        command += ["report", "--merge", "--format", format, *names]
+        command, inside = [program], folder
+        if program.startswith("docker:"):
+            command, inside = _in_image(program, folder=folder), "/sandbox"
+        command += ["report", "--merge", "--format", format]
+        for index, report in enumerate(reports):
+            pathlib.Path(folder, f"{index}.json").write_text(json.dumps(report), encoding="utf-8")
+            command.append(f"{inside}/{index}.json")
         # The user of the image must read it.
         os.chmod(folder, 0o755)
         # A minimum is for the caller.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SVC_SANDBOX_")}
         outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
-        ended = subprocess.run(command, cwd=folder, env=environment, **outputs)
+        ended = subprocess.run(command, env=environment, **outputs)
     if ended.returncode:
         raise RuntimeError(f"`{' '.join(command)}` failed:\n{ended.stderr}")
     return json.loads(ended.stdout) if format in ("brief", "json") else ended.stdout
