@@ -302,7 +302,7 @@ func (p *pool) start() (*process, error) {
 		_ = os.Getenv("SVC_SANDBOX_" + name)
 	}
 	_, _ = os.ReadDir(".")
-	if p.token == "" {
+	if len(p.all) == 0 {
 		p.token = os.Getenv("SVC_SANDBOX_CONTROL_TOKEN")
 	}
 	found := program()
