@@ -68,7 +68,10 @@ const docker = `#!/bin/sh
 [ "$1" = images ] && exec echo docker:svc-sandbox:latest
 touch ran-in-docker
 until [ "$1" = svc-sandbox:latest ]; do
-  case $1 in 127.0.0.1:*:4747) port=\${1#*:} ;; esac
+  case $1 in
+    127.0.0.1:*:4747) port=\${1#*:} ;;
+    *:/sandbox:ro) folder=\${1%:/sandbox:ro} ;;
+  esac
   shift
 done
 shift
@@ -76,6 +79,7 @@ export SVC_SANDBOX_HOST=0.0.0.0 SVC_SANDBOX_SHOW_KEYS=0
 for word; do
   shift
   [ "$word" = 4747 ] && word=\${port%:*}
+  case $word in /sandbox/*) word=$folder/\${word#/sandbox/} ;; esac
   set -- "$@" "$word"
 done
 exec ../node_modules/.bin/svc-sandbox "$@"

@@ -120,77 +120,74 @@ export const startCommand = declareCommand({
     "svc-sandbox --store redis://localhost": "a replica of a shared sandbox",
     "svc-sandbox --write-env .env.sandbox": "base URL and keys for your client's environment",
   },
-  async run(asked) {
+  async run(call) {
+    if (call.flags.detach && call.io.env[isInBackground] === undefined) return startInBackground(call);
     const run = currentRun();
-    const call = run === undefined ? asked : inRun(run, asked);
-    const { words, flags, io } = call;
-    if (flags.detach && io.env[isInBackground] === undefined) return startInBackground(asked);
-    const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
-    const stop = io.stopSignal(drain);
-    if (flags.untilStdinEnds) stopWithStdin(words[0], io);
-    const loaded = await loadServed(run, call, stop);
-    if (loaded === undefined) return exitCode.fine;
-    const logger = await createLog(flags, io);
-    const options = await serveOptions(flags, io, logger);
-    const served = { loaded };
-    const loadedScenario = () => served.loaded;
-    let code: number = exitCode.fine;
-    // The last start ends first: no file changes a server that stops, and no request comes to a store that closes.
-    const shutdown: (() => Promise<void>)[] = [];
-    try {
-      const onProblem = (error: unknown) => options.onDefect?.(error);
-      const store = await openNamedStore(call, {
-        own: loadedScenario,
-        logger,
-        onProblem,
-        stop,
-        run: run?.conditioned,
-      });
-      if (store === undefined) return code;
-      shutdown.push(async () => {
-        if (!(await closeStore(store, logger))) code = exitCode.failed;
-      });
-      run?.follow(store.sandbox, "command");
-      logEvents(store, flags, logger);
-      const server = await serve(store, { ...options, own: loadedScenario, onAudit: logger.audit });
-      // A second signal ends the process.
-      const drained = () =>
-        isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined;
-      shutdown.push(() => server.close(undefined, drained()));
-      const { sandbox } = store;
-      const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
-      const warn = () => warnOf(served.loaded, sandbox, call, logger);
-      await writeVariables();
-      if (flags.watch) {
-        // Loaded when needed.
-        const { startWatching } = await import("../serve/reload.js");
-        const onReload = async () => {
-          await writeVariables().catch((error) => logger.problem(error.message));
-          await warn();
-        };
-        const onLoad = (fresh: LoadedScenario) => {
-          served.loaded = fresh;
-        };
-        shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
-      }
-      const announced = () => {
-        runDue(sandbox);
-        announce(sandbox, server, call, logger);
-        if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
-      };
-      if (!printsJson(flags)) announced();
-      noteReach(server, call, logger);
-      await warn();
-      // A program may stop reading after the line.
-      if (printsJson(flags)) announced();
-      await aborted(stop);
-      logger.note(whyStopping(stop, drain, call));
-    } finally {
-      for (const end of shutdown.reverse()) await end();
-    }
-    return code;
+    return serveUntilStopped(run === undefined ? call : inRun(run, call), run);
   },
 });
+
+async function serveUntilStopped(call: StartCall, run: SandboxRun | undefined): Promise<number> {
+  const { words, flags, io } = call;
+  const drain = flags.drain ?? (flags.store === undefined ? 0 : drainTime);
+  const stop = io.stopSignal(drain);
+  if (flags.untilStdinEnds) stopWithStdin(words[0], io);
+  const loaded = await loadServed(run, call, stop);
+  if (loaded === undefined) return exitCode.fine;
+  const logger = await createLog(flags, io);
+  const options = await serveOptions(flags, io, logger);
+  const served = { loaded };
+  const loadedScenario = () => served.loaded;
+  let code: number = exitCode.fine;
+  // The last start ends first: no file changes a server that stops, and no request comes to a store that closes.
+  const shutdown: (() => Promise<void>)[] = [];
+  try {
+    const onProblem = (error: unknown) => options.onDefect?.(error);
+    const context = { own: loadedScenario, logger, onProblem, stop, run: run?.conditioned };
+    const store = await openNamedStore(call, context);
+    if (store === undefined) return code;
+    shutdown.push(async () => {
+      if (!(await closeStore(store, logger))) code = exitCode.failed;
+    });
+    run?.follow(store.sandbox, "command");
+    logEvents(store, flags, logger);
+    const server = await serve(store, { ...options, own: loadedScenario, onAudit: logger.audit });
+    // A second signal ends the process.
+    const drained = () => (isDrained(stop, drain) ? io.wait(drain, new AbortController().signal) : undefined);
+    shutdown.push(() => server.close(undefined, drained()));
+    const { sandbox } = store;
+    const writeVariables = () => writeVariablesTo(flags.writeEnv, io.cwd, sandbox, server);
+    const warn = () => warnOf(served.loaded, sandbox, call, logger);
+    await writeVariables();
+    if (flags.watch) {
+      // Loaded when needed.
+      const { startWatching } = await import("../serve/reload.js");
+      const onReload = async () => {
+        await writeVariables().catch((error) => logger.problem(error.message));
+        await warn();
+      };
+      const onLoad = (fresh: LoadedScenario) => {
+        served.loaded = fresh;
+      };
+      shutdown.push(await startWatching(call, { loaded, sandbox, log: logger, onLoad, onReload }));
+    }
+    const announced = () => {
+      runDue(sandbox);
+      announce(sandbox, server, call, logger);
+      if (flags.open) openDashboard(server, newTokenOf(server, flags), io, logger);
+    };
+    if (!printsJson(flags)) announced();
+    noteReach(server, call, logger);
+    await warn();
+    // A program may stop reading after the line.
+    if (printsJson(flags)) announced();
+    await aborted(stop);
+    logger.note(whyStopping(stop, drain, call));
+  } finally {
+    for (const end of shutdown.reverse()) await end();
+  }
+  return code;
+}
 
 /** Adds the options of a run, which this command takes part in. */
 function inRun({ optionsFor }: SandboxRun, call: StartCall): StartCall {
